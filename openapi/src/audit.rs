@@ -1,0 +1,130 @@
+//! The record of every decision and call.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::ErrorCode;
+use crate::auth::PrincipalKind;
+
+/// What was asked of the gateway.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AuditAction {
+    /// A tool call.
+    Call,
+    /// A question what is available.
+    Resolve,
+}
+
+/// Where a record stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AuditOutcome {
+    /// Admitted and running; the completion follows.
+    Open,
+    /// Admitted and answered.
+    Succeeded,
+    /// Admitted, then failed.
+    Failed,
+    /// Refused; nothing ran.
+    Denied,
+    /// The server stopped while it ran.
+    Interrupted,
+}
+
+/// Which layer an argument came from, weakest first (tool development guide, section 4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ArgumentLayer {
+    /// The definition's default, because the caller gave nothing.
+    Default,
+    /// The caller.
+    Caller,
+    /// The definition's fixed value.
+    Fixed,
+    /// An environment variable; its value is never kept.
+    Env,
+}
+
+/// One decision, and the call that followed if it was allowed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct AuditRecord {
+    /// The call's id.
+    pub id: Uuid,
+    /// When the decision was made.
+    pub at: DateTime<Utc>,
+    /// What was asked.
+    pub action: AuditAction,
+    /// Where the record stands.
+    pub outcome: AuditOutcome,
+    /// Why it was denied or failed; absent when it succeeded or is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<ErrorCode>,
+    /// What kind of principal asked.
+    pub principal_kind: PrincipalKind,
+    /// Which principal.
+    pub principal_id: String,
+    /// Its name at the time.
+    pub principal_name: String,
+    /// The tool, as the caller named it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The revision that was decided on and executed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<i64>,
+    /// The requested groups after the default was applied.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub requested_groups: Vec<String>,
+    /// The granted groups at the time.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub granted_groups: Vec<String>,
+    /// Requested but not granted.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub missing_groups: Vec<String>,
+    /// The state it was decided against.
+    pub state_before: String,
+    /// The state afterwards; absent until completed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_after: Option<String>,
+    /// The arguments after merging, redacted and shortened.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
+    pub arguments: Option<Value>,
+    /// Which layer each argument came from: an object of argument name to layer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>, example = json!({"q": "caller", "num": "default"})))]
+    pub provenance: Option<Value>,
+    /// The caller's own ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
+    pub context: Option<Value>,
+    /// The HTTP request this came with.
+    pub request_id: String,
+    /// The version of the project's definitions that was decided on.
+    pub snapshot_version: i64,
+    /// Milliseconds from the decision to the end of execution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<i64>,
+    /// Usage that the upstream reported, in its own units (for example tokens).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>, example = json!({"tokens": 120})))]
+    pub usage: Option<Value>,
+}
+
+/// A page of records.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct AuditPage {
+    /// Newest first.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub items: Vec<AuditRecord>,
+    /// Send it as `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}

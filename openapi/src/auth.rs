@@ -1,0 +1,99 @@
+//! Signing in, and who one is.
+
+use serde::{Deserialize, Serialize};
+
+/// What a person types to sign in.
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LoginRequest {
+    /// The user's name.
+    #[cfg_attr(feature = "utoipa", schema(example = "admin", min_length = 1, max_length = 64))]
+    pub username: String,
+    /// The user's password.
+    #[cfg_attr(feature = "utoipa", schema(example = "correct horse battery staple", format = Password, min_length = 1, max_length = 1024))]
+    pub password: String,
+}
+
+impl std::fmt::Debug for LoginRequest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LoginRequest").field("username", &self.username).finish_non_exhaustive()
+    }
+}
+
+/// A token for the API, after a successful sign-in.
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct LoginResponse {
+    /// Send it as `Authorization: Bearer <access_token>`.
+    pub access_token: String,
+    /// Always `Bearer`.
+    #[cfg_attr(feature = "utoipa", schema(example = "Bearer"))]
+    pub token_type: String,
+    /// Seconds until the token expires.
+    #[cfg_attr(feature = "utoipa", schema(example = 3600, minimum = 1))]
+    pub expires_in: u32,
+}
+
+/// What kind of principal a caller is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PrincipalKind {
+    /// A person with a password.
+    User,
+    /// An agent or a machine with a service key.
+    ServiceKey,
+    /// A subject of an external token issuer.
+    External,
+}
+
+/// What a principal may do in a project. Roles manage; calling tools needs granted groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything in the project, keys and deletion included.
+    Owner,
+    /// Reads everything but the record, changes tools.
+    Editor,
+    /// Reads everything, the record included; changes nothing.
+    Auditor,
+    /// Reads definitions; changes nothing.
+    Viewer,
+    /// Sees and calls the tools of its granted groups, nothing else.
+    Agent,
+}
+
+/// A caller's place in one project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct Membership {
+    /// The project.
+    #[cfg_attr(feature = "utoipa", schema(example = "demo"))]
+    pub project_id: String,
+    /// The role in it.
+    pub role: Role,
+    /// The granted groups; `*` stands for all.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["default", "knowledge"]), max_items = 1000))]
+    pub groups: Vec<String>,
+}
+
+/// Who the caller is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct Me {
+    /// The principal's id.
+    #[cfg_attr(feature = "utoipa", schema(example = "0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11"))]
+    pub id: String,
+    /// What it is.
+    pub kind: PrincipalKind,
+    /// A name for people.
+    #[cfg_attr(feature = "utoipa", schema(example = "admin"))]
+    pub name: String,
+    /// Whether the caller may do everything in every project.
+    pub system_admin: bool,
+    /// Where the caller belongs.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 10000))]
+    pub projects: Vec<Membership>,
+}

@@ -1,0 +1,184 @@
+//! Asking what is available, and calling.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use crate::ErrorCode;
+
+/// Asks which tools are available.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ResolveRequest {
+    /// The requested groups. Absent or null asks for `["default"]`; `[]` asks for nothing; `*` for every group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge"]), max_items = 1000))]
+    pub group: Option<Vec<String>>,
+    /// The workflow state. Absent, null or `""` is the state `undefined`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "undefined", max_length = 128))]
+    pub state: Option<String>,
+}
+
+/// Which tools are available, and why the others are not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct ResolveResponse {
+    /// What was asked for, after the default was applied.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub requested_groups: Vec<String>,
+    /// What the caller may ask for.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub granted_groups: Vec<String>,
+    /// The state that was used.
+    pub state: String,
+    /// Names of the tools that can be called now, sorted.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100_000))]
+    pub available: Vec<String>,
+    /// Names of the tools in none of the requested groups, sorted.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100_000))]
+    pub filtered_by_group: Vec<String>,
+    /// Names of the tools in a requested group that are closed in this state, sorted.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100_000))]
+    pub filtered_by_state: Vec<String>,
+    /// Requested groups that no tool is in, sorted.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub unknown_groups: Vec<String>,
+}
+
+/// Where a call comes from, in the caller's own terms. All optional; templates in definitions may use them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CallContext {
+    /// The channel.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
+    pub channel_id: Option<String>,
+    /// The agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
+    pub agent_id: Option<String>,
+    /// The agent's turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
+    pub agent_turn_id: Option<String>,
+    /// The step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
+    pub step_id: Option<String>,
+    /// The model's id of this tool call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
+    pub tool_call_id: Option<String>,
+    /// The step above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
+    pub parent_step_id: Option<String>,
+    /// The trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
+    pub trace_id: Option<String>,
+    /// The turn's epoch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, maximum = 4_294_967_295_u32))]
+    pub turn_epoch: Option<u32>,
+    /// The context box.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
+    pub context_box_id: Option<String>,
+}
+
+/// A call of one tool.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CallRequest {
+    /// The tool's name.
+    #[cfg_attr(feature = "utoipa", schema(example = "web-search", min_length = 1, max_length = 128))]
+    pub tool: String,
+    /// The arguments; `{}` when left out.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Object, example = json!({"q": "rust"})))]
+    pub arguments: Map<String, Value>,
+    /// The requested groups. Absent or null asks for `["default"]`; `[]` asks for nothing; `*` for every group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge"]), max_items = 1000))]
+    pub group: Option<Vec<String>>,
+    /// The workflow state. Absent, null or `""` is the state `undefined`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "undefined", max_length = 128))]
+    pub state: Option<String>,
+    /// Where the call comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<CallContext>,
+}
+
+/// How an admitted call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CallStatus {
+    /// The tool ran and answered.
+    Succeeded,
+    /// The tool ran, or tried to, and failed; `error` says how.
+    Failed,
+}
+
+/// The workflow state around a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct StateChange {
+    /// The state the call was decided against.
+    #[cfg_attr(feature = "utoipa", schema(example = "undefined"))]
+    pub before: String,
+    /// The state for the next call; equals `before` unless the call succeeded and its tool moves it.
+    #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
+    pub after: String,
+}
+
+/// Why an admitted call failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct CallError {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// What happened, and how to mend it.
+    pub message: String,
+    /// Whether calling again may help.
+    pub retryable: bool,
+    /// Seconds to wait before calling again, as the upstream asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0))]
+    pub retry_after_s: Option<u32>,
+    /// The upstream's HTTP status, when it answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 100, maximum = 599))]
+    pub upstream_status: Option<u16>,
+    /// The upstream's own words, shortened and redacted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_message: Option<String>,
+}
+
+/// The answer to an admitted call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct CallResponse {
+    /// The call's id, and that of its record.
+    pub call_id: Uuid,
+    /// How it ended.
+    pub status: CallStatus,
+    /// What the tool answered (`succeeded` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
+    pub result: Option<Value>,
+    /// Why it failed (`failed` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<CallError>,
+    /// The workflow state before and after.
+    pub state: StateChange,
+    /// Milliseconds from admission to the end of execution.
+    #[cfg_attr(feature = "utoipa", schema(example = 42, minimum = 0))]
+    pub duration_ms: i64,
+}

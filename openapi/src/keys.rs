@@ -1,0 +1,79 @@
+//! Service keys: how agents and machines identify themselves.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::auth::Role;
+
+/// What is needed to create a key.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CreateKey {
+    /// A name for people, 1-100 characters.
+    #[cfg_attr(feature = "utoipa", schema(example = "research agent", min_length = 1, max_length = 100))]
+    pub name: String,
+    /// The role in the project.
+    pub role: Role,
+    /// The groups it may ask for; `*` stands for all, `[]` for none.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["default", "knowledge"]), max_items = 1000))]
+    pub groups: Vec<String>,
+    /// Seconds until it expires (at most ten years); never when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 86400, minimum = 1, maximum = 315_360_000))]
+    pub expires_in_s: Option<u32>,
+}
+
+/// A key, without its secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct Key {
+    /// The key's id.
+    pub id: Uuid,
+    /// The name for people.
+    #[cfg_attr(feature = "utoipa", schema(example = "research agent"))]
+    pub name: String,
+    /// The first characters, to tell keys apart.
+    #[cfg_attr(feature = "utoipa", schema(example = "tgk_3fK9dQ2m"))]
+    pub prefix: String,
+    /// The role in the project.
+    pub role: Role,
+    /// The granted groups.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["default", "knowledge"]), max_items = 1000))]
+    pub groups: Vec<String>,
+    /// When it was created.
+    pub created_at: DateTime<Utc>,
+    /// Who created it.
+    pub created_by: String,
+    /// When it stops working by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<DateTime<Utc>>,
+    /// When it was revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revoked_at: Option<DateTime<Utc>>,
+}
+
+/// A new key with its secret, which is shown this once and not kept.
+#[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct CreatedKey {
+    /// Send it as `Authorization: Bearer <secret>`; it cannot be shown again.
+    #[cfg_attr(feature = "utoipa", schema(example = "tgk_3fK9dQ2m_Zk0n7w..."))]
+    pub secret: String,
+    /// The key as it will be listed.
+    #[serde(flatten)]
+    pub key: Key,
+}
+
+/// A page of keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct KeyPage {
+    /// The keys, newest first, revoked ones included.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub items: Vec<Key>,
+    /// Send it as `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}

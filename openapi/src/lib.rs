@@ -1,0 +1,17 @@
+//! The contract of Toolgate: what travels over the wire, and nothing else.
+//!
+//! One file per resource. Every type is plain data (serde), safe to compile for the browser, and describes itself
+//! to the API document when the `utoipa` feature is on. To add a resource, add a file here, a file of the same name
+//! under `server/src/api`, and its rows to the authorization table.
+
+pub mod audit;
+pub mod auth;
+pub mod calls;
+pub mod code;
+pub mod keys;
+pub mod problem;
+pub mod projects;
+pub mod tools;
+
+pub use code::ErrorCode;
+pub use problem::{Diagnostic, Problem, Severity};

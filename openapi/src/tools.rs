@@ -1,0 +1,182 @@
+//! Tools and their revisions.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::problem::Diagnostic;
+
+/// What a caller's turn does after the tool ran (tool development guide, section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AfterExecution {
+    /// The turn waits for the next step.
+    Suspend,
+    /// The turn ends.
+    Terminate,
+}
+
+/// A tool as its reader may see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct Tool {
+    /// The name callers use.
+    #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
+    pub name: String,
+    /// What executes it.
+    #[serde(rename = "type")]
+    #[cfg_attr(feature = "utoipa", schema(example = "openapi"))]
+    pub type_: String,
+    /// What it does, as the model reads it.
+    #[cfg_attr(feature = "utoipa", schema(example = "Search the web."))]
+    pub description: String,
+    /// Its groups; `["default"]` when the definition names none.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge"]), max_items = 1000))]
+    pub group: Vec<String>,
+    /// The workflow state after a successful call; absent: no move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
+    pub state: Option<String>,
+    /// The states it is open in; `["*"]` when the definition names none.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["*"]), max_items = 1000))]
+    pub available_in_states: Vec<String>,
+    /// JSON Schema (2020-12) of the arguments as callers give them: fixed and environment parameters are removed,
+    /// defaults are shown.
+    #[cfg_attr(feature = "utoipa", schema(value_type = Object, example = json!({"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]})))]
+    pub parameters: Value,
+    /// What the caller's turn does afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_execution: Option<AfterExecution>,
+    /// The current revision, from 1.
+    #[cfg_attr(feature = "utoipa", schema(example = 3, minimum = 1))]
+    pub revision: i64,
+    /// When the current revision was made.
+    pub updated_at: DateTime<Utc>,
+    /// Who made it; only shown to those who may read definitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_by: Option<String>,
+    /// The whole definition; only shown to those who may read definitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
+    pub definition: Option<Value>,
+}
+
+/// A page of tools.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct ToolPage {
+    /// The tools, by name.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub items: Vec<Tool>,
+    /// Send it as `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// What an upload did, or would do, with one definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum UploadOutcome {
+    /// It is new.
+    Created,
+    /// It replaces an earlier revision.
+    Replaced,
+    /// It equals the current revision; no new one was made.
+    Unchanged,
+}
+
+/// Which kind of definition an upload item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum DefinitionKind {
+    /// A tool.
+    Tool,
+    /// A service that tools refer to.
+    ToolService,
+}
+
+/// One definition of an upload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UploadItem {
+    /// What it is.
+    pub kind: DefinitionKind,
+    /// Its name.
+    #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
+    pub name: String,
+    /// What happened.
+    pub outcome: UploadOutcome,
+    /// The revision after the upload (or that it would get).
+    #[cfg_attr(feature = "utoipa", schema(example = 1, minimum = 1))]
+    pub revision: i64,
+    /// Unified diff of the definitions as YAML; absent when unchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// What an upload did. All or nothing: with one error nothing is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UploadResult {
+    /// True when nothing was stored because only a verdict was asked for.
+    pub dry_run: bool,
+    /// One entry per definition, in the order of the upload.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 10000))]
+    pub items: Vec<UploadItem>,
+    /// Accepted, but worth mending.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// One revision of a tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct ToolRevision {
+    /// The tool.
+    #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
+    pub name: String,
+    /// Counts from 1.
+    #[cfg_attr(feature = "utoipa", schema(example = 2, minimum = 1))]
+    pub revision: i64,
+    /// Who made it.
+    #[cfg_attr(feature = "utoipa", schema(example = "admin"))]
+    pub author: String,
+    /// When.
+    pub created_at: DateTime<Utc>,
+    /// Why, in the author's words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// True when this revision deleted the tool.
+    pub deleted: bool,
+    /// The definition; absent in lists and for deletions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
+    pub definition: Option<Value>,
+}
+
+/// A page of revisions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct ToolRevisionPage {
+    /// Newest first.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub items: Vec<ToolRevision>,
+    /// Send it as `cursor` for the next page; absent on the last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// The difference of two revisions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct RevisionDiff {
+    /// The earlier side.
+    pub from: i64,
+    /// The later side.
+    pub to: i64,
+    /// Unified diff of the definitions as YAML; empty when equal.
+    pub diff: String,
+}

@@ -1,0 +1,5 @@
+//! Definitions: from an uploaded text to checked tools and services, or to every fault in it at once.
+
+pub mod model;
+
+pub use model::{ServiceDefinition, ToolDefinition};

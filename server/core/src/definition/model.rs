@@ -1,0 +1,232 @@
+//! A checked definition. What is here has passed every rule of `super`; nothing else constructs it from user input.
+//!
+//! The serialised form is canonical: one vocabulary, absent and `[]` kept apart, and reading it back gives the same
+//! value. It is what revisions store and what diffs compare.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use toolgate_api::tools::AfterExecution;
+
+use crate::ids::ToolName;
+
+/// A tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// What callers call it.
+    pub name: ToolName,
+    /// What executes it, for example `openapi`, `tool-service`, `mcp-tool`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// What it does, as the model reads it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// Absent: `["default"]`. Empty: reachable only by a request for `*`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<Vec<String>>,
+    /// The state after success; absent: no move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Absent: every state. Empty: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub available_in_states: Option<Vec<String>>,
+    /// JSON Schema of the arguments; always an object schema.
+    pub parameters: Value,
+    /// What the caller's turn does afterwards.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_execution: Option<AfterExecution>,
+    /// The bus subject of its worker.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target_subject: Option<String>,
+    /// The tool service it refers to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service: Option<String>,
+    /// Values for the service's configuration parameters.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub config: Map<String, Value>,
+    /// How it is executed.
+    #[serde(default, skip_serializing_if = "Options::is_empty")]
+    pub options: Options,
+}
+
+/// How a tool is executed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// Argument layers.
+    #[serde(default, skip_serializing_if = "ArgOptions::is_empty")]
+    pub args: ArgOptions,
+    /// Parameter name to environment variable name; the value is injected when the tool runs.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub envs: BTreeMap<String, String>,
+    /// Milliseconds one call may take, 1 to 300 000; 30 000 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// The Jina search and reader preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jina: Option<JinaOptions>,
+    /// A general HTTP request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<HttpOptions>,
+}
+
+impl Options {
+    /// Whether nothing is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Argument layers that the definition brings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArgOptions {
+    /// Used where the caller gave nothing; an explicit null counts as given.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub defaults: Map<String, Value>,
+    /// Overwrite what the caller gave; hidden from callers.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub fixed: Map<String, Value>,
+}
+
+impl ArgOptions {
+    /// Whether nothing is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.defaults.is_empty() && self.fixed.is_empty()
+    }
+}
+
+/// Which of Jina's two services.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JinaMode {
+    /// `s.jina.ai`
+    Search,
+    /// `r.jina.ai`
+    Reader,
+}
+
+/// The Jina preset (tool development guide, section 4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JinaOptions {
+    /// Which service.
+    pub mode: JinaMode,
+    /// `https://s.jina.ai` or `https://r.jina.ai` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// `/search` when absent (search only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// `GET` or `POST`; when absent, `GET` for search and `POST` for reader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// The environment variable with the API key; `JINA_API_KEY` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth_env: Option<String>,
+    /// `application/json` (the default) or `text/plain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept: Option<String>,
+    /// Further request headers with constant values.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+}
+
+/// A general HTTP request built from the arguments.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpOptions {
+    /// Scheme, host and optional port and path prefix: `https://api.example.com/v1`.
+    pub base_url: String,
+    /// Appended to the base; `{name}` is replaced by that argument, percent-encoded as one segment.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// The method; `GET` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// Query parameter to argument name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub query: BTreeMap<String, String>,
+    /// Header to argument name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub header: BTreeMap<String, String>,
+    /// What goes into a JSON body. Absent: arguments used nowhere else go to the query (GET, HEAD, DELETE) or into a
+    /// JSON object (other methods).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<HttpBody>,
+    /// Further request headers with constant values.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The credential.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub auth: Option<HttpAuth>,
+}
+
+/// What goes into a JSON body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum HttpBody {
+    /// The value of one argument is the whole body.
+    Argument(String),
+    /// An object of body property to argument name.
+    Fields(BTreeMap<String, String>),
+}
+
+/// Where the credential comes from and where it goes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpAuth {
+    /// How it is presented.
+    #[serde(default)]
+    pub scheme: AuthScheme,
+    /// The environment variable with the value.
+    pub env: String,
+    /// The header's name (`header` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+}
+
+/// How a credential is presented.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AuthScheme {
+    /// `Authorization: Bearer <value>`
+    #[default]
+    Bearer,
+    /// `Authorization: Basic <base64 of value>`, where the value is `user:password`.
+    Basic,
+    /// `<name>: <value>`
+    Header,
+}
+
+/// A service that tools refer to (tool services specification, tier 1).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ServiceDefinition {
+    /// Its id.
+    pub id: ToolName,
+    /// The queue of requests; absent for services that are no bus service.
+    #[serde(default, rename = "request-queue", skip_serializing_if = "Option::is_none")]
+    pub request_queue: Option<String>,
+    /// The queue of responses.
+    #[serde(default, rename = "response-queue", skip_serializing_if = "Option::is_none")]
+    pub response_queue: Option<String>,
+    /// The configuration parameters its tools may or must set.
+    #[serde(default, rename = "config-params", skip_serializing_if = "Vec::is_empty")]
+    pub config_params: Vec<ConfigParam>,
+    /// Environment variables by parameter name; these override the `options.envs` of its tools.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub envs: BTreeMap<String, String>,
+}
+
+/// One configuration parameter of a service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConfigParam {
+    /// Its name.
+    pub name: String,
+    /// Whether every tool must set it.
+    #[serde(default)]
+    pub required: bool,
+}

@@ -1,0 +1,3 @@
+//! Who may call what, when: groups, states and the decision (DESIGN, section 3).
+
+pub mod groups;

@@ -1,0 +1,3 @@
+//! Everything Toolgate keeps. The only crate that knows SQL.
+
+pub mod rows;
