@@ -1,2 +1,32 @@
-//! placeholder
-fn main() {}
+//! The Toolgate dashboard: a client-side application that talks to the REST API and to nothing else.
+//!
+//! The server renders two pages around it. The sign-in page has a form that this application takes over; every
+//! other page is an empty shell for it. `api` is the only place that speaks HTTP, `components` are widgets that know
+//! no feature, and each folder of `features` is one family of screens.
+#![expect(unreachable_pub, reason = "the component macro writes `pub` whatever the component's visibility is")]
+#![expect(clippy::needless_pass_by_value, reason = "a component owns its properties")]
+
+mod api;
+mod app;
+mod browser;
+mod components;
+mod features;
+mod layout;
+mod paged;
+mod routes;
+mod session;
+mod snippets;
+mod theme;
+
+use features::sign_in::{SignInForm, TypedAhead};
+
+fn main() {
+    if let Some(slot) = browser::element("sign-in") {
+        let typed = TypedAhead::take(&slot);
+        slot.set_inner_html("");
+        leptos::mount::mount_to(slot, move || leptos::view! { <SignInForm typed /> }).forget();
+    } else if let Some(slot) = browser::element("app") {
+        slot.set_inner_html("");
+        leptos::mount::mount_to(slot, app::App).forget();
+    }
+}

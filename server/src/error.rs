@@ -1,1 +1,139 @@
-//! To be written.
+//! How a handler fails: one error type, one `IntoResponse`.
+//!
+//! The response carries the [`Problem`] as an extension; the outermost middleware adds the request id and writes the
+//! body, so that every problem looks the same wherever it came from.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use toolgate_api::{Diagnostic, ErrorCode, Problem};
+use toolgate_core::ids::CallId;
+use toolgate_store::StoreError;
+
+/// What handlers return when they cannot answer.
+pub type ApiResult<T> = Result<T, ApiError>;
+
+/// A problem to answer with, and the cause that only the log sees.
+#[derive(Debug)]
+pub struct ApiError {
+    problem: Box<Problem>,
+    retry_after_s: Option<u32>,
+}
+
+impl ApiError {
+    /// A problem with a code and a sentence that says what happened and how to mend it.
+    pub fn new(code: ErrorCode, detail: impl Into<String>) -> Self {
+        Self {
+            problem: Box::new(Problem {
+                type_: format!("urn:toolgate:problem:{code}"),
+                title: code.title().to_owned(),
+                status: code.status(),
+                detail: detail.into(),
+                code,
+                retryable: code.retryable(),
+                request_id: String::new(),
+                errors: Vec::new(),
+                missing_groups: None,
+                call_id: None,
+            }),
+            retry_after_s: None,
+        }
+    }
+
+    /// A fault of ours: the log gets the cause, the client a fixed text.
+    pub fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
+        log_cause("internal fault", cause);
+        Self::new(ErrorCode::Internal, "The server failed to answer. The request id finds the cause in its log.")
+    }
+
+    /// The same text for what is absent and what may not be known.
+    pub fn not_found(what: impl std::fmt::Display) -> Self {
+        Self::new(ErrorCode::NotFound, format!("There is no {what} that you may see."))
+    }
+
+    /// Adds every single fault with its place.
+    #[must_use]
+    pub fn errors(mut self, errors: Vec<Diagnostic>) -> Self {
+        self.problem.errors = errors;
+        self
+    }
+
+    /// Adds the groups that were asked for but not granted.
+    #[must_use]
+    pub fn missing_groups(mut self, groups: Vec<String>) -> Self {
+        self.problem.missing_groups = Some(groups);
+        self
+    }
+
+    /// Adds the record's id.
+    #[must_use]
+    pub fn call_id(mut self, id: CallId) -> Self {
+        self.problem.call_id = Some(id.0);
+        self
+    }
+
+    /// Says that the same request cannot succeed later, against the code's usual meaning.
+    #[must_use]
+    pub fn final_(mut self) -> Self {
+        self.problem.retryable = false;
+        self
+    }
+
+    /// Adds `Retry-After`, in seconds.
+    #[must_use]
+    pub fn retry_after(mut self, seconds: u32) -> Self {
+        self.retry_after_s = Some(seconds);
+        self
+    }
+
+    /// Whether the same request may succeed later.
+    #[must_use]
+    pub fn retryable(&self) -> bool {
+        self.problem.retryable
+    }
+
+    /// The code.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        self.problem.code
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Unavailable { .. } => {
+                log_cause("store unavailable", &error);
+                Self::new(ErrorCode::Unavailable, "The database does not answer. Try again shortly.").retry_after(1)
+            }
+            _ => Self::internal(&error),
+        }
+    }
+}
+
+/// Logs an error with its whole chain.
+fn log_cause(what: &str, cause: &(dyn std::error::Error + 'static)) {
+    let mut chain = cause.to_string();
+    let mut source = cause.source();
+    while let Some(next) = source {
+        chain.push_str(": ");
+        chain.push_str(&next.to_string());
+        source = next.source();
+    }
+    tracing::error!(cause = chain, "{what}");
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = status.into_response();
+        let headers = response.headers_mut();
+        if status == StatusCode::UNAUTHORIZED {
+            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"toolgate\""));
+        }
+        if let Some(seconds) = self.retry_after_s {
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(*self.problem);
+        response
+    }
+}

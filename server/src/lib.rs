@@ -1,11 +1,21 @@
 //! The Toolgate server: the only crate that knows HTTP serving. It ties core, store and executors together.
+//!
+//! `router` is the table of contents. Handlers are in `api`, one file per resource; the use cases they call are in
+//! `gateway`, free of HTTP. `ARCHITECTURE.md` beside this crate walks through both flows file by file.
 
+pub mod api;
 pub mod auth;
+pub mod cli;
+pub mod clock;
 pub mod config;
 pub mod error;
+pub mod extract;
 pub mod gateway;
 pub mod middleware;
+pub mod openapi;
+pub mod router;
 pub mod serve;
+pub mod start;
 pub mod state;
 pub mod telemetry;
 pub mod web;

@@ -1,2 +1,5 @@
-//! placeholder
-fn main() {}
+//! Starts the command line; everything else is in the library.
+
+fn main() -> std::process::ExitCode {
+    toolgate::cli::main()
+}

@@ -1,1 +1,23 @@
-//! To be written.
+//! Who is asking: from a bearer text to a checked [`Identity`](identity::Identity).
+//!
+//! Everything here is free of HTTP types and takes the time as an argument. The [`Directory`](directory::Directory) is
+//! an immutable index over what the store knows of users, grants and keys; the
+//! [`Authenticator`](authenticator::Authenticator) checks a credential against it. A credential that fails in any way
+//! is refused: nothing falls back to another identity or to none.
+//!
+//! To add a kind of credential, write its check in a file of its own, give [`identity::Credential`] a variant and let
+//! [`authenticator::Authenticator::authenticate`] choose it by the credential's shape.
+
+pub mod api_key;
+pub mod authenticator;
+pub mod directory;
+pub mod error;
+pub mod external;
+pub mod identity;
+mod jws;
+pub mod password;
+mod random;
+pub mod signing;
+#[cfg(test)]
+mod tests;
+pub mod token;

@@ -1,1 +1,9 @@
-//! To be written.
+//! What operators see of a running server: log lines and metrics.
+
+mod http;
+pub mod logs;
+pub mod metrics;
+mod process;
+
+pub use self::logs::{LogGuard, start_logs};
+pub use self::metrics::{ExecutorKind, Metrics, executor_kind};

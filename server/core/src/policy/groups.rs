@@ -33,16 +33,23 @@ impl GroupSet {
     /// Whether it covers one name. Only `*` covers `*`.
     #[must_use]
     pub fn covers(&self, group: &str) -> bool {
-        if self.is_any() || self.0.contains(group) {
-            return true;
-        }
-        group != ANY && parents(group).any(|parent| self.0.contains(parent))
+        self.is_any() || names_cover(|name| self.0.contains(name), group)
+    }
+
+    /// Whether it names no group at all: such a request gets nothing, such a grant allows nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
 
     /// Those of `requested` that it does not cover.
     #[must_use]
     pub fn missing(&self, requested: &GroupSet) -> Vec<String> {
-        requested.iter().filter(|group| !self.covers(group)).map(str::to_owned).collect()
+        requested
+            .iter()
+            .filter(|group| !self.covers(group))
+            .map(str::to_owned)
+            .collect()
     }
 }
 
@@ -54,7 +61,18 @@ impl<T: Into<String>> FromIterator<T> for GroupSet {
 
 /// The parents of a group, nearest first: `a/b/c` has `a/b` and `a`.
 pub fn parents(group: &str) -> impl Iterator<Item = &str> {
-    group.char_indices().rev().filter(|&(at, c)| c == '/' && at > 0).map(move |(at, _)| &group[..at])
+    group
+        .char_indices()
+        .rev()
+        .filter(|&(at, c)| c == '/' && at > 0)
+        .map(move |(at, _)| &group[..at])
+}
+
+/// Whether plain names (leaving `*` aside) cover a group: one of them is the group itself or one of its parents.
+///
+/// This is the only place where the hierarchy is decided; sets, sorted slices and indexes all come here.
+pub(crate) fn names_cover(contains: impl Fn(&str) -> bool, group: &str) -> bool {
+    contains(group) || (group != ANY && parents(group).any(contains))
 }
 
 /// What a request asks for: absent is `["default"]`, `[]` is nothing (DESIGN, section 3).
@@ -63,5 +81,61 @@ pub fn requested(group: Option<&[String]>) -> GroupSet {
     match group {
         None => [DEFAULT_GROUP].into_iter().collect(),
         Some(names) => names.iter().cloned().collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+
+    use super::*;
+
+    fn set(names: &[&str]) -> GroupSet {
+        names.iter().copied().collect()
+    }
+
+    #[rstest]
+    #[case::itself(&["knowledge"], "knowledge", true)]
+    #[case::other(&["knowledge"], "compute", false)]
+    #[case::case_matters(&["knowledge"], "Knowledge", false)]
+    #[case::no_trimming(&["knowledge"], "knowledge ", false)]
+    #[case::a_parent_covers_its_child(&["knowledge"], "knowledge/read", true)]
+    #[case::and_its_grandchild(&["knowledge"], "knowledge/read/fast", true)]
+    #[case::a_child_never_covers_its_parent(&["knowledge/read"], "knowledge", false)]
+    #[case::siblings_do_not_cover_each_other(&["knowledge/read"], "knowledge/write", false)]
+    #[case::a_common_beginning_is_no_parent(&["know"], "knowledge", false)]
+    #[case::any_covers_all(&["*"], "knowledge", true)]
+    #[case::any_covers_any(&["*"], "*", true)]
+    #[case::only_any_covers_any(&["knowledge", "default"], "*", false)]
+    #[case::nothing_covers_nothing(&[], "default", false)]
+    #[case::the_root_is_no_parent(&[""], "/read", false)]
+    fn covering(#[case] held: &[&str], #[case] asked: &str, #[case] covered: bool) {
+        assert_eq!(set(held).covers(asked), covered);
+    }
+
+    #[test]
+    fn absent_asks_for_default_and_an_empty_list_asks_for_nothing() {
+        assert_eq!(requested(None).to_vec(), ["default"]);
+        assert!(requested(Some(&[])).is_empty());
+        assert_eq!(
+            requested(Some(&["b".to_owned(), "a".to_owned(), "b".to_owned()])).to_vec(),
+            ["a", "b"]
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_listed_in_order() {
+        let granted = set(&["knowledge", "text"]);
+        assert_eq!(
+            granted.missing(&set(&["write", "text", "knowledge/read", "*"])),
+            ["*", "write"]
+        );
+        assert!(granted.missing(&set(&[])).is_empty());
+    }
+
+    #[test]
+    fn parents_are_listed_nearest_first() {
+        assert_eq!(parents("a/b/c").collect::<Vec<_>>(), ["a/b", "a"]);
+        assert_eq!(parents("a").count(), 0);
     }
 }

@@ -1,3 +1,6 @@
-//! Who may call what, when: groups, states and the decision (DESIGN, section 3).
+//! Who may call what, when: groups, states and the decision.
 
+pub mod decision;
 pub mod groups;
+
+pub use decision::{Decision, Effect};

@@ -1,0 +1,87 @@
+//! What can go wrong with a request, in words for people.
+
+use toolgate_api::{Diagnostic, ErrorCode, Problem};
+
+/// Why a request gave no usable answer.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum ApiError {
+    /// The server told a problem.
+    Problem(Box<Problem>),
+    /// An error status without a problem body, for example from a proxy in between.
+    Status {
+        /// The HTTP status code.
+        status: u16,
+        /// The server's id of the request, when it sent one.
+        request_id: Option<String>,
+    },
+    /// The server was not reached.
+    Network,
+    /// The server did not answer in time.
+    Timeout,
+    /// The answer was not what the contract says.
+    Unreadable(String),
+}
+
+impl ApiError {
+    /// Whether one must sign in (again).
+    pub(crate) fn is_unauthenticated(&self) -> bool {
+        match self {
+            Self::Problem(problem) => problem.code == ErrorCode::Unauthenticated,
+            Self::Status { status, .. } => *status == 401,
+            _ => false,
+        }
+    }
+
+    /// A short heading.
+    pub(crate) fn title(&self) -> String {
+        match self {
+            Self::Problem(problem) => problem.title.clone(),
+            Self::Status { status, .. } => format!("The server answered with status {status}"),
+            Self::Network => "The server cannot be reached".to_owned(),
+            Self::Timeout => "The server did not answer in time".to_owned(),
+            Self::Unreadable(_) => "The answer could not be read".to_owned(),
+        }
+    }
+
+    /// What happened and what to do about it.
+    pub(crate) fn detail(&self) -> String {
+        match self {
+            Self::Problem(problem) => problem.detail.clone(),
+            Self::Status { .. } => {
+                "The answer did not come from Toolgate itself. A proxy in between may be at fault.".to_owned()
+            }
+            Self::Network => "Check your connection and that Toolgate is running, then try again.".to_owned(),
+            Self::Timeout => "It may be busy. Try again in a moment.".to_owned(),
+            Self::Unreadable(reason) => {
+                format!("This page may be older than the server; reload it. ({reason})")
+            }
+        }
+    }
+
+    /// The id that finds the request in the server's log.
+    pub(crate) fn request_id(&self) -> Option<String> {
+        match self {
+            Self::Problem(problem) => Some(problem.request_id.clone()).filter(|id| !id.is_empty()),
+            Self::Status { request_id, .. } => request_id.clone(),
+            _ => None,
+        }
+    }
+
+    /// Every single fault that the server found.
+    pub(crate) fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Self::Problem(problem) => &problem.errors,
+            _ => &[],
+        }
+    }
+}
+
+impl From<gloo_net::Error> for ApiError {
+    fn from(error: gloo_net::Error) -> Self {
+        match error {
+            gloo_net::Error::JsError(error) if error.name == "TimeoutError" => Self::Timeout,
+            gloo_net::Error::JsError(_) => Self::Network,
+            other => Self::Unreadable(other.to_string()),
+        }
+    }
+}

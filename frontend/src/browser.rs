@@ -1,0 +1,39 @@
+//! Small questions to the browser that more than one module asks.
+
+use leptos::prelude::{document, window};
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, Storage};
+
+/// The element with an id.
+pub(crate) fn element(id: &str) -> Option<HtmlElement> {
+    document().get_element_by_id(id)?.dyn_into().ok()
+}
+
+/// Scheme, host and port of this page, as in `https://toolgate.example`.
+pub(crate) fn origin() -> String {
+    window().location().origin().unwrap_or_default()
+}
+
+/// Leaves the application for another page of the server.
+pub(crate) fn leave_to(path: &str) {
+    // The browser refuses only malformed addresses, and ours are paths.
+    let _ = window().location().assign(path);
+}
+
+/// A value that makes one path segment or query value out of any text.
+pub(crate) fn encode(text: &str) -> String {
+    js_sys::encode_uri_component(text).into()
+}
+
+/// The store for preferences. It may be blocked, and never holds anything secret.
+pub(crate) fn storage() -> Option<Storage> {
+    window().local_storage().ok().flatten()
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> i64 {
+    // Exact up to the year 287396.
+    #[expect(clippy::cast_possible_truncation, reason = "the clock is far below 2^53")]
+    let now = js_sys::Date::now() as i64;
+    now
+}

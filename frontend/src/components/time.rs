@@ -1,0 +1,63 @@
+//! Points in time, told relative to now; the exact time is in the tooltip and in the markup.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+
+use crate::browser::now_ms;
+
+/// How long ago something was.
+#[component]
+pub(crate) fn TimeAgo(
+    /// When it was.
+    at: DateTime<Utc>,
+) -> impl IntoView {
+    let seconds = (now_ms() - at.timestamp_millis()) / 1000;
+    view! {
+        <time datetime=at.to_rfc3339() title=at.format("%Y-%m-%d %H:%M:%S UTC").to_string()>
+            {told(seconds)}
+        </time>
+    }
+}
+
+/// A span in its largest whole unit. Clocks differ a little, so the near future counts as now.
+fn told(seconds: i64) -> String {
+    const UNITS: [(i64, &str); 6] = [
+        (31_557_600, "year"),
+        (2_629_800, "month"),
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+        (1, "second"),
+    ];
+    if seconds < 10 {
+        return "just now".to_owned();
+    }
+    let (length, unit) = UNITS
+        .into_iter()
+        .find(|(length, _)| seconds >= *length)
+        .unwrap_or((1, "second"));
+    let count = seconds / length;
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural} ago")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+
+    #[test]
+    fn tells_the_largest_whole_unit() {
+        for (seconds, expected) in [
+            (-5, "just now"),
+            (9, "just now"),
+            (10, "10 seconds ago"),
+            (60, "1 minute ago"),
+            (7_199, "1 hour ago"),
+            (172_800, "2 days ago"),
+            (2_629_800, "1 month ago"),
+            (80_000_000, "2 years ago"),
+        ] {
+            assert_eq!(told(seconds), expected, "{seconds} s");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! The screens, one folder per family. Each exports its pages and what the frame needs of it.
+
+pub(crate) mod projects;
+pub(crate) mod sign_in;
+pub(crate) mod tools;

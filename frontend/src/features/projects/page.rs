@@ -1,0 +1,76 @@
+//! The list of projects.
+
+use leptos::prelude::*;
+use toolgate_api::auth::Role;
+use toolgate_api::projects::Project;
+
+use super::create_hint::CreateHint;
+use super::store::Projects;
+use crate::components::{PageHeading, ProblemPanel, Skeleton, TimeAgo};
+use crate::paged::Status;
+use crate::routes::Page;
+use crate::session::Session;
+
+/// All projects that one may see.
+#[component]
+pub(crate) fn ProjectsPage() -> impl IntoView {
+    let list = Projects::get().list;
+    let is_empty = Memo::new(move |_| list.items.with(Vec::is_empty));
+    let session = Session::get();
+    view! {
+        <div class="page-head">
+            <div>
+                <PageHeading text="Projects" />
+                <p class="muted">"Each project has its own tools, keys and record. Nothing crosses from one to another."</p>
+            </div>
+        </div>
+        {move || match (list.status.get(), is_empty.get()) {
+            (Status::Failed(error), _) => {
+                view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any()
+            }
+            (Status::Loading, true) => view! { <Skeleton what="projects" rows=3 /> }.into_any(),
+            (Status::Ready, true) => view! { <CreateHint /> }.into_any(),
+            _ => ().into_any(),
+        }}
+        <ul class="cards">
+            <For each=move || list.items.get() key=|project| project.id.clone() let:project>
+                <li>
+                    <ProjectCard role=session.role(&project.id) project />
+                </li>
+            </For>
+        </ul>
+        <Show when=move || list.has_more()>
+            <button type="button" class="button" on:click=move |_| list.more()>
+                "Show more projects"
+            </button>
+        </Show>
+    }
+}
+
+#[component]
+fn ProjectCard(project: Project, role: Option<Role>) -> impl IntoView {
+    let href = Page::Tools {
+        project: project.id.clone(),
+    }
+    .path();
+    view! {
+        <a class="card" href=href>
+            <span class="card-title">{project.name}</span>
+            <span class="mono muted">{project.id}</span>
+            <span class="card-foot muted">
+                {role.map(|role| view! { <span class="tag">{role_name(role)}</span> })}
+                <span>"Created " <TimeAgo at=project.created_at /></span>
+            </span>
+        </a>
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Owner => "Owner",
+        Role::Editor => "Editor",
+        Role::Auditor => "Auditor",
+        Role::Viewer => "Viewer",
+        Role::Agent => "Agent",
+    }
+}

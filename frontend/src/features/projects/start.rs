@@ -1,0 +1,43 @@
+//! The first page after signing in.
+
+use leptos::prelude::*;
+use leptos_router::NavigateOptions;
+use leptos_router::hooks::use_navigate;
+
+use super::store::Projects;
+use crate::components::{PageHeading, ProblemPanel, Skeleton};
+use crate::paged::Status;
+use crate::routes::Page;
+
+/// Goes to the only project, or to the list when there are none or several.
+#[component]
+pub(crate) fn StartPage() -> impl IntoView {
+    let projects = Projects::get().list;
+    let navigate = use_navigate();
+    Effect::new(move |_| {
+        if projects.status.get() != Status::Ready {
+            return;
+        }
+        let page = projects.items.with(|items| match items.as_slice() {
+            [only] => Page::Tools {
+                project: only.id.clone(),
+            },
+            _ => Page::Projects,
+        });
+        navigate(
+            &page.path(),
+            NavigateOptions {
+                replace: true,
+                ..NavigateOptions::default()
+            },
+        );
+    });
+    move || match projects.status.get() {
+        Status::Failed(error) => view! {
+            <PageHeading text="Projects" />
+            <ProblemPanel error on_retry=move |()| projects.retry() />
+        }
+        .into_any(),
+        _ => view! { <Skeleton what="projects" /> }.into_any(),
+    }
+}

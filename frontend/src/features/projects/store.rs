@@ -1,0 +1,51 @@
+//! The projects of the signed-in person, read once and shared by the frame and the pages.
+
+use leptos::prelude::*;
+use toolgate_api::projects::Project;
+
+use crate::api;
+use crate::paged::Paged;
+use crate::routes::Page;
+
+/// The shared list.
+#[derive(Clone, Copy)]
+pub(crate) struct Projects {
+    /// The list; it depends on nothing but the session.
+    pub(crate) list: Paged<(), Project>,
+}
+
+impl Projects {
+    /// Reads the list and shares it with everything below the caller.
+    pub(crate) fn provide() {
+        let list = Paged::new(Memo::new(|_| ()), |(), cursor| async move {
+            let page = api::list_projects(cursor).await?;
+            Ok((page.items, page.next_cursor))
+        });
+        provide_context(Self { list });
+    }
+
+    /// The shared list.
+    pub(crate) fn get() -> Self {
+        expect_context()
+    }
+
+    /// Id and name of the project that a path belongs to, reactively. The id stands in for a name that is not known.
+    pub(crate) fn at_path(self, path: &str) -> Option<(String, String)> {
+        let known = self.list.items.with(|projects| {
+            projects
+                .iter()
+                .find(|project| {
+                    Page::Tools {
+                        project: project.id.clone(),
+                    }
+                    .path()
+                        == path
+                })
+                .map(|project| (project.id.clone(), project.name.clone()))
+        });
+        known.or_else(|| {
+            let id = path.strip_prefix("/ui/projects/")?.split('/').next()?;
+            (!id.is_empty()).then(|| (id.to_owned(), id.to_owned()))
+        })
+    }
+}

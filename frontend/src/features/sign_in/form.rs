@@ -1,0 +1,145 @@
+//! The sign-in form.
+
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use toolgate_api::auth::LoginRequest;
+
+use super::TypedAhead;
+use crate::api::{self, ApiError};
+use crate::browser;
+use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
+use crate::routes;
+
+/// Name, password and the button; the markup equals the server's form, so that taking it over is not seen.
+#[component]
+pub(crate) fn SignInForm(
+    /// What was typed into the server's form.
+    typed: TypedAhead,
+) -> impl IntoView {
+    let TypedAhead {
+        username: typed_name,
+        password: typed_password,
+        in_password,
+    } = typed;
+    let username = NodeRef::<html::Input>::new();
+    let password = NodeRef::<html::Input>::new();
+    let busy = RwSignal::new(false);
+    let failed = RwSignal::new(None::<ApiError>);
+    let refused = move || failed.with(|error| error.as_ref().is_some_and(ApiError::is_unauthenticated));
+
+    Effect::new(move |_| {
+        let field = if in_password {
+            password.get()
+        } else {
+            username.get()
+        };
+        if let Some(field) = field {
+            // The field is on the page, so it takes the focus.
+            let _ = field.focus();
+        }
+    });
+
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let (Some(name_field), Some(password_field)) = (username.get_untracked(), password.get_untracked())
+        else {
+            return;
+        };
+        if busy.get_untracked() {
+            return;
+        }
+        let request = LoginRequest {
+            username: name_field.value(),
+            password: password_field.value(),
+        };
+        busy.set(true);
+        failed.set(None);
+        spawn_local(async move {
+            match api::login(&request).await {
+                Ok(()) => {
+                    password_field.set_value("");
+                    let next = parameter("next");
+                    browser::leave_to(&routes::after_sign_in(next.as_deref()));
+                }
+                Err(error) => {
+                    busy.set(false);
+                    let refused = error.is_unauthenticated();
+                    failed.set(Some(error));
+                    if refused {
+                        password_field.select();
+                    }
+                }
+            }
+        });
+    };
+
+    view! {
+        <form class="form" method="post" on:submit=submit aria-busy=move || busy.get().to_string()>
+            {(parameter("reason").as_deref() == Some("ended"))
+                .then(|| view! { <p class="note" role="status">"Your session has ended. Sign in to go on."</p> })}
+            <div class="field">
+                <label for="username">"User name"</label>
+                <input
+                    id="username"
+                    class="input"
+                    name="username"
+                    type="text"
+                    autocomplete="username"
+                    autocapitalize="none"
+                    spellcheck="false"
+                    required
+                    maxlength="64"
+                    value=typed_name
+                    node_ref=username
+                />
+            </div>
+            <div class="field">
+                <label for="password">"Password"</label>
+                <input
+                    id="password"
+                    class="input"
+                    name="password"
+                    type="password"
+                    autocomplete="current-password"
+                    required
+                    maxlength="1024"
+                    prop:value=typed_password
+                    node_ref=password
+                    aria-invalid=move || refused().then_some("true")
+                    aria-describedby=move || refused().then_some("sign-in-refused")
+                />
+            </div>
+            <div aria-live="assertive">
+                {move || {
+                    failed
+                        .get()
+                        .map(|error| {
+                            if error.is_unauthenticated() {
+                                view! {
+                                    <p class="field-error" id="sign-in-refused">
+                                        <Icon symbol=Symbol::Alert />
+                                        "The user name or the password is wrong."
+                                    </p>
+                                }
+                                    .into_any()
+                            } else {
+                                view! { <ProblemPanel error /> }.into_any()
+                            }
+                        })
+                }}
+            </div>
+            <button type="submit" class="button button-primary button-wide" aria-disabled=move || busy.get().to_string()>
+                {move || if busy.get() { "Signing in…" } else { "Sign in" }}
+            </button>
+        </form>
+        <ThemeSwitch />
+    }
+}
+
+/// A parameter of this page's address.
+fn parameter(name: &str) -> Option<String> {
+    let search = window().location().search().ok()?;
+    let search = web_sys::UrlSearchParams::new_with_str(&search).ok()?;
+    search.get(name)
+}

@@ -1,0 +1,60 @@
+//! Who is signed in, the theme, and the way out.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::ApiError;
+use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
+use crate::session::Session;
+
+/// The menu of the signed-in person.
+#[component]
+pub(super) fn AccountMenu() -> impl IntoView {
+    let session = Session::get();
+    let name = Memo::new(move |_| session.me().map(|me| me.name).unwrap_or_default());
+    let standing = move || match session.me() {
+        Some(me) if me.system_admin => "System administrator".to_owned(),
+        Some(me) => match me.projects.len() {
+            1 => "Member of 1 project".to_owned(),
+            count => format!("Member of {count} projects"),
+        },
+        None => String::new(),
+    };
+    let failed = RwSignal::new(None::<ApiError>);
+    let sign_out = move |_| {
+        failed.set(None);
+        spawn_local(async move {
+            if let Err(error) = session.sign_out().await {
+                failed.try_set(Some(error));
+            }
+        });
+    };
+    view! {
+        <Menu
+            id="account-menu"
+            class="menu-end"
+            name=Signal::derive(move || format!("{}: account", name.get()))
+            face=move || {
+                view! {
+                    <Icon symbol=Symbol::Person />
+                    <span class="account-name">{name}</span>
+                }
+            }
+        >
+            <div class="menu-section">
+                <p class="menu-title">{name}</p>
+                <p class="muted">{standing}</p>
+            </div>
+            <div class="menu-section">
+                <ThemeSwitch />
+            </div>
+            <div class="menu-section">
+                <button type="button" class="menu-item" on:click=sign_out>
+                    <Icon symbol=Symbol::SignOut />
+                    "Sign out"
+                </button>
+                {move || failed.get().map(|error| view! { <ProblemPanel error /> })}
+            </div>
+        </Menu>
+    }
+}

@@ -1,0 +1,69 @@
+//! Which project one is in, and the way to another.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+
+use crate::components::{Icon, Menu, Symbol};
+use crate::features::projects::Projects;
+use crate::routes::Page;
+
+/// How many projects the menu offers before it refers to the whole list.
+const OFFERED: usize = 12;
+
+/// The menu of projects.
+#[component]
+pub(super) fn ProjectSwitcher() -> impl IntoView {
+    let projects = Projects::get();
+    let path = use_location().pathname;
+    let current = Memo::new(move |_| projects.at_path(&path.get()));
+    let face = move || {
+        current
+            .get()
+            .map_or_else(|| "Projects".to_owned(), |(_, name)| name)
+    };
+    let offered = move || {
+        projects
+            .list
+            .items
+            .get()
+            .into_iter()
+            .take(OFFERED)
+            .map(|project| {
+                let is_current = current.get().is_some_and(|(id, _)| id == project.id);
+                let href = Page::Tools {
+                    project: project.id.clone(),
+                }
+                .path();
+                view! {
+                    <li>
+                        <a class="menu-item" href=href aria-current=is_current.then_some("true")>
+                            <span class="menu-item-text">
+                                <span>{project.name}</span>
+                                <span class="mono muted">{project.id}</span>
+                            </span>
+                            {is_current.then(|| view! { <Icon symbol=Symbol::Check /> })}
+                        </a>
+                    </li>
+                }
+            })
+            .collect::<Vec<_>>()
+    };
+    view! {
+        <Menu
+            id="project-menu"
+            class="project-switcher"
+            name=Signal::derive(move || format!("{}: switch project", face()))
+            face=move || view! { <span class="project-name">{face}</span> }
+        >
+            <nav aria-label="Projects">
+                <ul class="menu-section menu-list">{offered}</ul>
+                <div class="menu-section">
+                    <a class="menu-item" href=Page::Projects.path()>
+                        "All projects"
+                        <Icon symbol=Symbol::Arrow />
+                    </a>
+                </div>
+            </nav>
+        </Menu>
+    }
+}

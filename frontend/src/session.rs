@@ -1,0 +1,112 @@
+//! Who is signed in. The credential itself is a cookie that scripts cannot read; here is only what the server tells.
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use toolgate_api::auth::{Me, Role};
+
+use crate::api::{self, ApiError};
+use crate::browser;
+use crate::routes;
+
+/// What is known about the person at the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum SessionState {
+    /// The server was asked and has not answered yet.
+    Unknown,
+    /// Signed in.
+    SignedIn(Me),
+    /// Not signed in; the page is about to be left.
+    Leaving,
+    /// The server could not say.
+    Failed(ApiError),
+}
+
+/// The session, shared by all pages through the context.
+#[derive(Clone, Copy)]
+pub(crate) struct Session {
+    state: RwSignal<SessionState>,
+}
+
+impl Session {
+    /// Asks the server and shares the answer with everything below the caller.
+    pub(crate) fn provide() -> Self {
+        let session = Self {
+            state: RwSignal::new(SessionState::Unknown),
+        };
+        provide_context(session);
+        session.refresh();
+        session
+    }
+
+    /// The session of the surrounding application.
+    pub(crate) fn get() -> Self {
+        expect_context()
+    }
+
+    /// What is known, reactively.
+    pub(crate) fn state(self) -> SessionState {
+        self.state.get()
+    }
+
+    /// Who is signed in, reactively.
+    pub(crate) fn me(self) -> Option<Me> {
+        self.state.with(|state| match state {
+            SessionState::SignedIn(me) => Some(me.clone()),
+            _ => None,
+        })
+    }
+
+    /// The role in a project, reactively. A system administrator is an owner everywhere.
+    pub(crate) fn role(self, project: &str) -> Option<Role> {
+        let me = self.me()?;
+        let member = me
+            .projects
+            .iter()
+            .find(|membership| membership.project_id == project);
+        match member {
+            Some(membership) => Some(membership.role),
+            None => me.system_admin.then_some(Role::Owner),
+        }
+    }
+
+    /// Asks the server again.
+    pub(crate) fn refresh(self) {
+        self.state.set(SessionState::Unknown);
+        spawn_local(async move {
+            match api::me().await {
+                Ok(me) => self.state.set(SessionState::SignedIn(me)),
+                Err(error) if error.is_unauthenticated() => self.ended(),
+                Err(error) => self.state.set(SessionState::Failed(error)),
+            }
+        });
+    }
+
+    /// Looks at an error of any request: when the session has ended, goes to the sign-in page.
+    pub(crate) fn observe(self, error: &ApiError) {
+        if error.is_unauthenticated() {
+            self.ended();
+        }
+    }
+
+    /// Signs out and leaves for the sign-in page, which drops everything this page holds in memory.
+    pub(crate) async fn sign_out(self) -> Result<(), ApiError> {
+        match api::logout().await {
+            Err(error) if !error.is_unauthenticated() => Err(error),
+            _ => {
+                self.state.set(SessionState::Leaving);
+                browser::leave_to(routes::SIGN_IN);
+                Ok(())
+            }
+        }
+    }
+
+    fn ended(self) {
+        if self.state.get_untracked() == SessionState::Leaving {
+            return;
+        }
+        self.state.set(SessionState::Leaving);
+        let location = window().location();
+        let here = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
+        browser::leave_to(&routes::sign_in_returning_to(&here));
+    }
+}

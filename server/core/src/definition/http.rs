@@ -1,0 +1,173 @@
+//! `options.http`: a general HTTP request built from the arguments.
+
+use std::collections::BTreeMap;
+
+use super::UploadContext;
+use super::destination;
+use super::fields;
+use super::model::{AuthScheme, HttpAuth, HttpBody, HttpOptions};
+use super::names;
+use super::nearest::nearest;
+use super::node::{Cursor, Data};
+use super::report::{Report, Spot, shown};
+
+const KEYS: [&str; 8] = ["base_url", "path", "method", "query", "header", "body", "headers", "auth"];
+const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+const SECRET_HINT: &str = "name an environment variable under http.auth.env instead";
+
+/// Reads a request.
+pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mut Report) -> Option<HttpOptions> {
+    if !fields::map(cursor, "http", report) {
+        return None;
+    }
+    fields::known_keys(cursor, &KEYS, "http", report);
+    let base_url = match cursor.get("base_url") {
+        Some(at) => destination::base_url(&at, report),
+        None => {
+            report.error(&cursor.spot, "http has no \"base_url\"", "write base_url: https://api.example.com");
+            None
+        }
+    };
+    let method = cursor.get("method").and_then(|at| destination::method(&at, &METHODS, report));
+    let body = cursor.get("body").and_then(|at| {
+        let sends_none = matches!(method.as_deref(), None | Some("GET" | "HEAD"));
+        if sends_none && (method.is_some() || cursor.get("method").is_none()) {
+            report.error(&at.spot, "a GET or HEAD request has no body", "write method: POST, or use query");
+        }
+        body(&at, report)
+    });
+    let header = cursor.get("header").map_or_else(BTreeMap::new, |at| {
+        at.entries().for_each(|(name, spot, _)| {
+            destination::header_name(name, &spot, report);
+        });
+        fields::string_map(&at, "header", report)
+    });
+    Some(HttpOptions {
+        path: cursor.get("path").and_then(|at| path(&at, report)).unwrap_or_default(),
+        method,
+        query: cursor.get("query").map_or_else(BTreeMap::new, |at| fields::string_map(&at, "query", report)),
+        header,
+        body,
+        headers: cursor
+            .get("headers")
+            .map_or_else(BTreeMap::new, |at| destination::headers(&at, SECRET_HINT, report)),
+        auth: cursor.get("auth").and_then(|at| auth(&at, context, report)),
+        base_url: base_url?,
+    })
+}
+
+fn path(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> {
+    let text = fields::string(cursor, "path", report)?;
+    let fault = if text.is_empty() {
+        return Some(text);
+    } else if !text.starts_with('/') {
+        "must begin with /"
+    } else if text.contains(['?', '#', '\\']) || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        "must not contain blanks, backslashes, ? or #"
+    } else if text.split('/').any(|segment| matches!(segment, "." | "..")) {
+        "must not contain . or .. as a segment"
+    } else if path_parameters(&text).is_none() {
+        "has a brace that is not part of {name}"
+    } else {
+        return Some(text);
+    };
+    report.error(&cursor.spot, format!("\"path\" {fault}: {}", shown(&text)), "write /users/{id}, for example");
+    None
+}
+
+/// The names in braces of a path; `None` when a brace is not paired.
+fn path_parameters(path: &str) -> Option<Vec<&str>> {
+    let mut names = Vec::new();
+    let mut rest = path;
+    while let Some(at) = rest.find(['{', '}']) {
+        let (name, after) = rest[at..].strip_prefix('{')?.split_once('}')?;
+        if name.is_empty() || name.contains(['{', '/']) {
+            return None;
+        }
+        names.push(name);
+        rest = after;
+    }
+    Some(names)
+}
+
+fn body(cursor: &Cursor<'_>, report: &mut Report) -> Option<HttpBody> {
+    match &cursor.node.data {
+        Data::Text(name) => Some(HttpBody::Argument(name.clone())),
+        Data::Map(_) => Some(HttpBody::Fields(fields::string_map(cursor, "body", report))),
+        _ => {
+            report.error(
+                &cursor.spot,
+                format!("\"body\" must be an argument's name or a map, not {}", cursor.node.kind()),
+                "write body: <argument>, or body: {property: argument}",
+            );
+            None
+        }
+    }
+}
+
+fn auth(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mut Report) -> Option<HttpAuth> {
+    if !fields::map(cursor, "auth", report) {
+        return None;
+    }
+    fields::known_keys(cursor, &["scheme", "env", "name"], "auth", report);
+    let scheme = match cursor.get("scheme") {
+        None => Some(AuthScheme::Bearer),
+        Some(at) => fields::string(&at, "scheme", report).and_then(|text| match text.as_str() {
+            "bearer" => Some(AuthScheme::Bearer),
+            "basic" => Some(AuthScheme::Basic),
+            "header" => Some(AuthScheme::Header),
+            _ => {
+                let hint = match nearest(&text, ["bearer", "basic", "header"]) {
+                    Some(near) => format!("did you mean {near:?}?"),
+                    None => "write bearer, basic or header".to_owned(),
+                };
+                report.error(&at.spot, format!("unknown scheme {}", shown(&text)), hint);
+                None
+            }
+        }),
+    };
+    let name = cursor.get("name").and_then(|at| {
+        let name = fields::string(&at, "name", report)?;
+        if scheme.is_some_and(|scheme| scheme != AuthScheme::Header) {
+            report.error(&at.spot, "\"name\" belongs to scheme: header only", "remove it, or write scheme: header");
+        }
+        destination::header_name(&name, &at.spot, report).then_some(name)
+    });
+    if scheme == Some(AuthScheme::Header) && cursor.get("name").is_none() {
+        report.error(&cursor.spot, "scheme: header needs the header's \"name\"", "write name: X-Api-Key, for example");
+    }
+    let Some(at) = cursor.get("env") else {
+        report.error(&cursor.spot, "auth has no \"env\"", "name the environment variable with the credential");
+        return None;
+    };
+    let env = fields::string(&at, "env", report)?;
+    names::env(&env, &at.spot, context.env_allowed, report).then_some(())?;
+    Some(HttpAuth { scheme: scheme?, env, name })
+}
+
+/// Every argument that the request uses, and where.
+pub(super) fn arguments(cursor: &Cursor<'_>, http: &HttpOptions) -> Vec<(String, Spot)> {
+    let mut used = Vec::new();
+    if let (Some(names), Some(at)) = (path_parameters(&http.path), cursor.get("path")) {
+        used.extend(names.into_iter().map(|name| (name.to_owned(), at.spot.clone())));
+    }
+    for (key, mapping) in [("query", &http.query), ("header", &http.header)] {
+        for (name, argument) in mapping {
+            used.push((argument.clone(), cursor.find(&format!("/{key}/{}", step(name))).spot));
+        }
+    }
+    match &http.body {
+        Some(HttpBody::Argument(name)) => used.push((name.clone(), cursor.find("/body").spot)),
+        Some(HttpBody::Fields(fields)) => {
+            for (property, argument) in fields {
+                used.push((argument.clone(), cursor.find(&format!("/body/{}", step(property))).spot));
+            }
+        }
+        None => {}
+    }
+    used
+}
+
+fn step(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

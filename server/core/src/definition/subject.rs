@@ -1,0 +1,145 @@
+//! Bus subjects of tools: `cg.{ver}.{project}.{channel}.cmd.tool.{target}.{suffix}` (tool development guide, 3.2).
+
+use thiserror::Error;
+
+use super::report::shown;
+use crate::ids::ProjectId;
+
+/// What a subject may leave to the call.
+pub const VARIABLES: [&str; 3] = ["project_id", "channel_id", "agent_id"];
+
+const SHAPE: &str = "write cg.v1r4.{project_id}.{channel_id}.cmd.tool.<target>.<suffix>, or cmd.tool.<target>";
+const LONGEST: usize = 255;
+
+/// Why a subject is refused, and how to mend it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct SubjectError {
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    pub hint: String,
+}
+
+/// Checks a tool's `target_subject`: well-formed, a tool command, of this project.
+///
+/// # Errors
+/// The first rule that it breaks.
+pub fn check(text: &str, project: &ProjectId) -> Result<(), SubjectError> {
+    let refuse = |message: String, hint: &str| Err(SubjectError { message, hint: hint.to_owned() });
+    if text.is_empty() || text.len() > LONGEST {
+        return refuse(format!("a subject has 1 to {LONGEST} characters"), SHAPE);
+    }
+    let tokens: Vec<&str> = text.split('.').collect();
+    for token in &tokens {
+        if let Err(message) = check_token(token) {
+            return refuse(format!("{} is not a subject: {message}", shown(text)), SHAPE);
+        }
+    }
+    let command = match tokens.as_slice() {
+        ["cg", version, owner, _channel, command @ ..] => {
+            let is_version = version.starts_with('v') && version.chars().all(|c| c.is_ascii_alphanumeric());
+            if !is_version {
+                return refuse(format!("{} is not a protocol version", shown(version)), SHAPE);
+            }
+            if *owner != "{project_id}" && *owner != project.as_str() {
+                return refuse(
+                    format!("the subject belongs to project {}, not to {project}", shown(owner)),
+                    "write {project_id} as its third token",
+                );
+            }
+            if matches!(command, ["cmd", "tool", _]) {
+                return refuse(format!("{} has no suffix after its target", shown(text)), SHAPE);
+            }
+            command
+        }
+        _ => &tokens,
+    };
+    match command {
+        ["cmd", "tool", _target, ..] => Ok(()),
+        ["cmd", "sys", ..] => {
+            refuse("cmd.sys subjects are for the system, not for tools".to_owned(), "the subject must be cmd.tool.*")
+        }
+        ["cmd", ..] => refuse(format!("{} is no tool command", shown(text)), "the subject must be cmd.tool.*"),
+        _ => refuse(format!("{} is not the subject of a tool command", shown(text)), SHAPE),
+    }
+}
+
+fn check_token(token: &str) -> Result<(), String> {
+    if token.is_empty() {
+        return Err("it has an empty token".to_owned());
+    }
+    let mut rest = token;
+    while let Some(first) = rest.chars().next() {
+        if first == '{' {
+            let Some((name, after)) = rest[1..].split_once('}') else {
+                return Err("a { is not closed".to_owned());
+            };
+            if !VARIABLES.contains(&name) {
+                return Err(format!("{{{name}}} is none of {{project_id}}, {{channel_id}} and {{agent_id}}"));
+            }
+            rest = after;
+        } else if first == '*' || first == '>' {
+            return Err("wildcards are not allowed".to_owned());
+        } else if first.is_ascii_alphanumeric() || matches!(first, '_' | '-') {
+            rest = &rest[1..];
+        } else {
+            return Err(format!("the character {first:?} is not allowed"));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(text: &str) -> Result<(), String> {
+        check(text, &ProjectId::parse("demo").expect("a slug")).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn tool_commands_of_this_project_are_subjects() {
+        for good in [
+            "cg.v1r4.{project_id}.{channel_id}.cmd.tool.openapi.jina",
+            "cg.v1r4.demo.public.cmd.tool.search.a.b",
+            "cg.v2.{project_id}.{channel_id}.cmd.tool.agent_{agent_id}.run",
+            "cmd.tool.search",
+            "cmd.tool.search.fast",
+        ] {
+            assert_eq!(verdict(good), Ok(()), "{good}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused() {
+        for (bad, why) in [
+            ("", "1 to 255"),
+            (&"a".repeat(256), "1 to 255"),
+            ("foo.cmd.tool.bar", "not the subject of a tool command"),
+            ("search", "not the subject of a tool command"),
+            ("cmd.tool", "no tool command"),
+            ("cmd.tool.", "empty token"),
+            ("cmd..tool.x", "empty token"),
+            ("cmd.tool.*", "wildcards"),
+            ("cmd.tool.>", "wildcards"),
+            ("cmd.tool.a b", "' ' is not allowed"),
+            ("cmd.tool.a\n", "is not allowed"),
+            ("cmd.tool.ä", "is not allowed"),
+            ("cmd.tool.{user}", "{user} is none of"),
+            ("cmd.tool.{agent_id", "not closed"),
+            ("cmd.sys.pmo.internal.x", "cmd.sys"),
+            ("cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.internal.x", "cmd.sys"),
+            ("cg.v1r4.{project_id}.{channel_id}.cmd.agent.worker.wakeup", "no tool command"),
+            ("cg.v1r4.{project_id}.{channel_id}.evt.tool.x.y", "not the subject"),
+            ("cg.v1r4.other.public.cmd.tool.x.y", "belongs to project \"other\""),
+            ("cg.v1r4.{agent_id}.public.cmd.tool.x.y", "belongs to project"),
+            ("cg.1.{project_id}.public.cmd.tool.x.y", "protocol version"),
+            ("cg.v1r4.{project_id}.public.cmd.tool.x", "no suffix"),
+            ("cg.v1r4.{project_id}", "not the subject"),
+        ] {
+            let message = verdict(bad).expect_err(bad);
+            assert!(message.contains(why), "{bad}: {message}");
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! The decision on one call: allowed or not, why, and how to mend it.
+
+use std::sync::Arc;
+
+use toolgate_api::ErrorCode;
+
+use super::groups::{ANY, DEFAULT_GROUP, GroupSet, names_cover};
+use crate::snapshot::CompiledTool;
+
+/// The state of a request that names none. It is an ordinary name: a tool restricted to other states is closed in it.
+pub const UNDEFINED_STATE: &str = "undefined";
+/// In a tool's list of states: every state.
+pub const EVERY_STATE: &str = "*";
+
+/// The state a request is in: absent and `""` are `undefined` (tool group specification, section 2.2).
+#[must_use]
+pub fn state_or_undefined(state: Option<&str>) -> &str {
+    state.filter(|state| !state.is_empty()).unwrap_or(UNDEFINED_STATE)
+}
+
+/// The state after a call (tool group specification, section 4.2): only success moves it, and only if the tool names
+/// a state; `""` names none.
+#[must_use]
+pub fn next_state(tool: &CompiledTool, before: &str, succeeded: bool) -> String {
+    let before = state_or_undefined(Some(before));
+    let moved = tool
+        .definition
+        .state
+        .as_deref()
+        .filter(|state| succeeded && !state.is_empty());
+    moved.unwrap_or(before).to_owned()
+}
+
+/// Allowed or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// The call may run.
+    Allow,
+    /// Nothing may run.
+    Deny,
+}
+
+/// What was decided on one call, with everything the record and the answer need to explain it.
+#[derive(Debug, Clone)]
+pub struct Decision {
+    /// Allowed or not.
+    pub effect: Effect,
+    /// Why not; `None` when allowed. One of `insufficient_tool_groups`, `tool_not_found`, `tool_not_in_groups` and
+    /// `tool_not_in_state`.
+    pub code: Option<ErrorCode>,
+    /// The requested groups after the default was applied, sorted, each once.
+    pub requested: Vec<String>,
+    /// Those of `requested` that the caller was not granted. Not empty: the whole request is refused.
+    pub missing: Vec<String>,
+    /// The state it was decided against.
+    pub state: String,
+    /// The tool's name as the caller gave it.
+    pub tool_name: String,
+    /// The tool, if it exists. Present in a refusal too, so that the record can name the revision.
+    pub tool: Option<Arc<CompiledTool>>,
+}
+
+/// A request that asks for more than was granted: refused as a whole, whatever it is about.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", explain_missing(.missing))]
+pub struct Denial {
+    /// The requested groups after the default was applied, sorted, each once.
+    pub requested: Vec<String>,
+    /// Those of `requested` that the caller was not granted.
+    pub missing: Vec<String>,
+    /// The state that the request is in.
+    pub state: String,
+}
+
+/// A request's groups and state after the defaults were applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Sorted, each once.
+    pub(crate) groups: Vec<String>,
+    pub(crate) state: String,
+}
+
+impl Asked {
+    pub(crate) fn new(requested: Option<&[String]>, state: Option<&str>) -> Self {
+        let mut groups = match requested {
+            None => vec![DEFAULT_GROUP.to_owned()],
+            Some(names) => names.to_vec(),
+        };
+        groups.sort_unstable();
+        groups.dedup();
+        Self {
+            groups,
+            state: state_or_undefined(state).to_owned(),
+        }
+    }
+
+    /// The gateway check of section 6.1: those requested groups that the grant does not cover.
+    pub(crate) fn missing(&self, granted: &GroupSet) -> Vec<String> {
+        self.groups
+            .iter()
+            .filter(|group| !granted.covers(group))
+            .cloned()
+            .collect()
+    }
+
+    pub(crate) fn is_any(&self) -> bool {
+        self.names(ANY)
+    }
+
+    fn names(&self, group: &str) -> bool {
+        self.groups
+            .binary_search_by(|name| name.as_str().cmp(group))
+            .is_ok()
+    }
+
+    /// The group test. It reads the tool's own groups only, so its cost does not depend on the number of tools.
+    fn reaches(&self, tool: &CompiledTool) -> bool {
+        self.is_any()
+            || tool
+                .groups
+                .iter()
+                .any(|group| names_cover(|name| self.names(name), group))
+    }
+}
+
+/// Decides on one call: requested groups against the grant, then existence, then groups, then state.
+pub(crate) fn decide(
+    granted: &GroupSet,
+    asked: Asked,
+    name: &str,
+    tool: Option<&Arc<CompiledTool>>,
+) -> Decision {
+    let missing = asked.missing(granted);
+    let code = match tool {
+        _ if !missing.is_empty() => Some(ErrorCode::InsufficientToolGroups),
+        None => Some(ErrorCode::ToolNotFound),
+        Some(tool) if !asked.reaches(tool) => Some(ErrorCode::ToolNotInGroups),
+        Some(tool) if !tool.open_in(&asked.state) => Some(ErrorCode::ToolNotInState),
+        Some(_) => None,
+    };
+    Decision {
+        effect: if code.is_none() {
+            Effect::Allow
+        } else {
+            Effect::Deny
+        },
+        code,
+        requested: asked.groups,
+        missing,
+        state: asked.state,
+        tool_name: name.to_owned(),
+        tool: tool.cloned(),
+    }
+}
+
+impl Decision {
+    /// Whether the call may run.
+    #[must_use]
+    pub fn is_allowed(&self) -> bool {
+        self.effect == Effect::Allow
+    }
+
+    /// One sentence for people: what was decided, why, and how to mend it.
+    #[must_use]
+    pub fn explain(&self) -> String {
+        let name = shorten(&self.tool_name);
+        match (self.code, self.tool.as_deref()) {
+            (None, _) => format!(
+                "The tool {name:?} is in a requested group and open in the state {:?}.",
+                shorten(&self.state)
+            ),
+            (Some(ErrorCode::InsufficientToolGroups), _) => explain_missing(&self.missing),
+            (Some(ErrorCode::ToolNotInGroups), Some(tool)) if tool.groups.is_empty() => format!(
+                "The tool {name:?} is in no group, so only a request for \"*\" reaches it; request \"*\" if it was granted \
+                 to you, or give the tool a group."
+            ),
+            (Some(ErrorCode::ToolNotInGroups), Some(tool)) => format!(
+                "The tool {name:?} is in {}, and the request asks for {}; add one of the tool's groups to the request.",
+                list(&tool.groups),
+                list(&self.requested)
+            ),
+            (Some(ErrorCode::ToolNotInState), Some(tool)) if tool.states.is_empty() => format!(
+                "The tool {name:?} is open in no state, so it can never be called; give it a state in available_in_states."
+            ),
+            (Some(ErrorCode::ToolNotInState), Some(tool)) => format!(
+                "The tool {name:?} is closed in the state {:?}; it opens in {}, so call first a tool that leads there.",
+                shorten(&self.state),
+                list(&tool.states)
+            ),
+            (Some(_), _) => format!(
+                "There is no tool {name:?} in this project; list the tools for their exact names (case matters)."
+            ),
+        }
+    }
+}
+
+fn explain_missing(missing: &[String]) -> String {
+    format!(
+        "Insufficient permissions for requested tool groups: {} was not granted to you, so the whole request is refused; \
+         leave it out, or ask an owner of the project for a grant.",
+        list(missing)
+    )
+}
+
+/// At most this many names stand in a sentence.
+const LISTED: usize = 10;
+
+fn list(names: &[String]) -> String {
+    if names.is_empty() {
+        return "no group".to_owned();
+    }
+    let mut text = names
+        .iter()
+        .take(LISTED)
+        .map(|name| format!("{:?}", shorten(name)))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > LISTED {
+        text.push_str(&format!(" and {} more", names.len() - LISTED));
+    }
+    text
+}
+
+/// Names come from the caller: a sentence repeats at most 80 characters of each.
+fn shorten(name: &str) -> String {
+    if name.chars().nth(80).is_none() {
+        name.to_owned()
+    } else {
+        name.chars().take(80).chain(['…']).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

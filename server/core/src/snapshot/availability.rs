@@ -1,0 +1,141 @@
+//! Answers about many tools at once. They hold positions, not names: an answer about 100 000 tools takes kilobytes.
+
+use std::sync::Arc;
+
+use roaring::RoaringBitmap;
+
+use super::CompiledTool;
+use super::index::Sets;
+use crate::policy::decision::Asked;
+
+/// What a request may call now, and why not the rest. Every list is sorted by name.
+#[derive(Debug, Clone)]
+pub struct Availability {
+    tools: Arc<[Arc<CompiledTool>]>,
+    sets: Arc<Sets>,
+    /// The requested groups after the default was applied, sorted, each once.
+    pub requested: Vec<String>,
+    /// The state it was resolved for.
+    pub state: String,
+    /// Requested groups that no tool is in, neither itself nor through a child, sorted. `*` is never unknown.
+    pub unknown_groups: Vec<String>,
+}
+
+impl Availability {
+    pub(super) fn new(
+        tools: Arc<[Arc<CompiledTool>]>,
+        sets: Arc<Sets>,
+        asked: Asked,
+        unknown_groups: Vec<String>,
+    ) -> Self {
+        Self {
+            tools,
+            sets,
+            requested: asked.groups,
+            state: asked.state,
+            unknown_groups,
+        }
+    }
+
+    /// Names of the tools that can be called now.
+    #[must_use]
+    pub fn available(&self) -> Vec<String> {
+        self.names(&self.sets.available)
+    }
+
+    /// Names of the tools in none of the requested groups, whatever their states.
+    #[must_use]
+    pub fn filtered_by_group(&self) -> Vec<String> {
+        let mut all = RoaringBitmap::new();
+        all.insert_range(0..u32::try_from(self.tools.len()).unwrap_or(u32::MAX));
+        self.names(&(all - &self.sets.grouped))
+    }
+
+    /// Names of the tools in a requested group that are closed in this state.
+    #[must_use]
+    pub fn filtered_by_state(&self) -> Vec<String> {
+        self.names(&(&self.sets.grouped - &self.sets.available))
+    }
+
+    /// How many tools can be called now.
+    #[must_use]
+    pub fn available_count(&self) -> usize {
+        usize::try_from(self.sets.available.len()).unwrap_or(usize::MAX)
+    }
+
+    /// How many tools are in none of the requested groups.
+    #[must_use]
+    pub fn filtered_by_group_count(&self) -> usize {
+        self.tools.len() - usize::try_from(self.sets.grouped.len()).unwrap_or(usize::MAX)
+    }
+
+    /// How many tools in a requested group are closed in this state.
+    #[must_use]
+    pub fn filtered_by_state_count(&self) -> usize {
+        usize::try_from(self.sets.grouped.len()).unwrap_or(usize::MAX) - self.available_count()
+    }
+
+    /// The tools that can be called now.
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<CompiledTool>> {
+        self.sets.available.iter().map(|at| &self.tools[at as usize])
+    }
+
+    fn names(&self, set: &RoaringBitmap) -> Vec<String> {
+        set.iter()
+            .map(|at| self.tools[at as usize].name().to_owned())
+            .collect()
+    }
+}
+
+/// The tools that a holder of some groups may ever call, sorted by name.
+#[derive(Debug, Clone)]
+pub struct Visible {
+    tools: Arc<[Arc<CompiledTool>]>,
+    sets: Arc<Sets>,
+}
+
+impl Visible {
+    pub(super) fn new(tools: Arc<[Arc<CompiledTool>]>, sets: Arc<Sets>) -> Self {
+        Self { tools, sets }
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        usize::try_from(self.sets.available.len()).unwrap_or(usize::MAX)
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.sets.available.is_empty()
+    }
+
+    /// One of them by name. A name that exists but is not visible is `None` too.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Arc<CompiledTool>> {
+        let at = self.tools.binary_search_by(|tool| tool.name().cmp(name)).ok()?;
+        self.sets
+            .available
+            .contains(u32::try_from(at).ok()?)
+            .then(|| &self.tools[at])
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<CompiledTool>> {
+        self.from(0)
+    }
+
+    /// Those whose names sort after `name`, which itself need not be there: the next page of a listing.
+    pub fn after(&self, name: &str) -> impl Iterator<Item = &Arc<CompiledTool>> {
+        self.from(self.tools.partition_point(|tool| tool.name() <= name))
+    }
+
+    fn from(&self, start: usize) -> impl Iterator<Item = &Arc<CompiledTool>> {
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        self.sets
+            .available
+            .range(start..)
+            .map(|at| &self.tools[at as usize])
+    }
+}

@@ -1,0 +1,212 @@
+//! A project's definitions, compiled: one immutable value that a request takes once and keeps to its end.
+//!
+//! Deciding on one call reads only that tool's groups and states. Questions about all tools are answered from bitmaps
+//! over the tools' positions, and kept for the next one who asks the same.
+
+mod availability;
+mod cache;
+mod index;
+mod shown;
+mod tool;
+mod validate;
+
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+pub use availability::{Availability, Visible};
+pub use tool::{CompiledTool, ToolInput};
+
+use crate::definition::ServiceDefinition;
+use crate::ids::ToolName;
+pub use crate::policy::decision::Denial;
+use crate::policy::decision::{Asked, Decision, decide};
+use crate::policy::groups::GroupSet;
+use cache::Cache;
+use index::Index;
+
+/// All tools and services of one project at one version.
+pub struct ProjectSnapshot {
+    version: i64,
+    tools: Arc<[Arc<CompiledTool>]>,
+    by_name: HashSet<ByName>,
+    services: BTreeMap<ToolName, (ServiceDefinition, i64)>,
+    index: Index,
+    cache: Cache,
+}
+
+impl ProjectSnapshot {
+    /// Compiles a project. Whatever is unchanged since `previous` is taken over with what was already compiled for it.
+    /// Of two tools of one name the later stands.
+    #[must_use]
+    pub fn build(
+        version: i64,
+        tools: Vec<ToolInput>,
+        services: Vec<(ServiceDefinition, i64)>,
+        previous: Option<&ProjectSnapshot>,
+    ) -> Self {
+        let services: BTreeMap<_, _> = services
+            .into_iter()
+            .map(|(service, revision)| (service.id.clone(), (service, revision)))
+            .collect();
+        let mut compiled: Vec<Arc<CompiledTool>> = tools
+            .into_iter()
+            .map(|input| {
+                let known = previous.and_then(|before| before.tool(input.definition.name.as_str()));
+                let service = input
+                    .definition
+                    .service
+                    .as_deref()
+                    .and_then(|id| services.get(id));
+                let service_envs = service.map(|(service, _)| &service.envs);
+                match known {
+                    Some(known) if known.is_still(&input, service_envs) => Arc::clone(known),
+                    _ => Arc::new(CompiledTool::new(input, service_envs)),
+                }
+            })
+            .collect();
+        compiled.sort_by(|a, b| a.name().cmp(b.name()));
+        compiled.dedup_by(|later, earlier| {
+            let same = later.name() == earlier.name();
+            if same {
+                std::mem::swap(later, earlier);
+            }
+            same
+        });
+        Self {
+            version,
+            by_name: compiled.iter().cloned().map(ByName).collect(),
+            index: Index::build(&compiled),
+            tools: compiled.into(),
+            services,
+            cache: Cache::default(),
+        }
+    }
+
+    /// The version of the project's definitions that this was built from.
+    #[must_use]
+    pub fn version(&self) -> i64 {
+        self.version
+    }
+
+    /// Every tool, sorted by name.
+    #[must_use]
+    pub fn tools(&self) -> &[Arc<CompiledTool>] {
+        &self.tools
+    }
+
+    /// One tool by its exact name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Arc<CompiledTool>> {
+        self.by_name.get(name).map(|ByName(tool)| tool)
+    }
+
+    /// One service by its exact id.
+    #[must_use]
+    pub fn service(&self, id: &str) -> Option<&ServiceDefinition> {
+        self.services.get(id).map(|(service, _)| service)
+    }
+
+    /// The revision of one service.
+    #[must_use]
+    pub fn service_revision(&self, id: &str) -> Option<i64> {
+        self.services.get(id).map(|&(_, revision)| revision)
+    }
+
+    /// Every service with its revision, sorted by id.
+    pub fn services(&self) -> impl Iterator<Item = (&ServiceDefinition, i64)> {
+        self.services
+            .values()
+            .map(|(service, revision)| (service, *revision))
+    }
+
+    /// Decides on one call. `requested` absent asks for `["default"]`, `[]` for nothing; `state` absent or `""` is
+    /// `undefined`. The cost does not depend on the number of tools.
+    #[must_use]
+    pub fn decide(
+        &self,
+        granted: &GroupSet,
+        requested: Option<&[String]>,
+        state: Option<&str>,
+        tool: &str,
+    ) -> Decision {
+        decide(granted, Asked::new(requested, state), tool, self.tool(tool))
+    }
+
+    /// What a request may call now, and why not the rest: [`Self::decide`] for every tool at once.
+    ///
+    /// # Errors
+    /// When the request asks for groups that were not granted; it is then refused as a whole.
+    pub fn resolve(
+        &self,
+        granted: &GroupSet,
+        requested: Option<&[String]>,
+        state: Option<&str>,
+    ) -> Result<Arc<Availability>, Denial> {
+        let asked = Asked::new(requested, state);
+        let missing = asked.missing(granted);
+        if !missing.is_empty() {
+            return Err(Denial {
+                requested: asked.groups,
+                missing,
+                state: asked.state,
+            });
+        }
+        let groups = self.index.groups(asked.groups.iter().map(String::as_str));
+        let state = self.index.state(&asked.state);
+        let sets = self.cache.sets(&self.index, &groups.known, state);
+        Ok(Arc::new(Availability::new(
+            Arc::clone(&self.tools),
+            sets,
+            asked,
+            groups.unknown,
+        )))
+    }
+
+    /// The tools that a holder of these groups can call with some request in some state: what a listing may show.
+    #[must_use]
+    pub fn visible(&self, granted: &GroupSet) -> Visible {
+        let groups = self.index.groups(granted.iter());
+        let sets = self.cache.sets(&self.index, &groups.known, index::StateKey::Some);
+        Visible::new(Arc::clone(&self.tools), sets)
+    }
+}
+
+impl std::fmt::Debug for ProjectSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProjectSnapshot")
+            .field("version", &self.version)
+            .field("tools", &self.tools.len())
+            .field("services", &self.services.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A tool that is found by its name without a second copy of the name.
+struct ByName(Arc<CompiledTool>);
+
+impl Borrow<str> for ByName {
+    fn borrow(&self) -> &str {
+        self.0.name()
+    }
+}
+
+impl Hash for ByName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name().hash(state);
+    }
+}
+
+impl PartialEq for ByName {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.name() == other.0.name()
+    }
+}
+
+impl Eq for ByName {}
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

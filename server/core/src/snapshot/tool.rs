@@ -1,0 +1,142 @@
+//! One tool, ready to be decided on, shown and called.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
+use toolgate_api::Diagnostic;
+
+use super::shown::shown_parameters;
+use super::validate::ArgumentValidator;
+use crate::definition::ToolDefinition;
+use crate::policy::decision::EVERY_STATE;
+use crate::policy::groups::DEFAULT_GROUP;
+
+/// A stored tool.
+#[derive(Debug, Clone)]
+pub struct ToolInput {
+    /// The definition.
+    pub definition: ToolDefinition,
+    /// Its revision.
+    pub revision: i64,
+    /// When this revision was stored.
+    pub updated_at: DateTime<Utc>,
+    /// Who stored it.
+    pub updated_by: String,
+}
+
+/// A tool with its defaults applied. What is costly to prepare is prepared when it is first needed.
+#[derive(Debug)]
+pub struct CompiledTool {
+    /// The definition.
+    pub definition: Arc<ToolDefinition>,
+    /// Its revision.
+    pub revision: i64,
+    /// When this revision was stored.
+    pub updated_at: DateTime<Utc>,
+    /// Who stored it.
+    pub updated_by: String,
+    /// The groups it is in; `["default"]` where the definition names none. Empty: only a request for `*` reaches it.
+    pub groups: Vec<String>,
+    /// The states it is open in; `["*"]` where the definition names none. Empty: never.
+    pub states: Vec<String>,
+    /// Parameter name to environment variable name: the tool's own, overlaid by those of its service.
+    pub envs: Arc<BTreeMap<String, String>>,
+    shown: OnceLock<Value>,
+    validator: OnceLock<ArgumentValidator>,
+}
+
+impl CompiledTool {
+    pub(super) fn new(input: ToolInput, service_envs: Option<&BTreeMap<String, String>>) -> Self {
+        let ToolInput {
+            definition,
+            revision,
+            updated_at,
+            updated_by,
+        } = input;
+        let or_only = |names: &Option<Vec<String>>, only: &str| match names {
+            None => vec![only.to_owned()],
+            Some(names) => names.clone(),
+        };
+        Self {
+            groups: or_only(&definition.group, DEFAULT_GROUP),
+            states: or_only(&definition.available_in_states, EVERY_STATE),
+            envs: Arc::new(effective_envs(&definition, service_envs)),
+            definition: Arc::new(definition),
+            revision,
+            updated_at,
+            updated_by,
+            shown: OnceLock::new(),
+            validator: OnceLock::new(),
+        }
+    }
+
+    /// Whether compiling `input` would give this very tool again.
+    pub(super) fn is_still(
+        &self,
+        input: &ToolInput,
+        service_envs: Option<&BTreeMap<String, String>>,
+    ) -> bool {
+        self.revision == input.revision
+            && self.updated_at == input.updated_at
+            && self.updated_by == input.updated_by
+            && *self.envs == effective_envs(&input.definition, service_envs)
+    }
+
+    /// What callers call it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.definition.name.as_str()
+    }
+
+    /// Whether it is open in a state.
+    #[must_use]
+    pub fn open_in(&self, state: &str) -> bool {
+        self.states
+            .iter()
+            .any(|open| open == EVERY_STATE || open == state)
+    }
+
+    /// Whether an argument is the definition's own business: fixed or from the environment. Callers neither see such
+    /// an argument nor set it.
+    #[must_use]
+    pub fn hides(&self, parameter: &str) -> bool {
+        self.definition.options.args.fixed.contains_key(parameter) || self.envs.contains_key(parameter)
+    }
+
+    /// The JSON Schema of the arguments as callers see it: without fixed and environment parameters at the top level,
+    /// and with the definition's defaults. A parameter that has a default is not required.
+    #[must_use]
+    pub fn shown_parameters(&self) -> &Value {
+        self.shown.get_or_init(|| shown_parameters(self))
+    }
+
+    /// Every fault of `arguments` against [`Self::shown_parameters`], at most 100, each with a JSON pointer. Empty:
+    /// they are valid.
+    #[must_use]
+    pub fn validate(&self, arguments: &Map<String, Value>) -> Vec<Diagnostic> {
+        self.validate_value(&Value::Object(arguments.clone()))
+    }
+
+    pub(crate) fn validate_value(&self, arguments: &Value) -> Vec<Diagnostic> {
+        self.validator
+            .get_or_init(|| ArgumentValidator::new(self.shown_parameters()))
+            .validate(arguments)
+    }
+}
+
+/// Service configuration wins over the tool's own mapping (tool development guide, section 4).
+fn effective_envs(
+    definition: &ToolDefinition,
+    service: Option<&BTreeMap<String, String>>,
+) -> BTreeMap<String, String> {
+    let mut envs = definition.options.envs.clone();
+    envs.extend(
+        service
+            .into_iter()
+            .flatten()
+            .map(|(name, variable)| (name.clone(), variable.clone())),
+    );
+    envs
+}

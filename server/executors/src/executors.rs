@@ -1,0 +1,151 @@
+//! Running one call.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout_at};
+use toolgate_api::ErrorCode;
+use toolgate_core::ids::{ProjectId, ToolName};
+use tracing::Instrument;
+
+use crate::config::ExecutorConfig;
+use crate::egress::Resolve;
+use crate::egress::connector::SystemResolver;
+use crate::failure::Failure;
+use crate::guard::{Outcome, Refused, Slot, Slots};
+use crate::http::send::Sender;
+use crate::invocation::{Execution, Invocation};
+use crate::prepared::{Prepared, Template};
+
+/// How long a call waits for a free place before it is turned away. Long enough to smooth a burst, short enough that
+/// callers do not pile up behind a stuck upstream.
+const QUEUE_FOR: Duration = Duration::from_secs(1);
+
+/// Runs tools. One instance serves the whole process; it is cheap to share behind an `Arc`.
+pub struct Executors {
+    config: ExecutorConfig,
+    sender: Sender,
+    slots: Slots,
+    running: Semaphore,
+}
+
+/// A tool that is left alone because its upstream failed several times in a row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BreakerReport {
+    /// The project.
+    pub project: ProjectId,
+    /// The tool.
+    pub tool: ToolName,
+    /// Milliseconds until one call may probe the upstream again; 0 when it may now.
+    pub probe_in_ms: u64,
+}
+
+impl Executors {
+    /// Makes the client and its connection pool. Names are resolved by the operating system.
+    #[must_use]
+    pub fn new(config: ExecutorConfig) -> Self {
+        Self::with_resolver(config, Arc::new(SystemResolver))
+    }
+
+    /// The same with another way of resolving names. What it returns is checked like any other address.
+    #[must_use]
+    pub fn with_resolver(config: ExecutorConfig, resolver: Arc<dyn Resolve>) -> Self {
+        let sender = Sender::new(Arc::new(config.egress.clone()), resolver, config.max_response_bytes);
+        Self {
+            sender,
+            slots: Slots::new(config.max_concurrent_per_tool),
+            running: Semaphore::new(config.max_concurrent),
+            config,
+        }
+    }
+
+    /// Runs one admitted call (design, section 5). Dropping the future cancels the call.
+    ///
+    /// # Errors
+    /// Why there is no result; see the table of error codes.
+    pub async fn execute(&self, invocation: Invocation) -> Result<Execution, Failure> {
+        let definition = &invocation.definition;
+        let slot = self.slots.get(&invocation.project, &definition.name, Instant::now());
+        let prepared = slot.prepared(definition, || Prepared::new(definition.clone(), &self.config));
+        let template = prepared.template.as_ref().map_err(Clone::clone)?;
+        let span = tracing::debug_span!(
+            "upstream",
+            call = %invocation.call_id,
+            project = %invocation.project,
+            tool = %definition.name,
+            to = template.label(),
+        );
+        let label = template.label();
+        let name = definition.name.clone();
+        let outcome = self.run(&slot, &prepared, template, invocation).instrument(span).await;
+        if let Err(failure) = &outcome {
+            tracing::warn!(tool = %name, to = label, code = %failure.code, status = failure.upstream_status, "{}", failure.message);
+        }
+        outcome
+    }
+
+    /// The tools whose breaker is open now, in no particular order.
+    #[must_use]
+    pub fn open_breakers(&self) -> Vec<BreakerReport> {
+        let mut reports = Vec::new();
+        self.slots.open(Instant::now(), |project, tool, probe_in_ms| {
+            reports.push(BreakerReport { project: project.clone(), tool: tool.clone(), probe_in_ms });
+        });
+        reports
+    }
+
+    async fn run(
+        &self,
+        slot: &Slot,
+        prepared: &Prepared,
+        template: &Template,
+        invocation: Invocation,
+    ) -> Result<Execution, Failure> {
+        let start = Instant::now();
+        let deadline = start + prepared.timeout;
+        let plan = template.plan(invocation.arguments, &invocation.envs, &*self.config.envs)?;
+        let pass = slot.breaker.admit(start).map_err(|Refused { retry_after_s }| {
+            Failure::busy("the tool's upstream failed several times in a row and is left alone for a while", retry_after_s)
+        })?;
+        let queue_until = deadline.min(start + QUEUE_FOR);
+        let _of_tool = place(&slot.running, queue_until, "this tool").await?;
+        let _of_all = place(&self.running, queue_until, "this server").await?;
+        let sent = timeout_at(deadline, self.sender.send(&plan, deadline)).await;
+        let outcome = match sent {
+            Ok(Ok(answer)) => template.read(answer, &plan),
+            Ok(Err(failure)) => Err(failure),
+            Err(_) => Err(Failure::timeout(prepared.timeout)),
+        };
+        if let Some(seen) = seen(&outcome) {
+            pass.end(seen, Instant::now());
+        }
+        outcome
+    }
+}
+
+/// What an outcome says about the upstream; `None` when nothing was learned.
+fn seen(outcome: &Result<Execution, Failure>) -> Option<Outcome> {
+    match outcome {
+        Err(failure) => match failure.code {
+            ErrorCode::UpstreamUnavailable | ErrorCode::Timeout => Some(Outcome::Failed),
+            ErrorCode::EgressDenied => None,
+            _ => Some(Outcome::Answered),
+        },
+        Ok(_) => Some(Outcome::Answered),
+    }
+}
+
+async fn place<'a>(
+    semaphore: &'a Semaphore,
+    until: Instant,
+    whose: &str,
+) -> Result<SemaphorePermit<'a>, Failure> {
+    if let Ok(permit) = semaphore.try_acquire() {
+        return Ok(permit);
+    }
+    match timeout_at(until, semaphore.acquire()).await {
+        Ok(Ok(permit)) => Ok(permit),
+        Ok(Err(_)) | Err(_) => Err(Failure::busy(format!("too many calls of {whose} run at the same time"), 1)),
+    }
+}

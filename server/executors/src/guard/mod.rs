@@ -1,0 +1,7 @@
+//! Whether a tool may go out at this moment.
+
+mod breaker;
+mod slots;
+
+pub(crate) use breaker::{Outcome, Refused};
+pub(crate) use slots::{Slot, Slots};

@@ -1,0 +1,158 @@
+//! One slot per tool: its breaker, its share of concurrency and its prepared template.
+
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use arc_swap::ArcSwapOption;
+use tokio::sync::Semaphore;
+use tokio::time::Instant;
+use toolgate_core::definition::ToolDefinition;
+use toolgate_core::ids::{ProjectId, ToolName};
+
+use super::breaker::Breaker;
+use crate::prepared::Prepared;
+
+/// Slots that are kept. One is a few hundred bytes plus its template.
+const MAX_SLOTS: usize = 16_384;
+
+/// What is remembered about a tool between calls.
+pub(crate) struct Slot {
+    pub(crate) breaker: Breaker,
+    pub(crate) running: Semaphore,
+    prepared: ArcSwapOption<Prepared>,
+}
+
+impl Slot {
+    fn new(max_concurrent: usize, now: Instant) -> Self {
+        Self {
+            breaker: Breaker::new(now),
+            running: Semaphore::new(max_concurrent),
+            prepared: ArcSwapOption::empty(),
+        }
+    }
+
+    /// The template of this very definition, made by `prepare` when another one was used last.
+    pub(crate) fn prepared(
+        &self,
+        definition: &Arc<ToolDefinition>,
+        prepare: impl FnOnce() -> Prepared,
+    ) -> Arc<Prepared> {
+        if let Some(prepared) = self.prepared.load_full()
+            && Arc::ptr_eq(&prepared.definition, definition)
+        {
+            return prepared;
+        }
+        let fresh = Arc::new(prepare());
+        self.prepared.store(Some(fresh.clone()));
+        fresh
+    }
+}
+
+/// Every slot, by project and tool. Bounded: when it is full, tools that are not running are forgotten, healthy ones
+/// first.
+pub(crate) struct Slots {
+    max_concurrent_per_tool: usize,
+    max_slots: usize,
+    inner: RwLock<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    projects: HashMap<ProjectId, HashMap<ToolName, Arc<Slot>>>,
+    count: usize,
+}
+
+impl Slots {
+    pub(crate) fn new(max_concurrent_per_tool: usize) -> Self {
+        Self { max_concurrent_per_tool, max_slots: MAX_SLOTS, inner: RwLock::default() }
+    }
+
+    /// The slot of a tool.
+    pub(crate) fn get(&self, project: &ProjectId, tool: &ToolName, now: Instant) -> Arc<Slot> {
+        {
+            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(slot) = inner.projects.get(project).and_then(|tools| tools.get(tool)) {
+                return slot.clone();
+            }
+        }
+        let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        if inner.count >= self.max_slots {
+            inner.forget(|slot| slot.breaker.open_for(now).is_none());
+        }
+        if inner.count >= self.max_slots {
+            inner.forget(|_| true);
+        }
+        let tools = inner.projects.entry(project.clone()).or_default();
+        if let Some(slot) = tools.get(tool) {
+            return slot.clone();
+        }
+        let slot = Arc::new(Slot::new(self.max_concurrent_per_tool, now));
+        tools.insert(tool.clone(), slot.clone());
+        inner.count += 1;
+        slot
+    }
+
+    /// Calls `visit` with every tool whose breaker is open, and the milliseconds until its next probe.
+    pub(crate) fn open(&self, now: Instant, mut visit: impl FnMut(&ProjectId, &ToolName, u64)) {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        for (project, tools) in &inner.projects {
+            for (tool, slot) in tools {
+                if let Some(left) = slot.breaker.open_for(now) {
+                    visit(project, tool, u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+                }
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// Removes the slots that no call holds and that `may_go`.
+    fn forget(&mut self, may_go: impl Fn(&Slot) -> bool) {
+        let mut count = 0;
+        self.projects.retain(|_, tools| {
+            tools.retain(|_, slot| Arc::strong_count(slot) > 1 || !may_go(slot));
+            count += tools.len();
+            !tools.is_empty()
+        });
+        self.count = count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Outcome;
+    use super::*;
+
+    fn tool(name: &str) -> ToolName {
+        ToolName::parse(name).expect("a name")
+    }
+
+    #[test]
+    fn the_number_of_slots_is_bounded_and_open_breakers_stay_longest() {
+        let now = Instant::now();
+        let project = ProjectId::parse("demo").expect("a slug");
+        let slots = Slots { max_slots: 3, ..Slots::new(1) };
+        let held = slots.get(&project, &tool("held"), now);
+        let broken = slots.get(&project, &tool("broken"), now);
+        for _ in 0..5 {
+            broken.breaker.admit(now).expect("closed").end(Outcome::Failed, now);
+        }
+        drop(broken);
+        for index in 0..100 {
+            slots.get(&project, &tool(&format!("t{index}")), now);
+            assert!(slots.inner.read().expect("no panic").count <= 3);
+        }
+        let mut open = Vec::new();
+        slots.open(now, |_, tool, _| open.push(tool.to_string()));
+        assert_eq!(open, ["broken"]);
+        assert!(Arc::ptr_eq(&held, &slots.get(&project, &tool("held"), now)), "a running call keeps its slot");
+    }
+
+    #[test]
+    fn projects_do_not_share_slots() {
+        let now = Instant::now();
+        let slots = Slots::new(1);
+        let [a, b] = ["a", "b"].map(|id| ProjectId::parse(id).expect("a slug"));
+        assert!(!Arc::ptr_eq(&slots.get(&a, &tool("t"), now), &slots.get(&b, &tool("t"), now)));
+    }
+}

@@ -1,0 +1,13 @@
+//! Guarded HTTP.
+
+pub(crate) mod answer;
+mod body;
+mod error;
+pub(crate) mod headers;
+pub(crate) mod plan;
+mod redirect;
+mod retry;
+pub(crate) mod send;
+pub(crate) mod status;
+pub(crate) mod template;
+pub(crate) mod text;

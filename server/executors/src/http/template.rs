@@ -1,0 +1,257 @@
+//! `options.http` made ready: a definition and arguments become a [`RequestPlan`].
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use http::header::{self, HeaderName, HeaderValue};
+use http::{HeaderMap, Method};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value};
+use toolgate_core::definition::{AuthScheme, HttpAuth, HttpBody, HttpOptions};
+use url::Url;
+
+use super::headers;
+use super::plan::{Inputs, RequestPlan, append_query, scalar};
+use crate::egress::parse_exact;
+use crate::failure::Failure;
+
+/// Everything but the unreserved characters of RFC 3986.
+pub(crate) const SEGMENT: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+const ACCEPT: &str = "application/json, text/*;q=0.9, */*;q=0.5";
+
+/// A prepared `options.http`.
+pub(crate) struct HttpTemplate {
+    /// Scheme, host, port and path prefix, without a slash at the end.
+    base: String,
+    label: String,
+    method: Method,
+    path: Vec<Piece>,
+    query: Vec<(String, String)>,
+    header: Vec<(HeaderName, String)>,
+    body: Option<HttpBody>,
+    constant: HeaderMap,
+    auth: Option<HttpAuth>,
+    auth_header: HeaderName,
+    /// Arguments that have a place; the others are left over.
+    placed: HashSet<String>,
+}
+
+enum Piece {
+    Literal(String),
+    Argument(String),
+}
+
+impl HttpTemplate {
+    /// Prepares it.
+    ///
+    /// # Errors
+    /// `tool_unavailable` when the definition cannot be executed.
+    pub(crate) fn new(options: &HttpOptions) -> Result<Self, Failure> {
+        let url = base_url(&options.base_url)?;
+        let base = url.as_str().trim_end_matches('/').to_owned();
+        let path = pieces(&options.path)?;
+        let query: Vec<_> = options.query.iter().map(|(to, from)| (to.clone(), from.clone())).collect();
+        let header = options
+            .header
+            .iter()
+            .map(|(to, from)| Ok((headers::name(to)?, from.clone())))
+            .collect::<Result<Vec<_>, Failure>>()?;
+        let mut placed: HashSet<String> = query.iter().map(|(_, from)| from.clone()).collect();
+        placed.extend(header.iter().map(|(_, from)| from.clone()));
+        placed.extend(path.iter().filter_map(|piece| match piece {
+            Piece::Argument(name) => Some(name.clone()),
+            Piece::Literal(_) => None,
+        }));
+        let auth_header = match &options.auth {
+            Some(HttpAuth { scheme: AuthScheme::Header, name: Some(name), .. }) => headers::name(name)?,
+            Some(HttpAuth { scheme: AuthScheme::Header, name: None, .. }) => {
+                return Err(Failure::misconfigured("`auth` with scheme `header` needs the header's `name`"));
+            }
+            _ => header::AUTHORIZATION,
+        };
+        Ok(Self {
+            label: format!("{}{}", url.host_str().unwrap_or_default(), slashed(&options.path)),
+            base,
+            method: headers::method(options.method.as_deref(), Method::GET)?,
+            path,
+            query,
+            header,
+            body: options.body.clone(),
+            constant: headers::constant(&options.headers, ACCEPT)?,
+            auth: options.auth.clone(),
+            auth_header,
+            placed,
+        })
+    }
+
+    /// Host and path template.
+    pub(crate) fn label(&self) -> &str {
+        &self.label
+    }
+
+    /// The variable that holds the credential.
+    pub(crate) fn credential_env(&self) -> Option<&str> {
+        self.auth.as_ref().map(|auth| auth.env.as_str())
+    }
+
+    /// Makes the request.
+    ///
+    /// # Errors
+    /// `invalid_arguments` when an argument does not fit its place; `tool_unavailable` when an environment value would
+    /// end up in the URL.
+    pub(crate) fn plan(&self, inputs: &Inputs) -> Result<RequestPlan, Failure> {
+        let mut secrets = inputs.secrets();
+        let mut url = String::with_capacity(self.base.len() + 64);
+        url.push_str(&self.base);
+        self.write_path(inputs, &mut url)?;
+        let query = self.query(inputs)?;
+        if !query.is_empty() {
+            url.push('?');
+            url.push_str(&query);
+        }
+        let url = Url::parse(&url).map_err(|_| Failure::arguments("the arguments do not make a valid URL"))?;
+
+        let mut headers = self.constant.clone();
+        for (name, from) in &self.header {
+            if let Some(argument) = inputs.get(from) {
+                headers.insert(name, headers::value(from, argument)?);
+            }
+        }
+        if let (Some(auth), Some(credential)) = (&self.auth, &inputs.credential) {
+            let value = match auth.scheme {
+                AuthScheme::Bearer => headers::bearer(credential)?,
+                AuthScheme::Header => headers::bare(credential)?,
+                AuthScheme::Basic => {
+                    let (value, encoded) = headers::basic(credential)?;
+                    secrets.add(&encoded);
+                    value
+                }
+            };
+            headers.insert(&self.auth_header, value);
+        }
+        let body = self.body(inputs).map(|value| Bytes::from(value.to_string()));
+        if body.is_some() {
+            headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+        }
+        Ok(RequestPlan { method: self.method.clone(), url, headers, body, secrets })
+    }
+
+    fn write_path(&self, inputs: &Inputs, url: &mut String) -> Result<(), Failure> {
+        let start = url.len();
+        for piece in &self.path {
+            match piece {
+                Piece::Literal(text) => url.push_str(text),
+                Piece::Argument(name) => {
+                    let value = match inputs.get(name) {
+                        Some(argument) => argument.for_url(name)?,
+                        None => return Err(Failure::arguments(format!("/{name}: needed in the path"))),
+                    };
+                    let text = scalar(&value).filter(|text| !text.is_empty()).ok_or_else(|| {
+                        Failure::arguments(format!("/{name}: a path segment takes a text that is not empty, a number or a boolean"))
+                    })?;
+                    url.extend(utf8_percent_encode(&text, SEGMENT));
+                }
+            }
+        }
+        if url[start..].split('/').any(|segment| matches!(segment, "." | "..")) {
+            return Err(Failure::arguments("`.` and `..` cannot be path segments"));
+        }
+        Ok(())
+    }
+
+    fn query(&self, inputs: &Inputs) -> Result<String, Failure> {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        for (name, from) in &self.query {
+            if let Some(argument) = inputs.get(from) {
+                append_query(&mut query, name, &argument.for_url(from)?);
+            }
+        }
+        if self.body.is_none() && !self.leftovers_go_to_body() {
+            for (name, argument) in self.leftovers(inputs) {
+                append_query(&mut query, name, &argument.for_url(name)?);
+            }
+        }
+        Ok(query.finish())
+    }
+
+    fn body(&self, inputs: &Inputs) -> Option<Value> {
+        match &self.body {
+            Some(HttpBody::Argument(name)) => inputs.get(name).map(super::plan::Argument::to_json),
+            Some(HttpBody::Fields(fields)) => Some(Value::Object(
+                fields
+                    .iter()
+                    .filter_map(|(to, from)| Some((to.clone(), inputs.get(from)?.to_json())))
+                    .collect::<Map<_, _>>(),
+            )),
+            None if self.leftovers_go_to_body() => Some(Value::Object(
+                self.leftovers(inputs).map(|(name, argument)| (name.to_owned(), argument.to_json())).collect(),
+            )),
+            None => None,
+        }
+    }
+
+    fn leftovers<'a>(
+        &'a self,
+        inputs: &'a Inputs,
+    ) -> impl Iterator<Item = (&'a str, super::plan::Argument<'a>)> {
+        inputs.iter().filter(|(name, _)| !self.placed.contains(*name))
+    }
+
+    fn leftovers_go_to_body(&self) -> bool {
+        !matches!(self.method, Method::GET | Method::HEAD | Method::DELETE)
+    }
+}
+
+/// Reads the base URL of a definition.
+pub(crate) fn base_url(text: &str) -> Result<Url, Failure> {
+    let url = parse_exact(text).map_err(|error| Failure::misconfigured(format!("`base_url`: {error}")))?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(Failure::misconfigured("`base_url` has no query and no fragment: use `query`"));
+    }
+    Ok(url)
+}
+
+/// The path with a slash in front, or nothing.
+pub(crate) fn slashed(path: &str) -> String {
+    if path.is_empty() || path.starts_with('/') { path.to_owned() } else { format!("/{path}") }
+}
+
+/// Checks the fixed parts of a path.
+pub(crate) fn literal_path(path: &str) -> Result<(), Failure> {
+    let lowered = path.to_ascii_lowercase().replace("%2e", ".");
+    if path.contains(['?', '#', '\\']) || path.chars().any(|c| c.is_control() || c.is_whitespace()) {
+        return Err(Failure::misconfigured("`path` holds no query, fragment, backslash or space: use `query`"));
+    }
+    if lowered.split('/').any(|segment| matches!(segment, "." | "..")) {
+        return Err(Failure::misconfigured("`path` holds no `.` or `..` segment"));
+    }
+    Ok(())
+}
+
+fn pieces(path: &str) -> Result<Vec<Piece>, Failure> {
+    literal_path(path)?;
+    let path = slashed(path);
+    let mut pieces = Vec::new();
+    let mut rest = path.as_str();
+    while let Some((literal, after)) = rest.split_once('{') {
+        let (name, after) = after
+            .split_once('}')
+            .filter(|(name, _)| !name.is_empty())
+            .ok_or_else(|| Failure::misconfigured("`path` has a `{` without a name and `}`"))?;
+        if !literal.is_empty() {
+            pieces.push(Piece::Literal(literal.to_owned()));
+        }
+        pieces.push(Piece::Argument(name.to_owned()));
+        rest = after;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Literal(rest.to_owned()));
+    }
+    Ok(pieces)
+}
+
+#[cfg(test)]
+#[path = "template_tests.rs"]
+mod tests;

@@ -1,0 +1,120 @@
+//! What can be worked out once per definition instead of once per call.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
+use toolgate_core::definition::ToolDefinition;
+
+use crate::config::{EnvSource, ExecutorConfig};
+use crate::failure::Failure;
+use crate::http::answer;
+use crate::http::plan::{Inputs, RequestPlan};
+use crate::http::send::Answer;
+use crate::http::template::HttpTemplate;
+use crate::invocation::Execution;
+use crate::jina::JinaTemplate;
+
+/// A definition made ready for execution.
+pub(crate) struct Prepared {
+    /// The definition it was made from.
+    pub(crate) definition: Arc<ToolDefinition>,
+    /// How long one call may take.
+    pub(crate) timeout: Duration,
+    /// The executor, or why the definition cannot be executed.
+    pub(crate) template: Result<Template, Failure>,
+}
+
+/// The executors of this crate.
+pub(crate) enum Template {
+    Http(HttpTemplate),
+    Jina(JinaTemplate),
+}
+
+impl Prepared {
+    pub(crate) fn new(definition: Arc<ToolDefinition>, config: &ExecutorConfig) -> Self {
+        let timeout = definition
+            .options
+            .timeout_ms
+            .map_or(config.default_timeout, Duration::from_millis)
+            .clamp(Duration::from_millis(1), config.max_timeout);
+        let template = Template::new(&definition);
+        Self { definition, timeout, template }
+    }
+}
+
+impl Template {
+    fn new(definition: &ToolDefinition) -> Result<Self, Failure> {
+        match (&definition.options.jina, &definition.options.http) {
+            (Some(jina), _) => JinaTemplate::new(jina).map(Self::Jina),
+            (None, Some(http)) => HttpTemplate::new(http).map(Self::Http),
+            (None, None) => Err(Failure::misconfigured(format!(
+                "nothing executes tools of type {:?} here: give the definition `options.jina` or `options.http`",
+                definition.kind
+            ))),
+        }
+    }
+
+    /// Host and path template, for logs: no argument and no query is in it.
+    pub(crate) fn label(&self) -> &str {
+        match self {
+            Self::Http(template) => template.label(),
+            Self::Jina(template) => template.label(),
+        }
+    }
+
+    /// Makes the request.
+    pub(crate) fn plan(
+        &self,
+        arguments: Map<String, Value>,
+        envs: &BTreeMap<String, String>,
+        source: &dyn EnvSource,
+    ) -> Result<RequestPlan, Failure> {
+        let envs = resolve(envs, source)?;
+        match self {
+            Self::Http(template) => {
+                let credential = template.credential_env().map(|name| required(source, name)).transpose()?;
+                template.plan(&Inputs { arguments, envs, credential })
+            }
+            Self::Jina(template) => {
+                let credential = match value_of(source, template.credential_env()) {
+                    Some(key) => Some(key),
+                    None if template.may_be_anonymous() => None,
+                    None => return Err(missing(template.credential_env())),
+                };
+                template.plan(&Inputs { arguments, envs, credential })
+            }
+        }
+    }
+
+    /// Reads the upstream's answer.
+    pub(crate) fn read(&self, answer: Answer, plan: &RequestPlan) -> Result<Execution, Failure> {
+        match self {
+            Self::Http(_) => answer::read(answer, &plan.secrets),
+            Self::Jina(template) => template.read(answer, &plan.secrets),
+        }
+    }
+}
+
+fn resolve(
+    envs: &BTreeMap<String, String>,
+    source: &dyn EnvSource,
+) -> Result<BTreeMap<String, SecretString>, Failure> {
+    envs.iter().map(|(parameter, name)| Ok((parameter.clone(), required(source, name)?))).collect()
+}
+
+fn required(source: &dyn EnvSource, name: &str) -> Result<SecretString, Failure> {
+    value_of(source, name).ok_or_else(|| missing(name))
+}
+
+fn value_of(source: &dyn EnvSource, name: &str) -> Option<SecretString> {
+    source.get(name).filter(|value| !value.expose_secret().is_empty())
+}
+
+fn missing(name: &str) -> Failure {
+    Failure::misconfigured(format!(
+        "the environment variable {name} is not set or not offered to tools: set it and list it in TOOLGATE_TOOL_ENV"
+    ))
+}

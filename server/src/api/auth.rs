@@ -1,0 +1,121 @@
+//! Signing in and out, who one is, and the public keys of our tokens.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::Value;
+use toolgate_api::ErrorCode;
+use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership};
+
+use crate::auth::authenticator::Credential;
+use crate::auth::token;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Caller, Json};
+use crate::state::{App, AppState};
+
+/// The session cookie's name where browsers reach the server by https; the prefix makes them insist on `Secure`.
+const SECURE_COOKIE: &str = "__Host-toolgate";
+/// The session cookie's name on plain http (a loopback address while trying things out).
+const PLAIN_COOKIE: &str = "toolgate";
+
+/// Sign in with a password
+///
+/// Answers with an access token for API clients, and sets the same token as an `HttpOnly`, `SameSite=Strict` session
+/// cookie for browsers.
+#[utoipa::path(post, path = "/auth/login", tag = "auth", request_body = LoginRequest, security(()),
+    responses((status = 200, description = "Signed in", body = LoginResponse)))]
+pub async fn login(State(app): State<AppState>, Json(request): Json<LoginRequest>) -> ApiResult<Response> {
+    let world = app.world.now();
+    let user = world.directory.user_by_name(&request.username).cloned();
+    let hash = user.as_ref().map(|user| user.password_hash.clone());
+    let matches = app.passwords.verify(request.password, hash).await;
+    let Some(user) = user.filter(|_| matches) else {
+        tracing::info!(username = request.username.chars().take(64).collect::<String>(), "sign-in refused");
+        return Err(ApiError::new(ErrorCode::Unauthenticated, "The user name or the password is wrong."));
+    };
+    let token = app
+        .authenticator
+        .issue(&world.directory, &user, app.clock.new_id(), app.clock.now())
+        .map_err(|error| ApiError::internal(&error))?;
+    let expires_in = app.authenticator.access_ttl_s();
+    let cookie = cookie(&app, &token, expires_in)?;
+    let body = LoginResponse { access_token: token, token_type: "Bearer".to_owned(), expires_in };
+    Ok(([(header::SET_COOKIE, cookie)], axum::Json(body)).into_response())
+}
+
+/// Sign out
+///
+/// Revokes the access token of this request, at once and everywhere, and clears the cookie. A service key cannot be
+/// signed out; revoke it instead.
+#[utoipa::path(post, path = "/auth/logout", tag = "auth",
+    responses((status = 204, description = "Signed out")))]
+pub async fn logout(State(app): State<AppState>, caller: Caller) -> ApiResult<Response> {
+    let Credential::User { jti, expires_at, .. } = &caller.identity.credential else {
+        return Err(ApiError::new(ErrorCode::InvalidRequest, "Only a user's session can be signed out."));
+    };
+    let row = toolgate_store::rows::RevokedTokenRow { jti: jti.clone(), expires_at: *expires_at };
+    app.store.revoke_token(&row).await?;
+    app.world.refresh().await?;
+    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie(&app, "", 0)?)]).into_response())
+}
+
+/// Who am I
+///
+/// Names the caller and what it holds in each of its projects.
+#[utoipa::path(get, path = "/auth/me", tag = "auth",
+    responses((status = 200, description = "The caller", body = Me)))]
+pub async fn get_me(caller: Caller) -> ApiResult<axum::Json<Me>> {
+    let mut projects: Vec<Membership> = caller
+        .world
+        .projects()
+        .filter_map(|project| {
+            let grant = caller.identity.grant(&caller.world.directory, &project.row)?;
+            Some(Membership {
+                project_id: project.row.id.to_string(),
+                role: grant.role,
+                groups: grant.groups.to_vec(),
+            })
+        })
+        .collect();
+    projects.sort_by(|a, b| a.project_id.cmp(&b.project_id));
+    let identity = caller.identity;
+    Ok(axum::Json(Me {
+        id: identity.principal.id,
+        kind: identity.principal.kind,
+        name: identity.principal.name,
+        system_admin: identity.system_admin,
+        projects,
+    }))
+}
+
+/// The public keys of our access tokens
+///
+/// A JSON Web Key Set (RFC 7517). Keys that were rotated out stay until their last token has expired.
+#[utoipa::path(get, path = "/.well-known/jwks.json", tag = "auth", security(()),
+    responses((status = 200, description = "The key set", body = Object,
+        example = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": "...", "x": "..."}]}))))]
+pub async fn get_jwks(State(app): State<AppState>) -> axum::Json<Value> {
+    axum::Json(token::jwks_document(&app.world.now().directory))
+}
+
+/// The token in the session cookie.
+#[must_use]
+pub fn session_cookie(headers: &HeaderMap) -> Option<String> {
+    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
+    let mut plain = None;
+    for (name, value) in pairs.filter_map(|pair| pair.trim().split_once('=')) {
+        match name {
+            SECURE_COOKIE if !value.is_empty() => return Some(value.to_owned()),
+            PLAIN_COOKIE if !value.is_empty() => plain = Some(value.to_owned()),
+            _ => {}
+        }
+    }
+    plain
+}
+
+fn cookie(app: &App, token: &str, max_age: u32) -> ApiResult<HeaderValue> {
+    let secure = app.config.public_url.as_ref().is_some_and(|url| url.scheme() == "https");
+    let (name, flags) = if secure { (SECURE_COOKIE, "; Secure") } else { (PLAIN_COOKIE, "") };
+    HeaderValue::from_str(&format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={max_age}{flags}"))
+        .map_err(|error| ApiError::internal(&error))
+}

@@ -1,0 +1,67 @@
+//! One file per resource: parameters and handlers, no rules.
+
+pub mod audit;
+pub mod auth;
+pub mod calls;
+pub mod cursor;
+pub mod health;
+pub mod keys;
+pub mod precondition;
+pub mod projects;
+pub mod tools;
+pub mod tools_edit;
+pub mod tools_revisions;
+
+use axum::http::HeaderValue;
+use toolgate_core::principal::Role;
+
+/// A role as it travels.
+#[must_use]
+pub const fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Owner => "owner",
+        Role::Editor => "editor",
+        Role::Auditor => "auditor",
+        Role::Viewer => "viewer",
+        Role::Agent => "agent",
+    }
+}
+
+/// A header value of our own making.
+#[must_use]
+pub fn header_value(text: &str) -> HeaderValue {
+    HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static("?"))
+}
+
+/// The project in the path.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
+pub struct ProjectPath {
+    /// The project's id.
+    #[param(example = "demo", min_length = 1, max_length = 63, pattern = "^[a-z](-?[a-z0-9])*$")]
+    project_id: String,
+}
+
+/// A tool in the path.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes the parameters; the extractors read them")]
+pub struct ToolPath {
+    /// The project's id.
+    #[param(example = "demo", min_length = 1, max_length = 63, pattern = "^[a-z](-?[a-z0-9])*$")]
+    project_id: String,
+    /// The tool's name.
+    #[param(example = "web-search", min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9._-]+$")]
+    tool_name: String,
+}
+
+/// The precondition of every change.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes the header; `precondition` reads it")]
+pub struct IfMatchHeader {
+    /// The ETag that was last read, or `*`. Required: 428 without, 412 when stale.
+    #[param(rename = "If-Match", example = "*")]
+    if_match: String,
+}

@@ -1,0 +1,112 @@
+//! `ETag` and `If-Match` (RFC 9110 sections 8.8.3 and 13.1.1): nobody overwrites what they have not seen.
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use toolgate_api::ErrorCode;
+
+use crate::error::{ApiError, ApiResult};
+
+/// What `If-Match` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum IfMatch {
+    /// `*`: whatever is there.
+    Any,
+    /// One of these.
+    Tags(Vec<String>),
+}
+
+impl IfMatch {
+    /// The header, which must be there: 428 without.
+    pub fn required(headers: &HeaderMap) -> ApiResult<Self> {
+        Self::optional(headers)?.ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::PreconditionRequired,
+                "Send `If-Match` with the ETag you last read, or `If-Match: *` to change whatever is there.",
+            )
+        })
+    }
+
+    /// The header, if it is there.
+    pub fn optional(headers: &HeaderMap) -> ApiResult<Option<Self>> {
+        let mut values = headers.get_all(header::IF_MATCH).iter().peekable();
+        if values.peek().is_none() {
+            return Ok(None);
+        }
+        let malformed =
+            || ApiError::new(ErrorCode::MalformedRequest, "`If-Match` is not `*` or a list of quoted ETags.");
+        let mut tags = Vec::new();
+        for value in values {
+            for part in value.to_str().map_err(|_| malformed())?.split(',').map(str::trim) {
+                if part == "*" {
+                    return Ok(Some(Self::Any));
+                }
+                let tag = part.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or_else(malformed)?;
+                tags.push(tag.to_owned());
+            }
+        }
+        Ok(Some(Self::Tags(tags)))
+    }
+
+    /// 412 unless the current tag is among them.
+    pub fn check(&self, current: &str) -> ApiResult<()> {
+        match self {
+            Self::Any => Ok(()),
+            Self::Tags(tags) if tags.iter().any(|tag| tag == current) => Ok(()),
+            Self::Tags(_) => Err(ApiError::new(
+                ErrorCode::PreconditionFailed,
+                format!("This has changed since you read it; its ETag is now \"{current}\". Read it again and merge."),
+            )),
+        }
+    }
+}
+
+/// An entity tag as a header value.
+#[must_use]
+pub fn etag(tag: &str) -> HeaderValue {
+    HeaderValue::from_str(&format!("\"{tag}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"?\""))
+}
+
+/// Whether `If-None-Match` names the current tag: then 304 will do.
+#[must_use]
+pub fn unchanged(headers: &HeaderMap, current: &str) -> bool {
+    headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).any(|value| {
+        value.split(',').map(|part| part.trim().trim_start_matches("W/")).any(|part| {
+            part == "*" || part.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) == Some(current)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(header::IF_MATCH, HeaderValue::from_str(value).unwrap())])
+    }
+
+    #[test]
+    fn what_if_match_says() {
+        let rows = [
+            ("*", Some(IfMatch::Any)),
+            ("\"r1\"", Some(IfMatch::Tags(vec!["r1".into()]))),
+            ("\"r1\", \"r2\"", Some(IfMatch::Tags(vec!["r1".into(), "r2".into()]))),
+            ("r1", None),
+            ("W/\"r1\"", None),
+            ("", None),
+        ];
+        for (value, expected) in rows {
+            assert_eq!(IfMatch::required(&headers(value)).ok(), expected, "{value}");
+        }
+        assert_eq!(
+            IfMatch::required(&HeaderMap::new()).unwrap_err().code(),
+            ErrorCode::PreconditionRequired
+        );
+    }
+
+    #[test]
+    fn only_the_current_tag_passes() {
+        assert!(IfMatch::Any.check("r2").is_ok());
+        assert!(IfMatch::Tags(vec!["r1".into(), "r2".into()]).check("r2").is_ok());
+        let stale = IfMatch::Tags(vec!["r1".into()]).check("r2").unwrap_err();
+        assert_eq!(stale.code(), ErrorCode::PreconditionFailed);
+    }
+}

@@ -1,0 +1,137 @@
+//! Projects.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use toolgate_api::ErrorCode;
+use toolgate_api::projects::{CreateProject, Project, ProjectPage};
+use toolgate_core::ids::{ProjectId, ProjectUid};
+use toolgate_store::StoreError;
+use toolgate_store::rows::ProjectRow;
+
+use super::cursor;
+use super::precondition::{IfMatch, etag, unchanged};
+use crate::auth::authenticator::Credential;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Caller, DeleteProject, InProject, Json, Query, Use};
+use crate::state::AppState;
+
+/// Paging.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// `next_cursor` of the page before.
+    #[param(max_length = 1024)]
+    cursor: Option<String>,
+    /// Items per page.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+impl PageQuery {
+    /// The key to start after, and the number of items.
+    pub fn parse(&self) -> ApiResult<(Option<String>, usize)> {
+        Ok((cursor::parse(self.cursor.as_deref())?, cursor::limit(self.limit)?))
+    }
+}
+
+/// Create a project
+///
+/// For system administrators. The creator becomes its owner and gets an explicit, removable grant of `*`.
+#[utoipa::path(post, path = "/projects", tag = "projects", request_body = CreateProject,
+    responses((status = 201, description = "Created", body = Project,
+        headers(("ETag" = String, description = "For `If-Match`"), ("Location" = String, description = "Where it is")))))]
+pub async fn create_project(
+    State(app): State<AppState>,
+    caller: Caller,
+    Json(request): Json<CreateProject>,
+) -> ApiResult<Response> {
+    let user = match &caller.identity.credential {
+        Credential::User { user, .. } if caller.identity.system_admin => user.id,
+        _ => return Err(ApiError::new(ErrorCode::Forbidden, "Only a system administrator creates projects.")),
+    };
+    let id = ProjectId::parse(request.id).map_err(|error| invalid("/id", &error.to_string()))?;
+    let name = request.name.unwrap_or_else(|| id.to_string()).trim().to_owned();
+    if !(1..=200).contains(&name.chars().count()) || name.chars().any(char::is_control) {
+        return Err(invalid("/name", "the name must have 1-200 characters and no control characters"));
+    }
+    let row = ProjectRow { uid: ProjectUid(app.clock.new_id()), id, name, created_at: app.clock.now() };
+    match app.store.create_project(&row, Some(user)).await {
+        Ok(()) => {}
+        Err(StoreError::Conflict { .. }) => {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!("There is a project \"{}\" already. Choose another id.", row.id),
+            ));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    app.world.refresh().await?;
+    let location = format!("/projects/{}", row.id);
+    Ok((StatusCode::CREATED, [(header::ETAG, etag(&tag(&row))), (header::LOCATION, super::header_value(&location))], axum::Json(wire(&row))).into_response())
+}
+
+/// List projects
+///
+/// Those the caller belongs to, by id; system administrators see all.
+#[utoipa::path(get, path = "/projects", tag = "projects", params(PageQuery),
+    responses((status = 200, description = "A page", body = ProjectPage)))]
+pub async fn list_projects(caller: Caller, Query(query): Query<PageQuery>) -> ApiResult<axum::Json<ProjectPage>> {
+    let (after, limit) = query.parse()?;
+    let mut rows: Vec<&ProjectRow> = caller
+        .world
+        .projects()
+        .map(|project| &project.row)
+        .filter(|row| after.as_deref().is_none_or(|after| row.id.as_str() > after))
+        .filter(|row| caller.identity.grant(&caller.world.directory, row).is_some())
+        .collect();
+    rows.sort_by(|a, b| a.id.cmp(&b.id));
+    let (rows, next_cursor) = cursor::page(rows, limit, |row| row.id.to_string());
+    Ok(axum::Json(ProjectPage { items: rows.into_iter().map(wire).collect(), next_cursor }))
+}
+
+/// Get a project
+#[utoipa::path(get, path = "/projects/{project_id}", tag = "projects", params(super::ProjectPath),
+    responses((status = 200, description = "The project", body = Project, headers(("ETag" = String, description = "For `If-Match`"))),
+        (status = 304, description = "Not modified")))]
+pub async fn get_project(headers: HeaderMap, place: InProject<Use>) -> Response {
+    let row = &place.project.row;
+    let tag = tag(row);
+    if unchanged(&headers, &tag) {
+        return (StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response();
+    }
+    ([(header::ETAG, etag(&tag))], axum::Json(wire(row))).into_response()
+}
+
+/// Delete a project
+///
+/// Its tools, keys and grants are gone at once. Its records stay in the database. The id may be used again.
+#[utoipa::path(delete, path = "/projects/{project_id}", tag = "projects", params(super::ProjectPath, super::IfMatchHeader),
+    responses((status = 204, description = "Deleted")))]
+pub async fn delete_project(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<DeleteProject>,
+) -> ApiResult<StatusCode> {
+    let row = &place.project.row;
+    IfMatch::required(&headers)?.check(&tag(row))?;
+    let deleted = app.store.delete_project(row.uid, app.clock.now()).await?;
+    app.world.refresh().await?;
+    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::not_found(format!("project \"{}\"", row.id))) }
+}
+
+fn wire(row: &ProjectRow) -> Project {
+    Project { id: row.id.to_string(), name: row.name.clone(), created_at: row.created_at }
+}
+
+/// A project does not change in its life, so its identity is its tag.
+fn tag(row: &ProjectRow) -> String {
+    row.uid.to_string()
+}
+
+fn invalid(pointer: &str, message: &str) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, "The project cannot be created like this.")
+        .errors(vec![toolgate_api::Diagnostic::error(message).at_pointer(pointer)])
+}

@@ -1,0 +1,206 @@
+//! Uploading, replacing and deleting tools.
+
+use axum::extract::{FromRequest, Multipart, Request, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde::Deserialize;
+use toolgate_api::ErrorCode;
+use toolgate_api::tools::{Tool, UploadOutcome, UploadResult};
+use toolgate_core::definition::{self, TextFormat, Upload};
+use toolgate_core::ids::ToolName;
+
+use super::precondition::IfMatch;
+use super::tools::{answer, tag};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{EditDefinitions, InProject, Path, Query, body, content_type, unsupported};
+use crate::gateway::publish::{self, Author, tool_not_found};
+use crate::state::{App, AppState};
+
+/// What an upload reads.
+const FORMATS: &str = "application/yaml, application/json, or multipart/form-data with a part `file`";
+
+/// How to upload.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct UploadQuery {
+    /// Only say what the upload would do; the verdict is the same.
+    #[serde(default)]
+    #[param(default = false)]
+    dry_run: bool,
+    /// Why; kept with the revisions.
+    #[param(max_length = 500)]
+    note: Option<String>,
+}
+
+/// Why something is changed.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct NoteQuery {
+    /// Why; kept with the revision.
+    #[param(max_length = 500)]
+    pub note: Option<String>,
+}
+
+/// Upload tools
+///
+/// One tool, several YAML documents, or a map `tool: {id: {...}}` and `tool-service: {id: {...}}`, as YAML, as JSON,
+/// or as the part `file` of a form. All or nothing: with one fault nothing is stored, and every fault is named with
+/// its line and column. What an upload names is replaced; a tool may carry `expect_revision` (0: must be new).
+#[utoipa::path(post, path = "/projects/{project_id}/tools", tag = "tools", params(super::ProjectPath, UploadQuery),
+    request_body(description = "Definitions", content(
+        (String = "application/yaml", example = "name: ping\ntype: openapi\ndescription: Is the service up?\nparameters: {type: object, properties: {}}\noptions:\n  http: {base_url: \"https://api.example.com\", path: /ping}\n"),
+        (Object = "application/json"), (UploadForm = "multipart/form-data"))),
+    responses((status = 200, description = "Replaced, unchanged, or a dry run", body = UploadResult),
+        (status = 201, description = "At least one definition is new", body = UploadResult)))]
+pub async fn upload_tools(
+    State(app): State<AppState>,
+    place: InProject<EditDefinitions>,
+    Query(query): Query<UploadQuery>,
+    request: Request,
+) -> ApiResult<Response> {
+    let (bytes, format) = read(&app, request).await?;
+    let upload = parse(&app, &place, bytes, format).await?;
+    let author = Author { name: &place.caller.identity.principal.name, note: note(query.note)? };
+    let result = publish::upload(&app, &place.project.row.id, &author, upload, query.dry_run).await?;
+    let created = !query.dry_run && result.items.iter().any(|item| item.outcome == UploadOutcome::Created);
+    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
+    Ok((status, axum::Json(result)).into_response())
+}
+
+/// The form of an upload.
+#[derive(utoipa::ToSchema)]
+#[expect(dead_code, reason = "describes the form; the handler reads its parts")]
+pub struct UploadForm {
+    /// A YAML or JSON file.
+    #[schema(value_type = String, format = Binary)]
+    file: Vec<u8>,
+}
+
+/// Replace a tool
+///
+/// With one definition, as YAML or JSON, under the same name. `If-Match` must name the revision that was read.
+#[utoipa::path(put, path = "/projects/{project_id}/tools/{tool_name}", tag = "tools",
+    params(super::ToolPath, super::IfMatchHeader, NoteQuery),
+    request_body(description = "The definition", content((String = "application/yaml"), (Object = "application/json"))),
+    responses((status = 200, description = "Replaced", body = Tool, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn replace_tool(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    Path((_, name)): Path<(String, String)>,
+    Query(query): Query<NoteQuery>,
+    request: Request,
+) -> ApiResult<Response> {
+    let precondition = IfMatch::required(&headers)?;
+    let revision = place.project.snapshot.tool(&name).ok_or_else(|| tool_not_found(&name))?.revision;
+    precondition.check(&tag(revision))?;
+    let (bytes, format) = read(&app, request).await?;
+    let mut upload = parse(&app, &place, bytes, format).await?;
+    match upload.tools.as_mut_slice() {
+        [only] if only.definition.name.as_str() == name && upload.services.is_empty() => {
+            if precondition != IfMatch::Any {
+                only.expect_revision = Some(revision);
+            }
+        }
+        _ => {
+            return Err(ApiError::new(
+                ErrorCode::InvalidRequest,
+                format!("Send exactly one definition, named \"{name}\" as in the path."),
+            ));
+        }
+    }
+    let author = Author { name: &place.caller.identity.principal.name, note: note(query.note)? };
+    publish::upload(&app, &place.project.row.id, &author, upload, false).await?;
+    let world = app.world.now();
+    let project = world.project(place.project.row.id.as_str());
+    let tool = project.and_then(|project| project.snapshot.tool(&name)).ok_or_else(|| tool_not_found(&name))?;
+    answer(&HeaderMap::new(), tool, true)
+}
+
+/// Delete a tool
+///
+/// It can be restored from its revisions.
+#[utoipa::path(delete, path = "/projects/{project_id}/tools/{tool_name}", tag = "tools",
+    params(super::ToolPath, super::IfMatchHeader, NoteQuery),
+    responses((status = 204, description = "Deleted")))]
+pub async fn delete_tool(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    Path((_, name)): Path<(String, String)>,
+    Query(query): Query<NoteQuery>,
+) -> ApiResult<StatusCode> {
+    let precondition = IfMatch::required(&headers)?;
+    let name = ToolName::parse(name).map_err(|error| tool_not_found(&error.text))?;
+    let author = Author { name: &place.caller.identity.principal.name, note: note(query.note)? };
+    publish::delete_tool(&app, &place.project.row.id, &name, &author, |revision| precondition.check(&tag(revision)))
+        .await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A note that fits.
+pub fn note(note: Option<String>) -> ApiResult<Option<String>> {
+    match note {
+        Some(note) if note.chars().count() > 500 => {
+            Err(ApiError::new(ErrorCode::MalformedRequest, "`note` has more than 500 characters."))
+        }
+        Some(note) if note.trim().is_empty() => Ok(None),
+        other => Ok(other),
+    }
+}
+
+/// The text of the upload and how to read it.
+async fn read(app: &AppState, request: Request) -> ApiResult<(Bytes, TextFormat)> {
+    let kind = content_type(request.headers());
+    match kind.as_deref() {
+        Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => {
+            Ok((body(request, app).await?, TextFormat::Yaml))
+        }
+        Some("application/json") => Ok((body(request, app).await?, TextFormat::Json)),
+        Some("multipart/form-data") => file_part(request, app).await,
+        other => Err(unsupported(other, FORMATS)),
+    }
+}
+
+async fn file_part(request: Request, app: &AppState) -> ApiResult<(Bytes, TextFormat)> {
+    let malformed = |what: &str| ApiError::new(ErrorCode::MalformedRequest, format!("The form is not readable: {what}."));
+    let too_large = |status: StatusCode, what: String| match status {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(ErrorCode::PayloadTooLarge, "The form is larger than this server accepts."),
+        _ => ApiError::new(ErrorCode::MalformedRequest, format!("The form is not readable: {what}.")),
+    };
+    let mut form =
+        Multipart::from_request(request, app).await.map_err(|error| malformed(&error.body_text()))?;
+    let mut found = None;
+    while let Some(part) = form.next_field().await.map_err(|error| too_large(error.status(), error.body_text()))? {
+        if part.name() != Some("file") {
+            return Err(malformed("it has a part other than `file`"));
+        }
+        if found.is_some() {
+            return Err(malformed("it has more than one part `file`"));
+        }
+        let json = part.content_type() == Some("application/json")
+            || part.file_name().is_some_and(|name| name.to_ascii_lowercase().ends_with(".json"));
+        let bytes = part.bytes().await.map_err(|error| too_large(error.status(), error.body_text()))?;
+        found = Some((bytes, if json { TextFormat::Json } else { TextFormat::Yaml }));
+    }
+    found.ok_or_else(|| malformed("it has no part `file`"))
+}
+
+/// Parses away from the threads that serve requests: a hostile text may take a while.
+async fn parse(
+    app: &std::sync::Arc<App>,
+    place: &InProject<EditDefinitions>,
+    bytes: Bytes,
+    format: TextFormat,
+) -> ApiResult<Upload> {
+    let (app, project) = (std::sync::Arc::clone(app), std::sync::Arc::clone(&place.project));
+    tokio::task::spawn_blocking(move || {
+        publish::with_context(&app, &project, |context| definition::parse_upload(&bytes, format, context))
+    })
+    .await
+    .map_err(|error| ApiError::internal(&error))?
+    .map_err(publish::invalid_definition)
+}

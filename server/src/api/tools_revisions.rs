@@ -1,0 +1,151 @@
+//! The history of tools: who changed what, when and why; compare and restore.
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use serde::Deserialize;
+use toolgate_api::tools::{RevisionDiff, ToolRevision, ToolRevisionPage, UploadResult};
+use toolgate_core::definition;
+use toolgate_core::ids::{ProjectUid, ToolName};
+use toolgate_store::rows::RevisionRow;
+
+use super::cursor;
+use super::precondition::IfMatch;
+use super::projects::PageQuery;
+use super::tools::tag;
+use super::tools_edit::{NoteQuery, note};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions};
+use crate::gateway::publish::{self, Author, tool_not_found};
+use crate::state::{App, AppState};
+
+/// List a tool's revisions
+///
+/// Newest first; deleted tools keep theirs.
+#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions", tag = "tools", params(super::ToolPath, PageQuery),
+    responses((status = 200, description = "A page, without the definitions", body = ToolRevisionPage)))]
+pub async fn list_tool_revisions(
+    State(app): State<AppState>,
+    place: InProject<ReadDefinitions>,
+    Path((_, name)): Path<(String, String)>,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<axum::Json<ToolRevisionPage>> {
+    let name = parse_name(name)?;
+    let (before, limit) = query.parse()?;
+    let before = before.map(|text| text.parse::<i64>().map_err(|_| cursor::invalid())).transpose()?;
+    let rows = app.store.revisions(place.project.row.uid, &name, before, u32::try_from(limit + 1).unwrap_or(u32::MAX)).await?;
+    if rows.is_empty() && before.is_none() {
+        return Err(tool_not_found(name.as_str()));
+    }
+    let (rows, next_cursor) = cursor::page(rows, limit, |row| row.revision.to_string());
+    let items = rows.into_iter().map(|row| wire(row, false)).collect();
+    Ok(axum::Json(ToolRevisionPage { items, next_cursor }))
+}
+
+/// Get a revision
+#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions/{revision}", tag = "tools", params(RevisionPath),
+    responses((status = 200, description = "The revision with its definition", body = ToolRevision)))]
+pub async fn get_tool_revision(
+    State(app): State<AppState>,
+    place: InProject<ReadDefinitions>,
+    Path((_, name, revision)): Path<(String, String, i64)>,
+) -> ApiResult<axum::Json<ToolRevision>> {
+    let row = find(&app, place.project.row.uid, &parse_name(name)?, revision).await?;
+    Ok(axum::Json(wire(row, true)))
+}
+
+/// Which revisions to compare.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DiffQuery {
+    /// The earlier side.
+    #[param(example = 1, minimum = 1)]
+    from: i64,
+    /// The later side.
+    #[param(example = 2, minimum = 1)]
+    to: i64,
+}
+
+/// Compare two revisions
+#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/diff", tag = "tools", params(super::ToolPath, DiffQuery),
+    responses((status = 200, description = "The difference", body = RevisionDiff)))]
+pub async fn diff_tool_revisions(
+    State(app): State<AppState>,
+    place: InProject<ReadDefinitions>,
+    Path((_, name)): Path<(String, String)>,
+    Query(query): Query<DiffQuery>,
+) -> ApiResult<axum::Json<RevisionDiff>> {
+    let name = parse_name(name)?;
+    let uid = place.project.row.uid;
+    let from = find(&app, uid, &name, query.from).await?;
+    let to = find(&app, uid, &name, query.to).await?;
+    let diff = definition::diff(from.definition.as_ref(), to.definition.as_ref());
+    Ok(axum::Json(RevisionDiff { from: query.from, to: query.to, diff }))
+}
+
+/// Restore a revision
+///
+/// Makes it the current one, as a new revision. What it refers to is checked again. With `If-Match` only if the tool
+/// is still at that revision.
+#[utoipa::path(post, path = "/projects/{project_id}/tools/{tool_name}/revisions/{revision}/restore", tag = "tools",
+    params(RevisionPath, NoteQuery),
+    responses((status = 200, description = "Restored, or unchanged", body = UploadResult)))]
+pub async fn restore_tool_revision(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    Path((_, name, revision)): Path<(String, String, i64)>,
+    Query(query): Query<NoteQuery>,
+) -> ApiResult<axum::Json<UploadResult>> {
+    let name = parse_name(name)?;
+    let row = find(&app, place.project.row.uid, &name, revision).await?;
+    let current = place.project.snapshot.tool(name.as_str()).map_or(0, |tool| tool.revision);
+    let expect = match IfMatch::optional(&headers)? {
+        Some(precondition) => {
+            precondition.check(&tag(current))?;
+            (precondition != IfMatch::Any).then_some(current)
+        }
+        None => None,
+    };
+    let author = Author { name: &place.caller.identity.principal.name, note: note(query.note)? };
+    publish::restore(&app, &place.project.row.id, row, &author, expect).await.map(axum::Json)
+}
+
+/// A revision in the path.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes the parameters; the extractors read them")]
+pub struct RevisionPath {
+    /// The project's id.
+    #[param(example = "demo", min_length = 1, max_length = 63, pattern = "^[a-z](-?[a-z0-9])*$")]
+    project_id: String,
+    /// The tool's name.
+    #[param(example = "web-search", min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9._-]+$")]
+    tool_name: String,
+    /// The revision, from 1.
+    #[param(example = 1, minimum = 1)]
+    revision: i64,
+}
+
+fn parse_name(name: String) -> ApiResult<ToolName> {
+    ToolName::parse(name).map_err(|error| tool_not_found(&error.text))
+}
+
+async fn find(app: &App, project: ProjectUid, name: &ToolName, revision: i64) -> ApiResult<RevisionRow> {
+    app.store
+        .revision(project, name, revision)
+        .await?
+        .ok_or_else(|| ApiError::not_found(format!("revision {revision} of tool \"{name}\"")))
+}
+
+fn wire(row: RevisionRow, full: bool) -> ToolRevision {
+    ToolRevision {
+        name: row.name.to_string(),
+        revision: row.revision,
+        author: row.author,
+        created_at: row.created_at,
+        note: row.note,
+        deleted: row.definition.is_none(),
+        definition: row.definition.filter(|_| full).and_then(|definition| serde_json::to_value(definition).ok()),
+    }
+}

@@ -1,0 +1,180 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::{Parser, Subcommand};
+use secrecy::ExposeSecret;
+use tokio::net::TcpListener;
+use toolgate_api::Diagnostic;
+use toolgate_core::definition::{self, TextFormat, UploadContext};
+use toolgate_core::ids::ProjectId;
+use toolgate_store::Store;
+
+use crate::clock::SystemClock;
+use crate::config::{AllowedEnv, Config, ServeArgs};
+use crate::serve::{self, Shutdown};
+use crate::telemetry::{Metrics, logs};
+use crate::{openapi, router, start};
+
+/// One door between AI agents and the tools they may use.
+///
+/// Exit codes: 0 done, 1 failed, 2 wrong usage or a definition with faults.
+#[derive(Parser)]
+#[command(name = "toolgate", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Serve the API and the dashboard.
+    Serve(ServeArgs),
+    /// Bring the database up to this version and stop.
+    Migrate(ServeArgs),
+    /// Print the OpenAPI document.
+    Openapi,
+    /// Check a file of definitions, without a server; `-` reads standard input.
+    Validate {
+        /// A YAML or JSON file.
+        file: PathBuf,
+        /// The project that the definitions are meant for.
+        #[arg(long, default_value = "project")]
+        project: String,
+        #[command(flatten)]
+        serve: ServeArgs,
+    },
+    /// Manage the keys that sign access tokens.
+    Keys {
+        #[command(subcommand)]
+        command: KeysCommand,
+    },
+}
+
+#[derive(Subcommand)]
+enum KeysCommand {
+    /// Sign with a new key from now on; tokens signed before stay valid until they expire.
+    Rotate(ServeArgs),
+}
+
+/// Runs the command line.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: the runtime cannot start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    match runtime.block_on(run(cli.command)) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Serve(args) => run_server(load(args)?).await?,
+        Command::Migrate(args) => {
+            let config = load(args)?;
+            let store = Store::open(config.database_url.expose_secret()).await.context("opening the database")?;
+            println!("the {} database is up to date", store.backend_name());
+            store.close().await;
+        }
+        Command::Openapi => print!("{}", openapi::render(router::routes().into_openapi())),
+        Command::Validate { file, project, serve } => return validate(&file, &project, load(serve)?),
+        Command::Keys { command: KeysCommand::Rotate(args) } => {
+            let config = load(args)?;
+            let store = Store::open(config.database_url.expose_secret()).await.context("opening the database")?;
+            let kid = start::rotate_signing_key(&store, &SystemClock).await?;
+            store.close().await;
+            println!("new access tokens are signed with key {kid}; running servers follow within a second");
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn load(args: ServeArgs) -> anyhow::Result<Config> {
+    Config::load(args, std::env::vars(), |path| std::fs::read_to_string(path)).map_err(|error| anyhow::anyhow!("{error}"))
+}
+
+async fn run_server(config: Config) -> anyhow::Result<()> {
+    logs::init(&config.log)?;
+    for line in config.summary().lines() {
+        tracing::info!("{line}");
+    }
+    let listener = TcpListener::bind(config.listen).await.with_context(|| format!("listening on {}", config.listen))?;
+    let address = listener.local_addr().context("reading the address that is listened on")?;
+    let shutdown = Shutdown::on_signals();
+    let limits = config.limits.clone();
+    let config = Config { listen: address, ..config };
+    let metrics = Metrics::install().context("setting up metrics")?;
+    let started = start::start(config, Arc::new(SystemClock), shutdown.clone(), metrics).await?;
+    if let Some(admin) = &started.first_admin {
+        println!("created the first administrator");
+        println!("  user name: {}", admin.username);
+        if let Some(password) = &admin.generated_password {
+            println!("  password:  {password}   (shown this once)");
+        }
+    }
+    started.spawn_background();
+    let app = router::router(Arc::clone(&started.app));
+    println!("listening on http://{address}");
+    serve::serve(listener, app, &limits, shutdown).await;
+    started.app.records.shutdown().await;
+    started.app.store.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+fn validate(file: &std::path::Path, project: &str, config: Config) -> anyhow::Result<ExitCode> {
+    let text = if file.as_os_str() == "-" {
+        let mut text = Vec::new();
+        std::io::Read::read_to_end(&mut std::io::stdin(), &mut text).context("reading standard input")?;
+        text
+    } else {
+        std::fs::read(file).with_context(|| format!("reading {}", file.display()))?
+    };
+    let json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let project = ProjectId::parse(project).context("--project")?;
+    let env = AllowedEnv::from_config(&config);
+    let context = UploadContext {
+        project: &project,
+        env_allowed: &|name| env.allows(name),
+        existing_services: &|_| None,
+    };
+    let format = if json { TextFormat::Json } else { TextFormat::Yaml };
+    match definition::parse_upload(&text, format, &context) {
+        Ok(upload) => {
+            show(file, &upload.warnings);
+            println!("{} tool(s) and {} service(s) are valid", upload.tools.len(), upload.services.len());
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(faults) => {
+            show(file, &faults);
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn show(file: &std::path::Path, diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics {
+        let place = match (diagnostic.line, diagnostic.column) {
+            (Some(line), Some(column)) => format!("{}:{line}:{column}", file.display()),
+            _ => file.display().to_string(),
+        };
+        let kind = if diagnostic.is_error() { "error" } else { "warning" };
+        eprintln!("{place}: {kind}: {}", diagnostic.message);
+        if let Some(hint) = &diagnostic.hint {
+            eprintln!("    {hint}");
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Configuration: defaults, then a YAML file, then `TOOLGATE_*` variables, then command-line flags; later ones win.
+//!
+//! To add a setting: give it a field in [`model`], a row in [`keys`], and, if it has rules of its own, a line in
+//! `check`.
+
+mod args;
+mod check;
+mod env;
+mod error;
+mod keys;
+mod load;
+mod model;
+mod sources;
+mod summary;
+
+#[cfg(test)]
+mod tests;
+
+pub use self::args::ServeArgs;
+pub use self::env::AllowedEnv;
+pub use self::error::{ConfigError, Fault};
+pub use crate::auth::external::IssuerConfig;
+pub use self::model::{AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat};

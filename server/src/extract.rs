@@ -1,0 +1,255 @@
+//! What handlers take: bodies, queries and paths with our errors, and who is asking.
+//!
+//! Authentication is an extractor type. A handler that takes [`Caller`] or [`InProject`] cannot run unguarded, and its
+//! signature says what it demands.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::principal::{Grant, Permission, allows};
+
+use crate::auth::authenticator::Identity;
+use crate::error::{ApiError, ApiResult};
+use crate::gateway::record::Asker;
+use crate::gateway::world::{ProjectState, World};
+use crate::middleware::request_id::RequestId;
+use crate::state::AppState;
+
+/// A JSON body.
+pub struct Json<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
+        let kind = content_type(request.headers());
+        if kind.as_deref() != Some("application/json") {
+            return Err(unsupported(kind.as_deref(), "application/json"));
+        }
+        let body = body(request, state).await?;
+        parse_json(&body).map(Self)
+    }
+}
+
+/// Reads a body whole; the limit is set in the router.
+pub async fn body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
+    Bytes::from_request(request, state).await.map_err(|rejection| match rejection.status().as_u16() {
+        413 => ApiError::new(ErrorCode::PayloadTooLarge, "The body is larger than this server accepts (1 MiB unless configured)."),
+        _ => ApiError::new(ErrorCode::MalformedRequest, "The body could not be read to its end."),
+    })
+}
+
+/// Parses JSON: 400 for broken syntax, 422 for content that does not fit, both with line and column.
+pub fn parse_json<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
+    serde_json::from_slice(body).map_err(|error| {
+        let (code, detail) = if error.is_data() {
+            (ErrorCode::InvalidRequest, "The body is JSON but not what this operation takes.")
+        } else {
+            (ErrorCode::MalformedRequest, "The body is not valid JSON.")
+        };
+        let text = error.to_string();
+        let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+        let line = u32::try_from(error.line()).unwrap_or(u32::MAX).max(1);
+        let column = u32::try_from(error.column()).unwrap_or(u32::MAX).max(1);
+        ApiError::new(code, detail).errors(vec![Diagnostic::error(message).at(line, column)])
+    })
+}
+
+/// The media type without its parameters, in lower case.
+#[must_use]
+pub fn content_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+}
+
+/// 415 that names what would be read.
+pub fn unsupported(found: Option<&str>, wanted: &str) -> ApiError {
+    let found = found.unwrap_or("missing");
+    ApiError::new(
+        ErrorCode::UnsupportedMediaType,
+        format!("The Content-Type is {found}; send {wanted}."),
+    )
+}
+
+/// Query parameters; unknown ones are refused.
+pub struct Query<T>(pub T);
+
+impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        axum::extract::Query::try_from_uri(&parts.uri).map(|query| Self(query.0)).map_err(|error| {
+            let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            ApiError::new(ErrorCode::MalformedRequest, format!("The query is not valid: {cause}."))
+        })
+    }
+}
+
+/// Path parameters; what does not parse does not exist.
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        axum::extract::Path::from_request_parts(parts, state)
+            .await
+            .map(|path| Self(path.0))
+            .map_err(|_| ApiError::not_found("resource at this path"))
+    }
+}
+
+/// Someone who has identified themselves.
+pub struct Caller {
+    /// Who.
+    pub identity: Identity,
+    /// What there is, as of the start of this request.
+    pub world: Arc<World>,
+    /// The request.
+    pub request_id: RequestId,
+}
+
+impl FromRequestParts<AppState> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> ApiResult<Self> {
+        let request_id = parts
+            .extensions
+            .get::<RequestId>()
+            .cloned()
+            .unwrap_or_else(|| RequestId(app.clock.new_id().to_string().into()));
+        let credential = credential(&parts.headers)?.ok_or_else(|| {
+            ApiError::new(
+                ErrorCode::Unauthenticated,
+                "This needs a credential: send `Authorization: Bearer <token or key>`, or sign in.",
+            )
+        })?;
+        let world = app.world.now();
+        let identity = app
+            .authenticator
+            .authenticate(&world.directory, &credential, app.clock.now())
+            .await
+            .map_err(|error| {
+                tracing::info!(cause = %error.cause(), "credential refused");
+                ApiError::new(
+                    ErrorCode::Unauthenticated,
+                    "The credential is not valid, has expired or was revoked. Sign in again or use another key.",
+                )
+            })?;
+        Ok(Self { identity, world, request_id })
+    }
+}
+
+/// The bearer token, or the session cookie when there is no `Authorization` header at all: a bad credential never
+/// falls back to another one.
+fn credential(headers: &HeaderMap) -> ApiResult<Option<String>> {
+    let mut given = headers.get_all(header::AUTHORIZATION).iter();
+    let Some(first) = given.next() else { return Ok(crate::api::auth::session_cookie(headers)) };
+    let malformed = || {
+        ApiError::new(
+            ErrorCode::Unauthenticated,
+            "The Authorization header is not readable: send exactly one, as `Bearer <token or key>`.",
+        )
+    };
+    if given.next().is_some() {
+        return Err(malformed());
+    }
+    let (scheme, token) = first.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(malformed)?;
+    if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
+        return Err(malformed());
+    }
+    Ok(Some(token.to_owned()))
+}
+
+/// What an operation demands of the caller's role; see the marker types.
+pub trait Requires: Send + Sync + 'static {
+    /// The permission.
+    const PERMISSION: Permission;
+}
+
+macro_rules! requires {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        pub struct $name;
+        impl Requires for $name {
+            const PERMISSION: Permission = Permission::$name;
+        }
+    )*};
+}
+
+requires! {
+    /// Membership.
+    Use;
+    /// Reading whole definitions.
+    ReadDefinitions;
+    /// Changing definitions.
+    EditDefinitions;
+    /// Reading the record.
+    ReadAudit;
+    /// Managing keys.
+    ManageKeys;
+    /// Deleting the project.
+    DeleteProject;
+}
+
+/// A caller inside the project of the path, holding the permission `P`.
+///
+/// A project that does not exist and one that the caller does not belong to are answered alike.
+pub struct InProject<P> {
+    /// Who.
+    pub caller: Caller,
+    /// The project.
+    pub project: Arc<ProjectState>,
+    /// What the caller holds in it.
+    pub grant: Grant,
+    permission: PhantomData<P>,
+}
+
+impl<P> InProject<P> {
+    /// For decisions and their records.
+    #[must_use]
+    pub fn asker(&self) -> Asker<'_> {
+        Asker {
+            principal: &self.caller.identity.principal,
+            granted: &self.grant.groups,
+            request_id: &self.caller.request_id.0,
+        }
+    }
+
+    /// Whether the caller's role holds a further permission.
+    #[must_use]
+    pub fn may(&self, permission: Permission) -> bool {
+        allows(self.grant.role, permission)
+    }
+}
+
+impl<P: Requires> FromRequestParts<AppState> for InProject<P> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> ApiResult<Self> {
+        let caller = Caller::from_request_parts(parts, app).await?;
+        let params = RawPathParams::from_request_parts(parts, app)
+            .await
+            .map_err(|_| ApiError::not_found("resource at this path"))?;
+        let id = params.iter().find(|(name, _)| *name == "project_id").map_or("", |(_, value)| value);
+        let unknown = || ApiError::not_found(format!("project \"{}\"", id.chars().take(64).collect::<String>()));
+        let project = Arc::clone(caller.world.project(id).ok_or_else(unknown)?);
+        let grant = caller.identity.grant(&caller.world.directory, &project.row).ok_or_else(unknown)?;
+        if !allows(grant.role, P::PERMISSION) {
+            return Err(ApiError::new(
+                ErrorCode::Forbidden,
+                format!(
+                    "Your role in this project ({}) does not allow this. Ask an owner of the project.",
+                    crate::api::role_name(grant.role)
+                ),
+            ));
+        }
+        Ok(Self { caller, project, grant, permission: PhantomData })
+    }
+}

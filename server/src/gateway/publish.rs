@@ -1,0 +1,280 @@
+//! The use case "change definitions": check, commit as new revisions, load, answer.
+//!
+//! A change is computed against one version of the project and committed only if the database still has that version;
+//! otherwise the newer one is loaded and the change is computed again.
+
+use std::sync::Arc;
+
+use toolgate_api::tools::{DefinitionKind, UploadItem, UploadOutcome, UploadResult};
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::{self, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool};
+use toolgate_core::ids::{ProjectId, ToolName};
+use toolgate_store::StoreError;
+use toolgate_store::rows::{Publication, RevisionRow};
+
+use super::world::ProjectState;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// How often a change is computed again because somebody else was faster.
+const ATTEMPTS: usize = 16;
+
+/// Who changes something, and why.
+pub struct Author<'a> {
+    /// The principal's name.
+    pub name: &'a str,
+    /// Why, in the author's words.
+    pub note: Option<String>,
+}
+
+/// Runs `check` with what a definition of this project may refer to.
+pub fn with_context<T>(app: &App, project: &ProjectState, check: impl FnOnce(&UploadContext<'_>) -> T) -> T {
+    check(&UploadContext {
+        project: &project.row.id,
+        env_allowed: &|name| app.env.allows(name),
+        existing_services: &|id| project.snapshot.service(id).cloned(),
+    })
+}
+
+/// Every fault of a refused definition.
+pub fn invalid_definition(errors: Vec<Diagnostic>) -> ApiError {
+    let faults = errors.iter().filter(|error| error.is_error()).count();
+    ApiError::new(
+        ErrorCode::InvalidDefinition,
+        format!("{faults} fault(s) in the definitions; nothing was stored. `errors` names each with its place."),
+    )
+    .errors(errors)
+}
+
+/// Stores an upload whole, or with `dry_run` only says what it would do.
+pub async fn upload(
+    app: &App,
+    project: &ProjectId,
+    author: &Author<'_>,
+    upload: Upload,
+    dry_run: bool,
+) -> ApiResult<UploadResult> {
+    let mut warnings = upload.warnings;
+    warnings.extend(upload.tools.iter().filter_map(|tool| egress_warning(app, &tool.definition)));
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        check_expectations(&state, &upload.tools)?;
+        let mut items = plan(app, &state, &upload.tools, &upload.services).await?;
+        let changed = |kind, name: &str| {
+            items.iter().any(|item| item.kind == kind && item.name == name && item.outcome != UploadOutcome::Unchanged)
+        };
+        let tools: Vec<(ToolName, Option<ToolDefinition>)> = upload
+            .tools
+            .iter()
+            .filter(|tool| changed(DefinitionKind::Tool, tool.definition.name.as_str()))
+            .map(|tool| (tool.definition.name.clone(), Some(tool.definition.clone())))
+            .collect();
+        let services: Vec<ServiceDefinition> = upload
+            .services
+            .iter()
+            .filter(|service| changed(DefinitionKind::ToolService, service.id.as_str()))
+            .cloned()
+            .collect();
+        if dry_run || (tools.is_empty() && services.is_empty()) {
+            return Ok(UploadResult { dry_run, items, warnings });
+        }
+        let Some(published) = commit(app, &state, author, tools, services).await? else { continue };
+        for (kind, revisions) in
+            [(DefinitionKind::Tool, published.tools), (DefinitionKind::ToolService, published.services)]
+        {
+            for (name, revision) in revisions {
+                let stored = items.iter_mut().find(|item| item.kind == kind && item.name == name.as_str());
+                if let Some(item) = stored {
+                    item.revision = revision;
+                }
+            }
+        }
+        return Ok(UploadResult { dry_run, items, warnings });
+    }
+    Err(too_busy())
+}
+
+/// Deletes a tool; its revisions stay.
+pub async fn delete_tool(
+    app: &App,
+    project: &ProjectId,
+    name: &ToolName,
+    author: &Author<'_>,
+    matches: impl Fn(i64) -> ApiResult<()>,
+) -> ApiResult<()> {
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        let tool = state.snapshot.tool(name.as_str()).ok_or_else(|| tool_not_found(name.as_str()))?;
+        matches(tool.revision)?;
+        if commit(app, &state, author, vec![(name.clone(), None)], Vec::new()).await?.is_some() {
+            return Ok(());
+        }
+    }
+    Err(too_busy())
+}
+
+/// Makes an earlier revision the current one, as a new revision. What it refers to is checked again.
+pub async fn restore(
+    app: &App,
+    project: &ProjectId,
+    row: RevisionRow,
+    author: &Author<'_>,
+    expect_revision: Option<i64>,
+) -> ApiResult<UploadResult> {
+    let Some(definition) = row.definition else {
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            format!("Revision {} deleted the tool, so there is nothing to restore. Choose an earlier one.", row.revision),
+        ));
+    };
+    let state = current(app, project)?;
+    let value = serde_json::to_value(&definition).map_err(|error| ApiError::internal(&error))?;
+    let (definition, warnings) = with_context(app, &state, |context| definition::check_tool(&value, context))
+        .map_err(invalid_definition)?;
+    let author = Author {
+        name: author.name,
+        note: author.note.clone().or_else(|| Some(format!("restores revision {}", row.revision))),
+    };
+    let tools = vec![UploadedTool { definition, expect_revision }];
+    upload(app, project, &author, Upload { tools, services: Vec::new(), warnings }, false).await
+}
+
+/// The project as it is now; it may have been deleted since the request began.
+fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
+    let world = app.world.now();
+    world.project(project.as_str()).cloned().ok_or_else(|| ApiError::not_found(format!("project \"{project}\"")))
+}
+
+/// Commits against the version of `state`; `None` when the database has a newer one, which is then loaded.
+async fn commit(
+    app: &App,
+    state: &ProjectState,
+    author: &Author<'_>,
+    tools: Vec<(ToolName, Option<ToolDefinition>)>,
+    services: Vec<ServiceDefinition>,
+) -> ApiResult<Option<toolgate_store::Published>> {
+    let publication = Publication {
+        project: state.row.uid,
+        expected_version: state.snapshot.version(),
+        tools,
+        services,
+        author: author.name.to_owned(),
+        at: app.clock.now(),
+        note: author.note.clone(),
+    };
+    match app.store.publish(&publication).await {
+        Ok(published) => {
+            app.world.refresh().await?;
+            Ok(Some(published))
+        }
+        Err(StoreError::VersionConflict) => {
+            app.world.refresh().await?;
+            Ok(None)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses the whole upload when a tool is not at the revision its author worked from.
+fn check_expectations(state: &ProjectState, tools: &[UploadedTool]) -> ApiResult<()> {
+    let stale: Vec<Diagnostic> = tools
+        .iter()
+        .filter_map(|tool| {
+            let expected = tool.expect_revision?;
+            let name = tool.definition.name.as_str();
+            let found = state.snapshot.tool(name).map_or(0, |tool| tool.revision);
+            (found != expected).then(|| {
+                Diagnostic::error(format!("\"{name}\" is at revision {found}, not at the expected {expected}"))
+                    .hint("read the current revision, merge, and send it with its number")
+            })
+        })
+        .collect();
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::PreconditionFailed,
+        "Somebody changed what you are about to replace; nothing was stored.",
+    )
+    .errors(stale))
+}
+
+/// What each definition of an upload would do.
+async fn plan(
+    app: &App,
+    state: &ProjectState,
+    tools: &[UploadedTool],
+    services: &[ServiceDefinition],
+) -> ApiResult<Vec<UploadItem>> {
+    let mut items = Vec::with_capacity(tools.len() + services.len());
+    for service in services {
+        let id = service.id.as_str();
+        let before = state.snapshot.service(id);
+        let revision = state.snapshot.service_revision(id).unwrap_or(0);
+        items.push(item(DefinitionKind::ToolService, id, before == Some(service), before.is_some(), revision, || {
+            definition::service_diff(before, Some(service))
+        }));
+    }
+    for UploadedTool { definition, .. } in tools {
+        let name = &definition.name;
+        let before = state.snapshot.tool(name.as_str());
+        let revision = match before {
+            Some(tool) => tool.revision,
+            // A deleted tool goes on counting where it stopped.
+            None => app.store.revisions(state.row.uid, name, None, 1).await?.first().map_or(0, |row| row.revision),
+        };
+        let old = before.map(|tool| tool.definition.as_ref());
+        items.push(item(
+            DefinitionKind::Tool,
+            name.as_str(),
+            old == Some(definition),
+            old.is_some(),
+            revision,
+            || definition::diff(old, Some(definition)),
+        ));
+    }
+    Ok(items)
+}
+
+fn item(
+    kind: DefinitionKind,
+    name: &str,
+    unchanged: bool,
+    exists: bool,
+    revision: i64,
+    diff: impl FnOnce() -> String,
+) -> UploadItem {
+    let (outcome, revision, diff) = match (unchanged, exists) {
+        (true, _) => (UploadOutcome::Unchanged, revision, None),
+        (false, true) => (UploadOutcome::Replaced, revision + 1, Some(diff())),
+        (false, false) => (UploadOutcome::Created, revision + 1, Some(diff())),
+    };
+    UploadItem { kind, name: name.to_owned(), outcome, revision, diff }
+}
+
+/// Says early that calls will be refused until an operator allows the destination.
+fn egress_warning(app: &App, definition: &ToolDefinition) -> Option<Diagnostic> {
+    let options = &definition.options;
+    let (pointer, base) = match (&options.http, &options.jina) {
+        (Some(http), _) => ("/options/http/base_url", http.base_url.as_str()),
+        (None, Some(jina)) => ("/options/jina/base_url", jina.base_url.as_deref()?),
+        (None, None) => return None,
+    };
+    let url = url::Url::parse(base).ok()?;
+    let refusal = app.egress.permits(&url).err()?;
+    Some(
+        Diagnostic::warning(format!("calls of \"{}\" will be refused: {refusal}", definition.name))
+            .hint("ask the operator to add the host to TOOLGATE_EGRESS_ALLOW")
+            .at_pointer(pointer),
+    )
+}
+
+/// The project has no such tool.
+pub fn tool_not_found(name: &str) -> ApiError {
+    let shown: String = name.chars().take(128).collect();
+    ApiError::new(ErrorCode::ToolNotFound, format!("The project has no tool \"{shown}\" that you may see."))
+}
+
+fn too_busy() -> ApiError {
+    ApiError::new(ErrorCode::Unavailable, "The project is being changed by many others. Try again.").retry_after(1)
+}

@@ -1,0 +1,83 @@
+//! From a decision to the record of it.
+
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_core::ids::CallId;
+use toolgate_core::policy::groups::GroupSet;
+use toolgate_core::principal::Principal;
+
+use crate::error::ApiError;
+
+/// Who asked, under which request.
+pub struct Asker<'a> {
+    /// The principal.
+    pub principal: &'a Principal,
+    /// The groups it held at the time.
+    pub granted: &'a GroupSet,
+    /// The HTTP request.
+    pub request_id: &'a str,
+}
+
+/// A record with everything that is known when the decision is made.
+pub fn decided(
+    id: CallId,
+    at: DateTime<Utc>,
+    action: AuditAction,
+    asker: &Asker<'_>,
+    snapshot_version: i64,
+) -> AuditRecord {
+    AuditRecord {
+        id: id.0,
+        at,
+        action,
+        outcome: AuditOutcome::Open,
+        code: None,
+        principal_kind: asker.principal.kind,
+        principal_id: asker.principal.id.clone(),
+        principal_name: asker.principal.name.clone(),
+        tool: None,
+        revision: None,
+        requested_groups: Vec::new(),
+        granted_groups: asker.granted.to_vec(),
+        missing_groups: Vec::new(),
+        state_before: String::new(),
+        state_after: None,
+        arguments: None,
+        provenance: None,
+        context: None,
+        request_id: asker.request_id.to_owned(),
+        snapshot_version,
+        duration_ms: None,
+        usage: None,
+    }
+}
+
+/// Marks a record as ended without anything having run.
+pub fn ended(mut record: AuditRecord, outcome: AuditOutcome, code: Option<ErrorCode>) -> AuditRecord {
+    record.outcome = outcome;
+    record.code = code;
+    record.state_after = Some(record.state_before.clone());
+    record.duration_ms = Some(0);
+    record
+}
+
+/// A value as JSON, or nothing when it is empty.
+pub fn non_empty(value: Value) -> Option<Value> {
+    match &value {
+        Value::Null => None,
+        Value::Object(map) if map.is_empty() => None,
+        _ => Some(value),
+    }
+}
+
+/// Nothing was executed, because it could not be recorded.
+pub fn audit_unavailable(error: &toolgate_store::StoreError) -> ApiError {
+    tracing::error!(cause = %error, "the record cannot be written");
+    ApiError::new(
+        ErrorCode::AuditUnavailable,
+        "The record of this request could not be written, so nothing was executed. Try again shortly.",
+    )
+    .retry_after(1)
+}

@@ -1,0 +1,137 @@
+//! The API document: what the routes do not say themselves.
+
+use toolgate_api::{ErrorCode, Problem};
+use utoipa::OpenApi;
+use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{Content, Ref, RefOr, Response};
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Toolgate",
+        description = "One door between AI agents and the tools they may use.\n\nErrors are RFC 9457 problems with a stable `code`; \
+                       `errors` names every single fault with its place. Lists are paged with opaque cursors. Changes need `If-Match`. \
+                       Times are RFC 3339 in UTC.",
+        license(name = "Apache-2.0", identifier = "Apache-2.0"),
+        contact(name = "Toolgate")
+    ),
+    servers((url = "/", description = "This server")),
+    tags(
+        (name = "auth", description = "Signing in and out, and the keys that sign tokens."),
+        (name = "projects", description = "Tenants. Nothing crosses from one to another."),
+        (name = "keys", description = "Service keys of agents and machines."),
+        (name = "tools", description = "Definitions of tools and their history."),
+        (name = "calls", description = "What is available, and calling it."),
+        (name = "audit", description = "The record of every decision and call."),
+        (name = "operations", description = "For operators and their probes.")
+    ),
+    components(schemas(Problem))
+)]
+struct Base;
+
+/// The document before the routes are added.
+#[must_use]
+pub fn base() -> utoipa::openapi::OpenApi {
+    Base::openapi()
+}
+
+/// The finished document as JSON text, ending with a newline.
+#[must_use]
+pub fn render(mut document: utoipa::openapi::OpenApi) -> String {
+    complete(&mut document);
+    document.to_pretty_json().map(|text| text + "\n").unwrap_or_default()
+}
+
+/// Adds what holds for every operation: security, and the problems it may answer with.
+fn complete(document: &mut utoipa::openapi::OpenApi) {
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme(
+        "bearer",
+        SecurityScheme::Http(
+            HttpBuilder::new()
+                .scheme(HttpAuthScheme::Bearer)
+                .description(Some("An access token from `/auth/login`, a token of a configured issuer, or a service key (`tgk_...`)."))
+                .build(),
+        ),
+    );
+    components.add_security_scheme(
+        "session",
+        SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::with_description(
+            "toolgate",
+            "The browser's session cookie; only from the same origin.",
+        ))),
+    );
+    for &status in STATUSES {
+        components.responses.insert(format!("Problem{status}"), RefOr::T(problem(status)));
+    }
+    document.security = Some(vec![
+        SecurityRequirement::new::<_, [&str; 0], &str>("bearer", []),
+        SecurityRequirement::new::<_, [&str; 0], &str>("session", []),
+    ]);
+    for (path, item) in &mut document.paths.paths {
+        let operations = [
+            (false, &mut item.get),
+            (true, &mut item.put),
+            (false, &mut item.post),
+            (true, &mut item.delete),
+        ];
+        for (conditional, operation) in operations {
+            if let Some(operation) = operation {
+                add_problems(path, conditional, operation);
+            }
+        }
+    }
+}
+
+/// The statuses of problems that are documented.
+const STATUSES: &[u16] = &[400, 401, 403, 404, 406, 408, 409, 412, 413, 415, 421, 422, 428, 429, 500, 503];
+
+fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
+    let open = operation.security.as_ref().is_some_and(|needs| needs.iter().all(|need| *need == SecurityRequirement::default()));
+    let mut statuses = vec![400, 421, 429, 500, 503];
+    if !open {
+        statuses.extend([401, 403]);
+    }
+    if path.contains('{') {
+        statuses.extend([404, 406]);
+    }
+    if operation.request_body.is_some() {
+        statuses.extend([401, 403, 408, 409, 412, 413, 415, 422]);
+    }
+    if path.ends_with("/restore") || path == "/auth/logout" {
+        statuses.extend([412, 422]);
+    }
+    if conditional {
+        statuses.extend([412, 428]);
+    }
+    for status in statuses {
+        operation
+            .responses
+            .responses
+            .entry(status.to_string())
+            .or_insert_with(|| RefOr::Ref(Ref::from_response_name(format!("Problem{status}"))));
+    }
+}
+
+fn problem(status: u16) -> Response {
+    let codes: Vec<ErrorCode> = ErrorCode::ALL.iter().copied().filter(|code| code.status() == status).collect();
+    let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let description = if names.is_empty() { "A problem.".to_owned() } else { format!("A problem with the code {}.", names.join(" or ")) };
+    let example = codes.first().map(|code| {
+        serde_json::json!({
+            "type": format!("urn:toolgate:problem:{code}"),
+            "title": code.title(),
+            "status": status,
+            "detail": "What happened here, and how to mend it.",
+            "code": code,
+            "retryable": code.retryable(),
+            "request_id": "0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11",
+        })
+    });
+    let mut content = Content::new(Some(RefOr::Ref(Ref::from_schema_name("Problem"))));
+    content.example = example;
+    let mut response = Response::new(description);
+    response.content.insert("application/problem+json".to_owned(), content);
+    response
+}

@@ -1,0 +1,81 @@
+//! The table of contents: every route, and the API document that falls out of it.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderValue, Uri, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use toolgate_api::ErrorCode;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::api::{audit, auth, calls, health, keys, projects, tools, tools_edit, tools_revisions};
+use crate::error::ApiError;
+use crate::state::AppState;
+use crate::{middleware, openapi, web};
+
+/// What `/docs` may load: its own files, and the inline styles that its pages set.
+const DOCS_CSP: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
+
+/// Every operation of the API. A route that is not here does not exist, neither in the server nor in the document.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::with_openapi(openapi::base())
+        .routes(routes!(auth::login))
+        .routes(routes!(auth::logout))
+        .routes(routes!(auth::get_me))
+        .routes(routes!(auth::get_jwks))
+        .routes(routes!(projects::list_projects, projects::create_project))
+        .routes(routes!(projects::get_project, projects::delete_project))
+        .routes(routes!(keys::list_keys, keys::create_key))
+        .routes(routes!(keys::get_key, keys::revoke_key))
+        .routes(routes!(tools::list_tools, tools_edit::upload_tools))
+        .routes(routes!(tools::get_tool, tools_edit::replace_tool, tools_edit::delete_tool))
+        .routes(routes!(tools_revisions::list_tool_revisions))
+        .routes(routes!(tools_revisions::get_tool_revision))
+        .routes(routes!(tools_revisions::diff_tool_revisions))
+        .routes(routes!(tools_revisions::restore_tool_revision))
+        .routes(routes!(calls::resolve_tools))
+        .routes(routes!(calls::call_tool))
+        .routes(routes!(audit::list_audit_records))
+        .routes(routes!(health::get_health))
+        .routes(routes!(health::get_readiness))
+        .routes(routes!(health::get_metrics))
+}
+
+/// The whole application.
+pub fn router(app: AppState) -> Router {
+    let (api, document) = routes().split_for_parts();
+    let document: Arc<str> = openapi::render(document).into();
+    let api = api
+        .method_not_allowed_fallback(method_not_allowed)
+        .fallback(not_found)
+        .route("/openapi.json", get(move || async move { json(document) }))
+        .merge(docs())
+        .merge(web::router())
+        .layer(DefaultBodyLimit::max(app.config.limits.max_body_bytes));
+    middleware::apply(api, &app).with_state(app)
+}
+
+/// The offline reference page.
+fn docs() -> Router<AppState> {
+    let page = utoipa_swagger_ui::SwaggerUi::new("/docs").config(utoipa_swagger_ui::Config::from("/openapi.json"));
+    Router::<AppState>::from(page).layer(axum::middleware::map_response(|mut response: Response| async {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(DOCS_CSP));
+        response
+    }))
+}
+
+fn json(document: Arc<str>) -> Response {
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], document.to_string()).into_response()
+}
+
+async fn not_found(uri: Uri) -> ApiError {
+    let path: String = uri.path().chars().take(200).collect();
+    ApiError::new(ErrorCode::NotFound, format!("There is nothing at {path}. /docs lists what there is."))
+}
+
+async fn method_not_allowed() -> ApiError {
+    ApiError::new(ErrorCode::MethodNotAllowed, "This path exists but not with this method; `Allow` lists those it has.")
+}

@@ -1,0 +1,178 @@
+//! From a configuration to a running application, and what goes on beside its requests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use chrono::TimeDelta;
+use secrecy::ExposeSecret;
+use toolgate_core::ids::UserId;
+use toolgate_executors::{EgressPolicy, ExecutorConfig, Executors};
+use toolgate_store::rows::UserRow;
+use toolgate_store::{Store, StoreError};
+use uuid::Uuid;
+
+use crate::auth::authenticator::Authenticator;
+use crate::auth::password::{self, PasswordHasher};
+use crate::auth::token;
+use crate::clock::Clock;
+use crate::config::{AllowedEnv, Config};
+use crate::gateway::world::WorldHolder;
+use crate::serve::Shutdown;
+use crate::state::{App, AppState};
+use crate::telemetry::Metrics;
+
+/// How long a change made elsewhere may stay unseen.
+const POLL: Duration = Duration::from_millis(500);
+/// How often an instance says that it lives.
+const HEARTBEAT: Duration = Duration::from_secs(5);
+/// An instance that was silent for this long is dead, and its open calls are closed.
+const SILENCE: TimeDelta = TimeDelta::seconds(30);
+/// How often expired rows are dropped.
+const PRUNE: Duration = Duration::from_mins(10);
+
+/// The administrator that was made because there was no user yet.
+pub struct FirstAdmin {
+    /// The user name.
+    pub username: String,
+    /// The password, when it was generated: shown once, kept nowhere.
+    pub generated_password: Option<String>,
+}
+
+/// A running application.
+pub struct Started {
+    /// The router's state.
+    pub app: AppState,
+    /// The administrator, if this was the first start.
+    pub first_admin: Option<FirstAdmin>,
+    instance: Uuid,
+}
+
+/// Opens the database, closes what an earlier run left open, and loads everything.
+pub async fn start(config: Config, clock: Arc<dyn Clock>, shutdown: Shutdown, metrics: Metrics) -> anyhow::Result<Started> {
+    let store = Store::open(config.database_url.expose_secret()).await.context("opening the database")?;
+    let instance = clock.new_id();
+    let now = clock.now();
+    store.register_instance(instance, now).await.context("registering this process in the database")?;
+    let closed = store.close_abandoned(instance, now - SILENCE, now).await.context("closing abandoned calls")?;
+    if closed > 0 {
+        tracing::warn!(closed, "calls that an earlier run left open were closed as interrupted");
+    }
+    let passwords = PasswordHasher::new();
+    let first_admin = bootstrap_admin(&config, &store, &passwords, clock.as_ref()).await?;
+    ensure_signing_key(&store, clock.as_ref()).await?;
+
+    let egress = EgressPolicy::parse(&config.egress_allow).context("TOOLGATE_EGRESS_ALLOW")?;
+    let env = AllowedEnv::from_config(&config);
+    let executors = Executors::new(ExecutorConfig {
+        egress: egress.clone(),
+        envs: Arc::new(env.clone()),
+        ..ExecutorConfig::default()
+    });
+    let app = Arc::new(App {
+        clock,
+        records: store.records_writer(instance),
+        world: WorldHolder::load(store.clone()).await.context("loading definitions")?,
+        authenticator: Authenticator::from_config(&config)?,
+        passwords,
+        executors,
+        egress,
+        env,
+        metrics,
+        shutdown,
+        store,
+        config,
+    });
+    Ok(Started { app, first_admin, instance })
+}
+
+impl Started {
+    /// Starts what goes on beside the requests; it ends when the server stops.
+    pub fn spawn_background(&self) {
+        let instance = self.instance;
+        every(&self.app, POLL, |app| async move { Ok(app.world.refresh().await?) });
+        every(&self.app, HEARTBEAT, move |app| async move {
+            let now = app.clock.now();
+            app.store.heartbeat(instance, now).await?;
+            app.store.close_abandoned(instance, now - SILENCE, now).await?;
+            Ok(())
+        });
+        every(&self.app, PRUNE, |app| async move {
+            let now = app.clock.now();
+            app.store.prune(now).await?;
+            // A key may go when the last token it signed has expired.
+            app.store.drop_signing_keys(now - TimeDelta::seconds(2 * i64::from(app.authenticator.access_ttl_s()))).await?;
+            Ok(())
+        });
+    }
+}
+
+fn every<F, W>(app: &AppState, period: Duration, work: W)
+where
+    F: Future<Output = anyhow::Result<()>> + Send,
+    W: Fn(AppState) -> F + Send + 'static,
+{
+    let app = Arc::clone(app);
+    tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(period);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        ticks.tick().await;
+        loop {
+            tokio::select! {
+                () = app.shutdown.stopped() => return,
+                _ = ticks.tick() => {}
+            }
+            if let Err(error) = work(Arc::clone(&app)).await {
+                tracing::warn!(cause = format!("{error:#}"), "background work failed; it will be tried again");
+            }
+        }
+    });
+}
+
+/// Makes the first administrator when there is no user at all.
+async fn bootstrap_admin(
+    config: &Config,
+    store: &Store,
+    passwords: &PasswordHasher,
+    clock: &dyn Clock,
+) -> anyhow::Result<Option<FirstAdmin>> {
+    if store.count_users().await? > 0 {
+        return Ok(None);
+    }
+    let (password, generated) = match &config.admin.password {
+        Some(given) => (given.expose_secret().to_owned(), None),
+        None => {
+            let made = password::generate_password();
+            (made.clone(), Some(made))
+        }
+    };
+    let user = UserRow {
+        id: UserId(clock.new_id()),
+        username: config.admin.username.clone(),
+        password_hash: passwords.hash(password).await.context("hashing the administrator's password")?,
+        system_admin: true,
+        created_at: clock.now(),
+    };
+    match store.create_user(&user).await {
+        Ok(()) => Ok(Some(FirstAdmin { username: user.username, generated_password: generated })),
+        // Another replica was faster.
+        Err(StoreError::Conflict { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+async fn ensure_signing_key(store: &Store, clock: &dyn Clock) -> anyhow::Result<()> {
+    let directory = store.load_directory().await?;
+    if directory.signing_keys.iter().all(|key| key.retired_at.is_some()) {
+        rotate_signing_key(store, clock).await?;
+    }
+    Ok(())
+}
+
+/// Makes a new key that signs from now on; tokens of the old ones stay valid until they expire.
+pub async fn rotate_signing_key(store: &Store, clock: &dyn Clock) -> anyhow::Result<String> {
+    let now = clock.now();
+    let key = token::new_signing_key(now).context("making a signing key")?;
+    store.add_signing_key(&key, now).await?;
+    Ok(key.kid)
+}

@@ -1,0 +1,388 @@
+//! Metrics in the Prometheus text format, all named `toolgate_...`.
+//!
+//! Label values come from closed sets only: codes, kinds, methods, route templates. Names that people choose
+//! (projects, tools, groups, principals) are never labels; the record has them. Every counter of the hot path is
+//! looked up once and then kept, so counting costs an atomic addition.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use metrics::{Counter, Histogram, Key, Label, Level, Metadata, Recorder, Unit};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use tokio::task::JoinHandle;
+use toolgate_api::ErrorCode;
+use toolgate_core::definition::model::ToolDefinition;
+use toolgate_core::policy::Effect;
+
+use super::http::HttpMetrics;
+use super::process;
+
+const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
+/// Upper bounds in seconds, from a cached answer to the longest call.
+const BUCKETS: [f64; 15] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
+/// How often samples are folded into their buckets; until then each takes 16 bytes.
+const UPKEEP: Duration = Duration::from_secs(1);
+
+const COUNTERS: [(&str, &str); 5] = [
+    ("toolgate_decisions_total", "Decisions on calls, by effect and by the code of the refusal."),
+    (
+        "toolgate_escalation_attempts_total",
+        "Requests that asked for groups which the caller was not granted.",
+    ),
+    ("toolgate_calls_total", "Executed calls, by outcome, code and kind of executor."),
+    ("toolgate_http_requests_total", "Answered requests, by method, route template and status."),
+    ("toolgate_audit_failures_total", "Calls refused because their record could not be written."),
+];
+const HISTOGRAMS: [(&str, &str); 2] = [
+    ("toolgate_call_duration_seconds", "Seconds that executing a call took, by kind of executor."),
+    (
+        "toolgate_http_request_duration_seconds",
+        "Seconds until the head of the answer, by method and route template.",
+    ),
+];
+const GAUGES: [(&str, &str); 4] = [
+    ("toolgate_build_info", "Always 1; the label is the version."),
+    ("toolgate_http_connections", "Open client connections."),
+    ("toolgate_process_resident_memory_bytes", "Resident memory of the process."),
+    ("toolgate_process_open_files", "Open file descriptors of the process."),
+];
+
+/// What executes a tool, as a metric label.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExecutorKind {
+    /// The Jina preset.
+    Jina,
+    /// A general HTTP request.
+    Http,
+    /// A worker on the message bus.
+    Bus,
+    /// A tool service.
+    Service,
+    /// An upstream MCP server.
+    Mcp,
+    /// Anything else.
+    Other,
+}
+
+impl ExecutorKind {
+    const ALL: [Self; 6] = [Self::Jina, Self::Http, Self::Bus, Self::Service, Self::Mcp, Self::Other];
+
+    /// The label's value.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Jina => "jina",
+            Self::Http => "http",
+            Self::Bus => "bus",
+            Self::Service => "service",
+            Self::Mcp => "mcp",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Which executor a definition leads to. The type a definition names is free text, so it is mapped to a closed set.
+#[must_use]
+pub fn executor_kind(tool: &ToolDefinition) -> ExecutorKind {
+    match tool.kind.as_str() {
+        _ if tool.options.jina.is_some() => ExecutorKind::Jina,
+        _ if tool.options.http.is_some() => ExecutorKind::Http,
+        _ if tool.target_subject.is_some() => ExecutorKind::Bus,
+        "tool-service" => ExecutorKind::Service,
+        "mcp-tool" => ExecutorKind::Mcp,
+        _ => ExecutorKind::Other,
+    }
+}
+
+/// Every metric of this server. Clones share their counters.
+#[derive(Debug, Clone)]
+pub struct Metrics(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    recorder: Registry,
+    handle: PrometheusHandle,
+    allowed: Counter,
+    denied: PerCode<Counter>,
+    escalations: Counter,
+    audit_failures: Counter,
+    calls: [CallMetrics; ExecutorKind::ALL.len()],
+    http: HttpMetrics,
+}
+
+#[derive(Debug)]
+struct CallMetrics {
+    succeeded: OnceLock<Counter>,
+    failed: PerCode<Counter>,
+    duration: OnceLock<Histogram>,
+}
+
+/// One place per error code, filled on first use.
+#[derive(Debug)]
+struct PerCode<T>([OnceLock<T>; ErrorCode::ALL.len()]);
+
+impl<T> PerCode<T> {
+    const fn new() -> Self {
+        Self([const { OnceLock::new() }; ErrorCode::ALL.len()])
+    }
+
+    fn get(&self, code: ErrorCode, make: impl FnOnce() -> T) -> &T {
+        self.0[code as usize].get_or_init(make)
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// A fresh set, independent of every other.
+    #[must_use]
+    pub fn new() -> Self {
+        let builder = PrometheusBuilder::new().set_buckets(&BUCKETS).unwrap_or_else(|_| PrometheusBuilder::new());
+        let recorder = Arc::new(builder.build_recorder());
+        let handle = recorder.handle();
+        let recorder = Registry(recorder);
+        recorder.describe();
+        recorder.gauge("toolgate_build_info", &[("version", env!("CARGO_PKG_VERSION"))]).set(1.0);
+        Self(Arc::new(Inner {
+            handle,
+            allowed: recorder.counter("toolgate_decisions_total", &[("effect", "allow"), ("code", "ok")]),
+            denied: PerCode::new(),
+            escalations: recorder.counter("toolgate_escalation_attempts_total", &[]),
+            audit_failures: recorder.counter("toolgate_audit_failures_total", &[]),
+            calls: [const {
+                CallMetrics {
+                    succeeded: OnceLock::new(),
+                    failed: PerCode::new(),
+                    duration: OnceLock::new(),
+                }
+            }; ExecutorKind::ALL.len()],
+            http: HttpMetrics::default(),
+            recorder,
+        }))
+    }
+
+    /// Also collects what libraries and the accept loop count by the global macros. The first set wins; returns
+    /// whether it was this one.
+    pub fn install(&self) -> bool {
+        metrics::set_global_recorder(Arc::clone(&self.0.recorder.0)).is_ok()
+    }
+
+    /// Folds samples into buckets, again and again, until the task is aborted; without it histograms grow.
+    pub fn spawn_upkeep(&self) -> JoinHandle<()> {
+        let handle = self.0.handle.clone();
+        tokio::spawn(async move {
+            let mut ticks = tokio::time::interval(UPKEEP);
+            ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                handle.run_upkeep();
+            }
+        })
+    }
+
+    /// The text that a Prometheus server reads (content type `text/plain; version=0.0.4`).
+    #[must_use]
+    pub fn render(&self) -> String {
+        if let Some(usage) = process::usage() {
+            self.0.recorder.gauge("toolgate_process_resident_memory_bytes", &[]).set(usage.resident_bytes);
+            self.0.recorder.gauge("toolgate_process_open_files", &[]).set(usage.open_files);
+        }
+        self.0.handle.render()
+    }
+
+    /// Counts one decision; `code` is the reason of a refusal.
+    pub fn decision(&self, effect: Effect, code: Option<ErrorCode>) {
+        match (effect, code) {
+            (Effect::Allow, _) => self.0.allowed.increment(1),
+            (Effect::Deny, code) => {
+                let code = code.unwrap_or(ErrorCode::Internal);
+                let counter = self.0.denied.get(code, || {
+                    let labels = [("effect", "deny"), ("code", code.as_str())];
+                    self.0.recorder.counter("toolgate_decisions_total", &labels)
+                });
+                counter.increment(1);
+                if code == ErrorCode::InsufficientToolGroups {
+                    self.0.escalations.increment(1);
+                }
+            }
+        }
+    }
+
+    /// Counts one executed call; `code` is why it failed.
+    pub fn call(&self, kind: ExecutorKind, code: Option<ErrorCode>, duration_ms: i64) {
+        let metrics = &self.0.calls[kind as usize];
+        let counter = |outcome, code| {
+            let labels = [("outcome", outcome), ("code", code), ("kind", kind.as_str())];
+            self.0.recorder.counter("toolgate_calls_total", &labels)
+        };
+        match code {
+            None => metrics.succeeded.get_or_init(|| counter("succeeded", "ok")).increment(1),
+            Some(code) => metrics.failed.get(code, || counter("failed", code.as_str())).increment(1),
+        }
+        let duration = metrics.duration.get_or_init(|| {
+            self.0.recorder.histogram("toolgate_call_duration_seconds", &[("kind", kind.as_str())])
+        });
+        let milliseconds = u64::try_from(duration_ms).unwrap_or(0);
+        duration.record(Duration::from_millis(milliseconds).as_secs_f64());
+    }
+
+    /// Counts a call that was refused because its record could not be written.
+    pub fn audit_failure(&self) {
+        self.0.audit_failures.increment(1);
+    }
+
+    /// Counts one answered request. `route` is the template of the matched path, `None` when nothing matched.
+    pub fn http_request(&self, method: &http::Method, route: Option<&str>, status: u16, duration: Duration) {
+        self.0.http.request(&self.0.recorder, method, route, status, duration);
+    }
+}
+
+/// Makes handles, by names and labels that live as long as the process.
+#[derive(Debug)]
+pub(super) struct Registry(Arc<PrometheusRecorder>);
+
+impl Registry {
+    pub(super) fn counter(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> Counter {
+        self.0.register_counter(&key(name, labels), &METADATA)
+    }
+
+    pub(super) fn histogram(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> Histogram {
+        self.0.register_histogram(&key(name, labels), &METADATA)
+    }
+
+    /// A counter of which one label's value was made at run time, from a closed set.
+    pub(super) fn counter_of_route(&self, name: &'static str, labels: Vec<Label>) -> Counter {
+        self.0.register_counter(&Key::from_parts(name, labels), &METADATA)
+    }
+
+    /// A histogram of which one label's value was made at run time, from a closed set.
+    pub(super) fn histogram_of_route(&self, name: &'static str, labels: Vec<Label>) -> Histogram {
+        self.0.register_histogram(&Key::from_parts(name, labels), &METADATA)
+    }
+
+    fn gauge(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> metrics::Gauge {
+        self.0.register_gauge(&key(name, labels), &METADATA)
+    }
+
+    fn describe(&self) {
+        for (name, text) in COUNTERS {
+            self.0.describe_counter(name.into(), None, text.into());
+        }
+        for (name, text) in HISTOGRAMS {
+            self.0.describe_histogram(name.into(), Some(Unit::Seconds), text.into());
+        }
+        for (name, text) in GAUGES {
+            self.0.describe_gauge(name.into(), None, text.into());
+        }
+    }
+}
+
+fn key(name: &'static str, labels: &[(&'static str, &'static str)]) -> Key {
+    let labels = labels.iter().map(|&(name, value)| Label::from_static_parts(name, value)).collect::<Vec<_>>();
+    Key::from_parts(name, labels)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(text: &str, line: &str) -> bool {
+        text.lines().any(|found| found == line)
+    }
+
+    #[test]
+    fn decisions_are_counted_by_effect_and_code() {
+        let metrics = Metrics::new();
+        metrics.decision(Effect::Allow, None);
+        metrics.decision(Effect::Allow, None);
+        metrics.decision(Effect::Deny, Some(ErrorCode::InsufficientToolGroups));
+        metrics.decision(Effect::Deny, Some(ErrorCode::ToolNotInState));
+        let text = metrics.render();
+        for line in [
+            "toolgate_decisions_total{effect=\"allow\",code=\"ok\"} 2",
+            "toolgate_decisions_total{effect=\"deny\",code=\"insufficient_tool_groups\"} 1",
+            "toolgate_decisions_total{effect=\"deny\",code=\"tool_not_in_state\"} 1",
+            "toolgate_escalation_attempts_total 1",
+        ] {
+            assert!(has(&text, line), "{line} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn calls_are_counted_and_timed_by_kind() {
+        let metrics = Metrics::new();
+        metrics.call(ExecutorKind::Http, None, 3);
+        metrics.call(ExecutorKind::Http, Some(ErrorCode::Timeout), 30_000);
+        let text = metrics.render();
+        for line in [
+            "toolgate_calls_total{outcome=\"succeeded\",code=\"ok\",kind=\"http\"} 1",
+            "toolgate_calls_total{outcome=\"failed\",code=\"timeout\",kind=\"http\"} 1",
+            "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"0.0025\"} 0",
+            "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"0.005\"} 1",
+            "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"30\"} 2",
+            "toolgate_call_duration_seconds_count{kind=\"http\"} 2",
+        ] {
+            assert!(has(&text, line), "{line} is not in\n{text}");
+        }
+    }
+
+    #[test]
+    fn every_code_and_kind_has_a_place_of_its_own() {
+        let metrics = Metrics::new();
+        for &code in ErrorCode::ALL {
+            metrics.decision(Effect::Deny, Some(code));
+            for kind in ExecutorKind::ALL {
+                metrics.call(kind, Some(code), 1);
+            }
+        }
+        let text = metrics.render();
+        for &code in ErrorCode::ALL {
+            assert!(has(&text, &format!("toolgate_decisions_total{{effect=\"deny\",code=\"{code}\"}} 1")), "{code}");
+            for kind in ExecutorKind::ALL.map(ExecutorKind::as_str) {
+                let labels = format!("outcome=\"failed\",code=\"{code}\",kind=\"{kind}\"");
+                assert!(has(&text, &format!("toolgate_calls_total{{{labels}}} 1")), "{code} {kind}");
+            }
+        }
+    }
+
+    #[test]
+    fn everything_rendered_is_described_and_has_our_prefix() {
+        let metrics = Metrics::new();
+        metrics.call(ExecutorKind::Jina, None, 1);
+        metrics.http_request(&http::Method::GET, Some("/healthz"), 200, Duration::from_millis(1));
+        let text = metrics.render();
+        let mut seen = 0;
+        for name in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")).filter_map(|line| line.split(' ').next())
+        {
+            assert!(name.starts_with("toolgate_"), "{name}");
+            assert!(text.contains(&format!("# HELP {name} ")), "{name} is not described");
+            seen += 1;
+        }
+        assert!(seen >= 6, "{text}");
+    }
+
+    #[test]
+    fn which_executor_a_definition_leads_to() {
+        let definition = |extra: serde_json::Value| -> ToolDefinition {
+            let mut tool = serde_json::json!({"name": "t", "type": "openapi", "parameters": {"type": "object"}});
+            tool.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            serde_json::from_value(tool).unwrap()
+        };
+        let rows = [
+            (serde_json::json!({"options": {"jina": {"mode": "search"}}}), ExecutorKind::Jina),
+            (serde_json::json!({"options": {"http": {"base_url": "https://a.test"}}}), ExecutorKind::Http),
+            (serde_json::json!({"target_subject": "cmd.tool.demo.x"}), ExecutorKind::Bus),
+            (serde_json::json!({"type": "tool-service"}), ExecutorKind::Service),
+            (serde_json::json!({"type": "mcp-tool"}), ExecutorKind::Mcp),
+            (serde_json::json!({"type": "anything-else"}), ExecutorKind::Other),
+        ];
+        for (extra, kind) in rows {
+            assert_eq!(executor_kind(&definition(extra.clone())), kind, "{extra}");
+        }
+    }
+}

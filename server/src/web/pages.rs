@@ -1,0 +1,123 @@
+//! The pages that the server renders.
+
+use askama::Template;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{IntoResponse, Response};
+
+use super::assets;
+
+/// What a page may load and do: its own files, its own server. WebAssembly needs its own word; nothing inline runs,
+/// so that text which slipped into a page stays text.
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; \
+     img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; \
+     frame-ancestors 'none'";
+
+/// Browser features that no page of the dashboard uses. Copying to the clipboard is the one it does.
+const PERMISSIONS: &str = "accelerometer=(), camera=(), clipboard-write=(self), display-capture=(), geolocation=(), \
+     gyroscope=(), microphone=(), midi=(), payment=(), usb=()";
+
+/// Headers of every page. They are reused by name in the tests.
+pub(super) const HEADERS: [(HeaderName, HeaderValue); 7] = [
+    (CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8")),
+    (CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY)),
+    (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        HeaderName::from_static("permissions-policy"),
+        HeaderValue::from_static(PERMISSIONS),
+    ),
+];
+
+/// The served paths of the files that every page loads.
+struct Files {
+    style: String,
+    theme: String,
+    favicon: String,
+    boot: String,
+    app: String,
+    wasm: String,
+}
+
+impl Files {
+    /// None when the dashboard was not built in.
+    fn embedded() -> Option<Self> {
+        Some(Self {
+            style: assets::path_of("main.css")?,
+            theme: assets::path_of("theme.js")?,
+            favicon: assets::path_of("favicon.svg")?,
+            boot: assets::path_of("boot.js")?,
+            app: assets::path_of("app.js")?,
+            wasm: assets::path_of("app_bg.wasm")?,
+        })
+    }
+}
+
+/// The empty page that the dashboard fills.
+#[derive(Template)]
+#[template(path = "shell.html")]
+struct Shell {
+    files: Files,
+}
+
+/// The sign-in page; the dashboard takes over its form.
+#[derive(Template)]
+#[template(path = "sign_in.html")]
+struct SignIn {
+    files: Files,
+    points: [&'static str; 3],
+}
+
+/// What stands in for the dashboard where it was not built in.
+#[derive(Template)]
+#[template(path = "not_built.html")]
+struct NotBuilt;
+
+/// What the product is for, beside the sign-in form.
+const POINTS: [&str; 3] = [
+    "Groups and workflow states decide who may call what, at every call.",
+    "Every decision is on record before anything runs.",
+    "One definition serves REST, MCP and the message bus.",
+];
+
+/// Every page of the dashboard: it reads the address itself.
+pub(super) async fn show_dashboard() -> Response {
+    match Files::embedded() {
+        Some(files) => page(&Shell { files }),
+        None => page(&NotBuilt),
+    }
+}
+
+/// The sign-in page.
+pub(super) async fn show_sign_in() -> Response {
+    match Files::embedded() {
+        Some(files) => page(&SignIn {
+            files,
+            points: POINTS,
+        }),
+        None => page(&NotBuilt),
+    }
+}
+
+fn page(template: &impl Template) -> Response {
+    match template.render() {
+        Ok(html) => (HEADERS, html).into_response(),
+        Err(error) => {
+            tracing::error!(%error, "a page could not be rendered");
+            (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                HEADERS,
+                "The page could not be rendered.",
+            )
+                .into_response()
+        }
+    }
+}

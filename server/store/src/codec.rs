@@ -1,0 +1,121 @@
+//! How values look in columns: the same in both databases.
+
+use std::borrow::Cow;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::{AuditAction, AuditOutcome};
+use toolgate_api::auth::{PrincipalKind, Role};
+
+use crate::error::{Result, StoreError};
+
+/// Microseconds since 1970 UTC; what is finer is cut off.
+pub(crate) fn micros(at: DateTime<Utc>) -> i64 {
+    at.timestamp_micros()
+}
+
+/// The time of a column.
+pub(crate) fn time(micros: i64) -> Result<DateTime<Utc>> {
+    DateTime::from_timestamp_micros(micros)
+        .ok_or_else(|| StoreError::corrupt(format!("{micros} is not a time")))
+}
+
+/// A value as JSON text.
+pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String> {
+    serde_json::to_string(value)
+        .map_err(|error| StoreError::Refused { source: sqlx::Error::Encode(Box::new(error)).into() })
+}
+
+/// A value from JSON text; `what` says where the text stands.
+pub(crate) fn from_json<T: DeserializeOwned>(text: &str, what: impl FnOnce() -> String) -> Result<T> {
+    serde_json::from_str(text).map_err(|error| StoreError::corrupt(format!("{}: {error}", what())))
+}
+
+/// A digest from its column.
+pub(crate) fn digest(bytes: &[u8]) -> Result<[u8; 32]> {
+    bytes.try_into().map_err(|_| StoreError::corrupt(format!("a digest of {} bytes", bytes.len())))
+}
+
+/// Text that both databases keep: PostgreSQL refuses the character U+0000, which callers may send.
+pub(crate) fn text(given: &str) -> Cow<'_, str> {
+    if given.contains('\0') { Cow::Owned(given.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(given) }
+}
+
+/// As [`text`], for a text that is owned.
+pub(crate) fn owned_text(given: String) -> String {
+    if given.contains('\0') { given.replace('\0', "\u{fffd}") } else { given }
+}
+
+/// An enum that is a word in its column.
+pub(crate) trait Word: Copy + 'static {
+    /// The word.
+    fn word(self) -> &'static str;
+    /// The value of a word.
+    fn from_word(word: &str) -> Result<Self>;
+}
+
+macro_rules! words {
+    ($($name:ident { $($variant:ident = $word:literal),* $(,)? })*) => {$(
+        impl Word for $name {
+            fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word,)* }
+            }
+            fn from_word(word: &str) -> Result<Self> {
+                match word {
+                    $($word => Ok(Self::$variant),)*
+                    _ => Err(unknown(stringify!($name), word)),
+                }
+            }
+        }
+    )*};
+}
+
+words! {
+    Role { Owner = "owner", Editor = "editor", Auditor = "auditor", Viewer = "viewer", Agent = "agent" }
+    AuditAction { Call = "call", Resolve = "resolve" }
+    AuditOutcome {
+        Open = "open",
+        Succeeded = "succeeded",
+        Failed = "failed",
+        Denied = "denied",
+        Interrupted = "interrupted",
+    }
+    PrincipalKind { User = "user", ServiceKey = "service_key", External = "external" }
+}
+
+impl Word for ErrorCode {
+    fn word(self) -> &'static str {
+        self.as_str()
+    }
+
+    fn from_word(word: &str) -> Result<Self> {
+        Self::ALL.iter().copied().find(|code| code.as_str() == word).ok_or_else(|| unknown("ErrorCode", word))
+    }
+}
+
+fn unknown(kind: &str, word: &str) -> StoreError {
+    StoreError::corrupt(format!("{word:?} is not a value of {kind}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_the_wire() {
+        fn check<T: Word + Serialize>(values: &[T]) {
+            for &value in values {
+                assert_eq!(serde_json::to_value(value).expect("a word"), value.word());
+            }
+        }
+        check(&[Role::Owner, Role::Editor, Role::Auditor, Role::Viewer, Role::Agent]);
+        check(&[AuditAction::Call, AuditAction::Resolve]);
+        check(&[AuditOutcome::Open, AuditOutcome::Succeeded, AuditOutcome::Failed, AuditOutcome::Denied]);
+        check(&[AuditOutcome::Interrupted]);
+        check(&[PrincipalKind::User, PrincipalKind::ServiceKey, PrincipalKind::External]);
+        check(ErrorCode::ALL);
+        assert!(Role::from_word("king").is_err());
+    }
+}

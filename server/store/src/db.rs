@@ -1,0 +1,119 @@
+//! The two databases, and the macros that let a query be written once.
+//!
+//! A body in [`both!`], [`reading!`] or [`writing!`] is compiled twice, once for each driver, so its types are checked for
+//! both. It must keep to SQL that both understand: `$1` for values, no arrays, no `NOW()`, no `ILIKE`.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use sqlx::{PgPool, SqlitePool};
+
+use crate::error::{Result, StoreError};
+
+/// How long one operation may take, waiting for connections and locks included. Longer than the databases' own limits, so
+/// that it only ends what hangs without any answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// An open database.
+pub(crate) enum Db {
+    /// A file, or memory.
+    Lite(Lite),
+    /// A PostgreSQL server.
+    Pg(PgPool),
+}
+
+/// SQLite allows one writer at a time: all writes queue for one connection here, fairly, instead of for the file lock.
+pub(crate) struct Lite {
+    /// One connection.
+    pub(crate) write: SqlitePool,
+    /// Connections that only read; the writing one itself for a database in memory.
+    pub(crate) read: SqlitePool,
+    /// The file; `None` in memory.
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// Ends what takes too long.
+pub(crate) async fn within<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+    match tokio::time::timeout(PATIENCE, work).await {
+        Ok(done) => done,
+        Err(_) => Err(StoreError::io(std::io::Error::new(
+            std::io::ErrorKind::TimedOut,
+            format!("no answer within {} seconds", PATIENCE.as_secs()),
+        ))),
+    }
+}
+
+/// One reading statement, on whichever pool serves reads.
+macro_rules! both {
+    ($store:expr, |$pool:ident| $body:expr) => {
+        $crate::db::within(async {
+            match $store.db() {
+                $crate::db::Db::Lite(lite) => {
+                    let $pool = &lite.read;
+                    Ok($body)
+                }
+                $crate::db::Db::Pg($pool) => Ok($body),
+            }
+        })
+    };
+}
+
+/// Several reading statements that see one state of the database.
+macro_rules! reading {
+    ($store:expr, |$tx:ident| $body:block) => {
+        $crate::db::within(async {
+            match $store.db() {
+                $crate::db::Db::Lite(lite) => {
+                    let mut transaction = lite.read.begin().await?;
+                    let $tx = &mut *transaction;
+                    let value = $body;
+                    transaction.commit().await?;
+                    Ok(value)
+                }
+                $crate::db::Db::Pg(pool) => {
+                    let mut transaction =
+                        pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+                    let $tx = &mut *transaction;
+                    let value = $body;
+                    transaction.commit().await?;
+                    Ok(value)
+                }
+            }
+        })
+    };
+}
+
+/// A writing transaction: committed when the body gives a value, rolled back when it returns an error. SQLite takes the
+/// write lock at the start, because a reading transaction that turns into a writing one fails at once when it is late.
+macro_rules! writing {
+    ($store:expr, |$tx:ident| $body:block) => {
+        $crate::db::within(async {
+            match $store.db() {
+                $crate::db::Db::Lite(lite) => {
+                    let mut transaction = lite.write.begin_with("BEGIN IMMEDIATE").await?;
+                    let $tx = &mut *transaction;
+                    let value = $body;
+                    transaction.commit().await?;
+                    Ok(value)
+                }
+                $crate::db::Db::Pg(pool) => {
+                    let mut transaction = pool.begin().await?;
+                    let $tx = &mut *transaction;
+                    let value = $body;
+                    transaction.commit().await?;
+                    Ok(value)
+                }
+            }
+        })
+    };
+}
+
+/// Runs a statement in a transaction and gives the number of rows it changed.
+macro_rules! execute {
+    ($tx:expr, $sql:expr $(, $value:expr)* $(,)?) => {
+        sqlx::query($sql)$(.bind($value))*.execute(&mut *$tx).await?.rows_affected()
+    };
+}
+
+pub(crate) use {both, execute, reading, writing};

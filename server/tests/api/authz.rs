@@ -1,0 +1,130 @@
+//! Who may do what: one row for every operation of the API document. An operation without a row fails the test.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use axum::body::Body;
+use axum::http::{Method, header};
+use serde_json::{Value, json};
+
+use crate::support::{Client, TestApp, tool};
+
+/// Everyone who may try, weakest first. `stranger` is an owner of another project.
+const PRINCIPALS: [&str; 8] = ["anonymous", "stranger", "agent", "viewer", "auditor", "editor", "owner", "admin"];
+
+/// Operation id to the principals that are let through; the others are refused as `refusal` says.
+fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
+    const ALL: &[&str] = &PRINCIPALS;
+    const KNOWN: &[&str] = &["stranger", "agent", "viewer", "auditor", "editor", "owner", "admin"];
+    const MEMBERS: &[&str] = &["agent", "viewer", "auditor", "editor", "owner", "admin"];
+    const READERS: &[&str] = &["viewer", "auditor", "editor", "owner", "admin"];
+    const EDITORS: &[&str] = &["editor", "owner", "admin"];
+    const OWNERS: &[&str] = &["owner", "admin"];
+    BTreeMap::from([
+        ("login", ALL),
+        ("logout", KNOWN),
+        ("get_me", KNOWN),
+        ("get_jwks", ALL),
+        ("get_health", ALL),
+        ("get_readiness", ALL),
+        ("get_metrics", ALL),
+        ("list_projects", KNOWN),
+        ("create_project", &["admin"]),
+        ("get_project", MEMBERS),
+        ("delete_project", OWNERS),
+        ("list_keys", OWNERS),
+        ("create_key", OWNERS),
+        ("get_key", OWNERS),
+        ("revoke_key", OWNERS),
+        ("list_tools", MEMBERS),
+        ("get_tool", MEMBERS),
+        ("upload_tools", EDITORS),
+        ("replace_tool", EDITORS),
+        ("delete_tool", EDITORS),
+        ("list_tool_revisions", READERS),
+        ("get_tool_revision", READERS),
+        ("diff_tool_revisions", READERS),
+        ("restore_tool_revision", EDITORS),
+        ("resolve_tools", MEMBERS),
+        ("call_tool", MEMBERS),
+        ("list_audit_records", &["auditor", "owner", "admin"]),
+    ])
+}
+
+/// 401 without a credential, 404 to strangers, 403 to members; never anything else.
+fn refusal(principal: &str, operation: &str) -> (u16, &'static str) {
+    match principal {
+        "anonymous" => (401, "unauthenticated"),
+        "stranger" if operation != "create_project" => (404, "not_found"),
+        _ => (403, "forbidden"),
+    }
+}
+
+#[tokio::test]
+async fn every_operation_lets_in_exactly_who_it_should() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    admin.post("/projects", &json!({"id": "other"})).await.expect(201);
+    admin.upload("/projects/demo/tools", &tool("ping", "https://api.example.com", "/ping", "group: [g]\n")).await.expect(201);
+    let mut clients: BTreeMap<&str, Client<'_>> = BTreeMap::new();
+    clients.insert("anonymous", app.anonymous());
+    clients.insert("stranger", app.key(&admin, "other", "owner", &["*"]).await);
+    for role in ["agent", "viewer", "auditor", "editor", "owner"] {
+        clients.insert(role, app.key(&admin, "demo", role, &["*"]).await);
+    }
+    clients.insert("admin", admin);
+
+    let document = app.anonymous().get("/openapi.json").await.expect(200).json();
+    let table = table();
+    let mut seen = BTreeSet::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for (method, operation) in item.as_object().unwrap() {
+            let id = operation["operationId"].as_str().unwrap();
+            let allowed = table.get(id).unwrap_or_else(|| panic!("{id} has no row in the authorization table"));
+            seen.insert(id.to_owned());
+            for principal in PRINCIPALS {
+                let answer = attempt(&clients[principal], method, path, id).await;
+                let status = answer.status.as_u16();
+                let shown = answer.text();
+                if allowed.contains(&principal) {
+                    let code = serde_json::from_str::<Value>(&shown).map(|body| body["code"].clone()).unwrap_or_default();
+                    assert!(
+                        status != 401 && code != "forbidden" && status < 500,
+                        "{principal} should be let in by {id}, got {status} {shown}"
+                    );
+                } else {
+                    let (expected, code) = refusal(principal, id);
+                    assert_eq!(status, expected, "{principal} at {id}: {shown}");
+                    assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["code"], code, "{principal} at {id}");
+                }
+            }
+        }
+    }
+    let rows: BTreeSet<String> = table.keys().map(|id| (*id).to_owned()).collect();
+    assert_eq!(rows, seen, "the table has rows for operations that do not exist");
+}
+
+/// Sends the operation so that nothing but authorization decides between refusal and something else, and so that it
+/// changes nothing: preconditions are stale, bodies are empty.
+async fn attempt(client: &Client<'_>, method: &str, path: &str, id: &str) -> crate::support::Answer {
+    // Signing out would end the administrator's session for the rows that follow; a key cannot sign out.
+    let path = path
+        .replace("{project_id}", "demo")
+        .replace("{tool_name}", "ping")
+        .replace("{revision}", "1")
+        .replace("{key_id}", "00000000-0000-7000-8000-000000000000");
+    let path = if id == "diff_tool_revisions" { format!("{path}?from=1&to=1") } else { path };
+    let body = match id {
+        "login" => json!({"username": "x"}),
+        _ => json!({}),
+    };
+    if id == "logout" && client.token.as_ref().is_some_and(|token| !token.starts_with("tgk_")) {
+        return client.get("/auth/me").await;
+    }
+    let request = client
+        .request(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &path)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::IF_MATCH, "\"stale\"")
+        .body(Body::from(body.to_string()))
+        .unwrap();
+    client.send(request).await
+}

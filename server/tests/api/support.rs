@@ -1,0 +1,227 @@
+//! A whole application on a temporary SQLite file, and clients that talk to its router.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use toolgate::clock::SystemClock;
+use toolgate::config::{Config, ServeArgs};
+use toolgate::serve::Shutdown;
+use toolgate::start::{self, Started};
+use toolgate::state::AppState;
+use toolgate::telemetry::Metrics;
+use tower::ServiceExt;
+
+pub(crate) const ADMIN: &str = "admin";
+pub(crate) const PASSWORD: &str = "correct horse battery staple";
+
+/// A running application without a socket.
+pub(crate) struct TestApp {
+    pub(crate) app: AppState,
+    router: Router,
+    _started: Started,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|error| panic!("{error} in {}", String::from_utf8_lossy(&self.body)))
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.body.clone()).expect("the body is UTF-8")
+    }
+
+    pub(crate) fn code(&self) -> String {
+        self.json()["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap_or_default())
+    }
+
+    /// Asserts the status, showing the body when it is another one.
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Self {
+        assert_eq!(self.status.as_u16(), status, "{}", String::from_utf8_lossy(&self.body));
+        self
+    }
+
+    /// Asserts a problem: status, code and media type.
+    #[track_caller]
+    pub(crate) fn problem(self, status: u16, code: &str) -> Value {
+        let answer = self.expect(status);
+        assert_eq!(answer.header("content-type"), "application/problem+json");
+        let problem = answer.json();
+        assert_eq!(problem["code"], code, "{problem}");
+        assert_eq!(problem["status"], status);
+        assert_eq!(problem["request_id"], answer.header("x-request-id"));
+        problem
+    }
+}
+
+impl TestApp {
+    /// With an administrator and nothing else.
+    pub(crate) async fn new() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// With settings from the environment, as an operator would give them.
+    pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        Self::in_folder(folder, settings).await
+    }
+
+    /// On the database in a folder, as after a restart.
+    pub(crate) async fn in_folder(folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Self {
+        let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+        let database = format!("sqlite:{}", folder.path().join("toolgate.db").display());
+        let mut env = vec![
+            ("TOOLGATE_DATABASE_URL".to_owned(), database),
+            ("TOOLGATE_ADMIN_USERNAME".to_owned(), ADMIN.to_owned()),
+            ("TOOLGATE_ADMIN_PASSWORD".to_owned(), PASSWORD.to_owned()),
+        ];
+        env.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        let config = Config::load(ServeArgs::default(), env.into_iter(), |path| std::fs::read_to_string(path))
+            .unwrap_or_else(|error| panic!("{error}"));
+        let metrics = Metrics::install().expect("metrics");
+        let started = start::start(config, Arc::new(SystemClock), Shutdown::new(), metrics).await.expect("the application starts");
+        let app = Arc::clone(&started.app);
+        Self { router: toolgate::router::router(Arc::clone(&app)), app, _started: started, folder }
+    }
+
+    /// Sends a request as it is.
+    pub(crate) async fn send(&self, mut request: Request<Body>) -> Answer {
+        request.headers_mut().entry(header::HOST).or_insert_with(|| "127.0.0.1:8080".parse().expect("a header value"));
+        let response = self.router.clone().oneshot(request).await.expect("the router is infallible");
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await.expect("a whole body").to_bytes().to_vec();
+        Answer { status: parts.status, headers: parts.headers, body }
+    }
+
+    /// A client without a credential.
+    pub(crate) fn anonymous(&self) -> Client<'_> {
+        Client { app: self, token: None }
+    }
+
+    /// A client with a bearer token.
+    pub(crate) fn client(&self, token: impl Into<String>) -> Client<'_> {
+        Client { app: self, token: Some(token.into()) }
+    }
+
+    /// The administrator, signed in.
+    pub(crate) async fn admin(&self) -> Client<'_> {
+        let body = json!({"username": ADMIN, "password": PASSWORD});
+        let answer = self.anonymous().post("/auth/login", &body).await.expect(200);
+        self.client(answer.json()["access_token"].as_str().expect("a token"))
+    }
+
+    /// The administrator in a new project `demo`.
+    pub(crate) async fn demo(&self) -> Client<'_> {
+        let admin = self.admin().await;
+        admin.post("/projects", &json!({"id": "demo", "name": "Demonstration"})).await.expect(201);
+        admin
+    }
+
+    /// A new key in a project, as a client.
+    pub(crate) async fn key(&self, admin: &Client<'_>, project: &str, role: &str, groups: &[&str]) -> Client<'_> {
+        let body = json!({"name": format!("{role} key"), "role": role, "groups": groups});
+        let answer = admin.post(&format!("/projects/{project}/keys"), &body).await.expect(201);
+        self.client(answer.json()["secret"].as_str().expect("a secret"))
+    }
+}
+
+/// Sends requests with one credential, or none.
+#[derive(Clone)]
+pub(crate) struct Client<'a> {
+    app: &'a TestApp,
+    pub(crate) token: Option<String>,
+}
+
+impl Client<'_> {
+    pub(crate) fn request(&self, method: Method, path: &str) -> axum::http::request::Builder {
+        let mut builder = Request::builder().method(method).uri(path);
+        if let Some(token) = &self.token {
+            builder = builder.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        builder
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        self.app.send(request).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path).body(Body::empty()).expect("a request")).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.body(Method::POST, path, "application/json", body.to_string()).await
+    }
+
+    pub(crate) async fn upload(&self, path: &str, yaml: &str) -> Answer {
+        self.body(Method::POST, path, "application/yaml", yaml.to_owned()).await
+    }
+
+    pub(crate) async fn body(&self, method: Method, path: &str, kind: &str, body: String) -> Answer {
+        let request = self.request(method, path).header(header::CONTENT_TYPE, kind).body(Body::from(body));
+        self.send(request.expect("a request")).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, if_match: Option<&str>, yaml: &str) -> Answer {
+        let mut builder = self.request(Method::PUT, path).header(header::CONTENT_TYPE, "application/yaml");
+        if let Some(tag) = if_match {
+            builder = builder.header(header::IF_MATCH, tag);
+        }
+        self.send(builder.body(Body::from(yaml.to_owned())).expect("a request")).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str, if_match: Option<&str>) -> Answer {
+        let mut builder = self.request(Method::DELETE, path);
+        if let Some(tag) = if_match {
+            builder = builder.header(header::IF_MATCH, tag);
+        }
+        self.send(builder.body(Body::empty()).expect("a request")).await
+    }
+}
+
+/// An upstream on loopback that answers what it was asked, as JSON.
+pub(crate) async fn echo() -> String {
+    use axum::extract::Query;
+    use std::collections::BTreeMap;
+    let echo = |method: Method, uri: axum::http::Uri, Query(query): Query<BTreeMap<String, String>>, headers: HeaderMap, body: String| async move {
+        let headers: BTreeMap<String, String> = headers
+            .iter()
+            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .collect();
+        axum::Json(json!({"method": method.as_str(), "path": uri.path(), "query": query, "headers": headers, "body": body}))
+    };
+    let fails = || async { (StatusCode::NOT_FOUND, axum::Json(json!({"message": "no such thing"}))) };
+    serve(Router::new().route("/fails", axum::routing::any(fails)).fallback(echo)).await
+}
+
+/// Serves a router on a free loopback port until the test ends; answers its base address.
+pub(crate) async fn serve(router: Router) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    format!("http://{address}")
+}
+
+/// A tool that calls `path` of an upstream.
+pub(crate) fn tool(name: &str, base: &str, path: &str, more: &str) -> String {
+    format!(
+        "name: {name}\ntype: openapi\ndescription: Calls {path}.\nparameters:\n  type: object\n  properties:\n    q: {{type: string}}\n  additionalProperties: false\noptions:\n  http: {{base_url: \"{base}\", path: \"{path}\"}}\n{more}"
+    )
+}

@@ -1,0 +1,66 @@
+//! The stages about our own Rust code.
+
+use anyhow::Result;
+
+use super::count::{self, Tally};
+use crate::postgres::Postgres;
+use crate::sh::Sh;
+
+/// Every source file is formatted.
+pub(super) fn format() -> Result<Tally> {
+    component("rustfmt")?;
+    Ok(count::tool(&Sh::cargo("fmt --all --check").tee()?))
+}
+
+/// No warning, with and without the embedded dashboard; the dashboard's own code on this machine's target.
+pub(super) fn lint() -> Result<Tally> {
+    component("clippy")?;
+    let clippy = |features: &str| -> Result<Tally> {
+        let line = format!("clippy --workspace --all-targets --keep-going {features} -- -D warnings");
+        Ok(count::tool(&Sh::cargo(&line).tee()?))
+    };
+    Ok(super::all(&[
+        ("the whole workspace", &|| clippy("")),
+        ("the server with the embedded dashboard", &|| clippy("--features toolgate/embed-ui")),
+    ]))
+}
+
+/// Unit, contract and API tests. The workspace's default members are everything that runs on the server's side;
+/// the tasks themselves are a package apart, compiled as `cargo xtask` compiles them.
+pub(super) fn unit() -> Result<Tally> {
+    let database = Postgres::start();
+    let test = |what: &str| -> Result<Tally> {
+        let mut command = Sh::cargo(&format!("test --no-fail-fast {what}"));
+        if let Ok(database) = &database {
+            command = command.env("TOOLGATE_TEST_POSTGRES_URL", database.url());
+        }
+        Ok(count::libtest(&command.tee()?))
+    };
+    Ok(super::all(&[
+        ("PostgreSQL for the tests", &|| match &database {
+            Ok(database) => {
+                println!("  running at {}", database.url());
+                Ok(Tally::PASSED)
+            }
+            Err(error) => Err(anyhow::anyhow!("{error:#}")),
+        }),
+        ("server, store, executors, core and contract", &|| test("--features toolgate/embed-ui")),
+        ("tasks", &|| test("--package xtask")),
+        ("dashboard", &|| test("--package toolgate-ui")),
+    ]))
+}
+
+/// Builds the server with the embedded dashboard exactly as the unit stage does, so that nothing is compiled twice.
+pub(super) fn build_server() -> Result<std::path::PathBuf> {
+    Sh::cargo("build --features toolgate/embed-ui --bins --tests").run()?;
+    Ok(crate::paths::server_binary("debug"))
+}
+
+fn component(name: &str) -> Result<()> {
+    let program = if name == "clippy" { "clippy" } else { "fmt" };
+    if Sh::cargo(&format!("{program} --version")).succeeds() {
+        return Ok(());
+    }
+    println!("  {name} is missing: adding it with rustup");
+    Sh::words("rustup component add").arg(name).run()
+}

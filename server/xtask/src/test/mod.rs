@@ -1,0 +1,134 @@
+//! `cargo xtask test`: every check of the project, counted.
+//!
+//! A stage that fails does not stop the next one. The last line is `N passed, N failed`, summed over the tests that
+//! the test programs report and one for every tool that reports no number; the exit code is 1 when anything failed.
+
+mod api;
+mod browser;
+mod code;
+mod count;
+mod dependencies;
+mod dashboard;
+mod licences;
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+
+use count::Tally;
+
+/// A group of checks.
+struct Stage {
+    name: &'static str,
+    what: &'static str,
+    run: fn() -> Result<Tally>,
+}
+
+/// Every stage, in an order that shares what was compiled: the dashboard is packaged before the server that embeds
+/// it is compiled once, with its tests, and the later stages run that binary.
+const STAGES: &[Stage] = &[
+    Stage { name: "format", what: "every source file is formatted", run: code::format },
+    Stage { name: "dependencies", what: "unwanted crates and licences stay out", run: dependencies::run },
+    Stage { name: "ui", what: "the dashboard compiles for the browser within its size budgets", run: dashboard::run },
+    Stage { name: "lint", what: "no compiler or clippy warning anywhere", run: code::lint },
+    Stage { name: "unit", what: "unit, contract and API tests, on SQLite and PostgreSQL", run: code::unit },
+    Stage { name: "up", what: "`cargo xtask up` makes its first call", run: api::up },
+    Stage { name: "document", what: "the API document is current and passes a strict lint", run: api::document },
+    Stage { name: "clients", what: "generated TypeScript and Python clients do the main job", run: api::clients },
+    Stage { name: "schemathesis", what: "the server keeps what its document promises", run: api::schemathesis },
+    Stage { name: "browser", what: "people can use the dashboard in a real browser", run: browser::run },
+];
+
+/// What can be chosen.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Run only these stages, in the usual order.
+    #[arg(long, value_delimiter = ',', value_parser = stage_names())]
+    only: Vec<String>,
+    /// List the stages and run nothing.
+    #[arg(long)]
+    list: bool,
+}
+
+fn stage_names() -> clap::builder::PossibleValuesParser {
+    clap::builder::PossibleValuesParser::new(STAGES.iter().map(|stage| stage.name))
+}
+
+/// Runs the chosen stages.
+pub(crate) fn run(options: &Options) -> ExitCode {
+    if options.list {
+        STAGES.iter().for_each(|stage| println!("{:<14} {}", stage.name, stage.what));
+        return ExitCode::SUCCESS;
+    }
+    let chosen: Vec<_> = STAGES
+        .iter()
+        .filter(|stage| options.only.is_empty() || options.only.iter().any(|name| name == stage.name))
+        .collect();
+    let started = Instant::now();
+    let results: Vec<_> = chosen.iter().map(|stage| (stage.name, run_stage(stage))).collect();
+
+    println!("\n== summary, {}", minutes(started.elapsed()));
+    for (name, (tally, took)) in &results {
+        let verdict = if tally.failed == 0 { "ok    " } else { "FAILED" };
+        println!("{verdict} {name:<14} {:>5} passed {:>4} failed  {}", tally.passed, tally.failed, minutes(*took));
+    }
+    let total = results.iter().fold(Tally::default(), |sum, (_, (tally, _))| sum + *tally);
+    println!("{} passed, {} failed", total.passed, total.failed);
+    if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn run_stage(stage: &Stage) -> (Tally, Duration) {
+    println!("\n== {}: {}", stage.name, stage.what);
+    let started = Instant::now();
+    let tally = (stage.run)().unwrap_or_else(|error| {
+        println!("FAILED {}: {error:#}", stage.name);
+        Tally::FAILED
+    });
+    (tally, started.elapsed())
+}
+
+fn minutes(time: Duration) -> String {
+    let seconds = time.as_secs();
+    format!("{} min {:02} s", seconds / 60, seconds % 60)
+}
+
+/// Runs several checks of one stage; each that reports an error counts as one failure, and the others still run.
+fn all(checks: &[(&str, &dyn Fn() -> Result<Tally>)]) -> Tally {
+    let mut total = Tally::default();
+    for (what, check) in checks {
+        println!("- {what}");
+        total = total
+            + check().unwrap_or_else(|error| {
+                println!("FAILED {what}: {error:#}");
+                Tally::FAILED
+            });
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::bail;
+
+    use super::*;
+
+    #[test]
+    fn a_failing_check_counts_once_and_stops_nothing() {
+        let tally = all(&[
+            ("one", &|| Ok(Tally::PASSED)),
+            ("two", &|| bail!("broken")),
+            ("three", &|| Ok(Tally { passed: 5, failed: 2 })),
+        ]);
+        assert_eq!(tally, Tally { passed: 6, failed: 3 });
+    }
+
+    #[test]
+    fn stage_names_are_unique() {
+        let mut names: Vec<_> = STAGES.iter().map(|stage| stage.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), STAGES.len());
+    }
+}
