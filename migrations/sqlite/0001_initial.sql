@@ -68,7 +68,7 @@ CREATE TABLE tools (
     updated_at  INTEGER NOT NULL,
     updated_by  TEXT    NOT NULL,
     PRIMARY KEY (project_uid, name)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- Every revision there ever was; one without a definition deleted the tool.
 CREATE TABLE tool_revisions (
@@ -80,7 +80,7 @@ CREATE TABLE tool_revisions (
     note        TEXT,
     definition  TEXT,
     PRIMARY KEY (project_uid, name, revision)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE tool_services (
     project_uid BLOB    NOT NULL REFERENCES projects (uid),
@@ -88,7 +88,7 @@ CREATE TABLE tool_services (
     revision    INTEGER NOT NULL CHECK (revision > 0),
     definition  TEXT    NOT NULL,
     PRIMARY KEY (project_uid, id)
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 -- Servers, and when each was last known to run.
 CREATE TABLE instances (

@@ -1,3 +1,100 @@
-//! Everything Toolgate keeps. The only crate that knows SQL.
+//! Everything Toolgate keeps: SQLite and PostgreSQL behind one API. The only crate that knows SQL.
+//!
+//! [`Store`] has one method per use; they stand in the module of their subject. [`RecordWriter`] writes the record of
+//! decisions and calls, many of them in one commit. Nothing here reads a clock or makes an id: both come in as arguments.
+//!
+//! Every change that a running server must notice adds one to the version of its [`Scope`] in the same transaction, so
+//! that comparing [`Store::versions`] is enough to know what to load again.
+//!
+//! To keep something new: add a migration with the same number for both databases (`migrations/README.md`), a row type in
+//! [`rows`], a method in the module of its subject, written with the macros of `db`, and a test of it to the contract suite,
+//! which runs on both databases.
 
+mod claims;
+mod codec;
+mod db;
+mod definitions;
+mod directory;
+mod error;
+mod instances;
+mod keys;
+mod multirow;
+mod open;
+mod projects;
+mod records;
 pub mod rows;
+mod users;
+mod versions;
+
+use std::fs::File;
+use std::sync::{Arc, Mutex, OnceLock};
+
+use uuid::Uuid;
+
+use crate::db::{Db, both};
+pub use crate::definitions::Published;
+pub use crate::error::{Result, StoreError};
+pub use crate::records::writer::RecordWriter;
+pub use crate::versions::Scope;
+
+/// An open database. Clones share its connections.
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    db: Db,
+    /// The server this process is, once it has registered.
+    instance: OnceLock<Uuid>,
+    /// Held while this process serves from a SQLite file.
+    serving: Mutex<Option<File>>,
+}
+
+impl Store {
+    /// Opens a database and runs the migrations it is missing.
+    ///
+    /// `sqlite:PATH` (created with its folder when missing), `sqlite::memory:` or `postgres://...`. Several processes may
+    /// open the same new database at once; one of them migrates it.
+    ///
+    /// # Errors
+    /// [`StoreError::InvalidUrl`]; [`StoreError::Unavailable`] when nothing answers there; [`StoreError::Schema`] when the
+    /// database belongs to another release.
+    pub async fn open(url: &str) -> Result<Self> {
+        let db = open::open(url).await?;
+        Ok(Self { inner: Arc::new(Inner { db, instance: OnceLock::new(), serving: Mutex::new(None) }) })
+    }
+
+    /// `sqlite` or `postgres`, for logs.
+    #[must_use]
+    pub fn backend_name(&self) -> &'static str {
+        match self.db() {
+            Db::Lite(_) => "sqlite",
+            Db::Pg(_) => "postgres",
+        }
+    }
+
+    /// Whether the database answers.
+    pub async fn ping(&self) -> Result<()> {
+        let _one: i64 = both!(self, |pool| {
+            sqlx::query_scalar("SELECT COUNT(*) FROM versions WHERE scope = 'directory'").fetch_one(pool).await?
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Closes all connections; everything that is asked afterwards is refused as unavailable. Shut writers down first.
+    pub async fn close(&self) {
+        match self.db() {
+            Db::Lite(lite) => {
+                lite.read.close().await;
+                lite.write.close().await;
+            }
+            Db::Pg(pool) => pool.close().await,
+        }
+    }
+
+    pub(crate) fn db(&self) -> &Db {
+        &self.inner.db
+    }
+}

@@ -53,9 +53,9 @@ async fn open_sqlite(url: &str) -> Result<Db> {
     let one_connection = SqlitePoolOptions::new().max_connections(1);
     if in_memory {
         // The database lives as long as its connection, so there is one, and it is never closed.
-        let mut write = lasting(one_connection).connect_with(options).await?;
+        let write = lasting(one_connection).connect_with(options).await?;
         migrate_sqlite(&mut *write.acquire().await?).await?;
-        return Ok(Db::Lite(Lite { read: write.clone(), write: std::mem::replace(&mut write.clone(), write), path: None }));
+        return Ok(Db::Lite(Lite { read: write.clone(), write, path: None }));
     }
     let path = options.get_filename().to_owned();
     if path.as_os_str().is_empty() {
@@ -85,16 +85,20 @@ fn lasting<DB: Database>(options: PoolOptions<DB>) -> PoolOptions<DB> {
 }
 
 /// Makes the file with its folder, readable by its owner only: it holds signing keys and password hashes. SQLite gives the
-/// files beside it the same permissions.
+/// files beside it the same permissions. A file that exists is not touched: closing it here would release the locks that
+/// SQLite holds on it elsewhere in this process.
 fn create_file(path: &Path) -> std::io::Result<()> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder)?;
     }
     let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path).map(drop)
+    match options.open(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
 }
 
 async fn open_postgres(url: &str) -> Result<Db> {

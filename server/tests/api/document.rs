@@ -75,3 +75,18 @@ fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
         None => value,
     }
 }
+
+#[test]
+fn the_table_of_codes_is_current() {
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/README.md");
+    let readme = std::fs::read_to_string(readme).expect("openapi/README.md");
+    let rows: Vec<&str> = readme.lines().filter(|line| line.starts_with("| `")).collect();
+    let expected: Vec<String> = toolgate_api::ErrorCode::ALL
+        .iter()
+        .map(|code| format!("| `{code}` | {} | {} |", code.status(), if code.retryable() { "yes" } else { "no" }))
+        .collect();
+    assert_eq!(rows.len(), expected.len());
+    for (row, start) in rows.iter().zip(&expected) {
+        assert!(row.starts_with(start), "{row}\nshould start with\n{start}");
+    }
+}

@@ -38,6 +38,11 @@ impl Client {
         &self.address
     }
 
+    /// The key or token it presents.
+    pub(crate) fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
     /// The same server with a key or token.
     pub(crate) fn with_token(&self, token: &str) -> Self {
         Self { agent: self.agent.clone(), address: self.address.clone(), token: Some(token.to_owned()) }

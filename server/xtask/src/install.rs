@@ -123,14 +123,20 @@ pub(crate) fn node_packages(name: &str, source: &Path) -> Result<PathBuf> {
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("package.json"), manifest)?;
     fs::write(folder.join("package-lock.json"), lock)?;
-    npm(&node()?).args(["ci", "--no-audit", "--no-fund", "--loglevel=error"]).folder(&folder).run()?;
+    npm_ci(&folder)?;
     fs::write(installed, wanted)?;
     Ok(folder)
 }
 
-/// `npm` of that folder, which must also be the one whose `node` it runs on.
-fn npm(bin: &Path) -> Sh {
-    Sh::new(bin.join("npm")).env("PATH", path_with(bin))
+/// Installs exactly what a folder's lock file says. Browsers are not downloaded: the machine's own is used.
+pub(crate) fn npm_ci(folder: &Path) -> Result<()> {
+    let bin = node()?;
+    Sh::new(bin.join("npm"))
+        .args(["ci", "--no-audit", "--no-fund", "--loglevel=error"])
+        .env("PATH", path_with(&bin))
+        .env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1")
+        .folder(folder)
+        .run()
 }
 
 /// `PATH` with a folder in front.

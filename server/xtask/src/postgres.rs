@@ -1,7 +1,6 @@
 //! A PostgreSQL server of our own for tests: new every time, on a free port, gone afterwards.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Child;
 
@@ -10,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::install;
+use crate::server::free_port;
 use crate::sh::{self, Sh};
 
 /// A running server. Dropping it stops it and removes its files.
@@ -108,8 +108,4 @@ fn unprivileged(program: PathBuf) -> Sh {
     } else {
         Sh::new(program)
     }
-}
-
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0").context("there is no free port")?.local_addr()?.port())
 }

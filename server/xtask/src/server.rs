@@ -1,6 +1,7 @@
 //! A Toolgate process of our own: started, waited for, and stopped by its id.
 
 use std::ffi::OsString;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -156,6 +157,11 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.terminate();
     }
+}
+
+/// A port of 127.0.0.1 that nobody listens on at the moment.
+pub(crate) fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind("127.0.0.1:0").context("there is no free port")?.local_addr()?.port())
 }
 
 fn listening_address(line: &str) -> Option<String> {

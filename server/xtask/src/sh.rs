@@ -110,7 +110,12 @@ impl Sh {
 
     /// Runs it, shows what it prints as it comes, and keeps it.
     pub(crate) fn tee(&self) -> Result<Outcome> {
-        self.announce();
+        self.tee_as(&self.to_string())
+    }
+
+    /// The same, announced by a text of one's own: for commands with a secret in them.
+    pub(crate) fn tee_as(&self, announced: &str) -> Result<Outcome> {
+        println!("  $ {announced}");
         let mut child = self
             .command()
             .stdout(Stdio::piped())

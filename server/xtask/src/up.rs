@@ -178,11 +178,12 @@ fn first_call(anyone: &Client, password: &str) -> Result<()> {
     ensure!(answer["status"] == "succeeded", "the first call did not succeed: {answer}");
 
     println!("7. The record shows who did what, and what came of it");
-    let record = admin.get(&format!("/projects/{PROJECT}/audit?limit=1"))?;
-    println!("   GET /projects/{PROJECT}/audit?limit=1");
-    let newest = members(&record, "items").next().context("the record is empty")?;
-    ensure!(newest["id"] == answer["call_id"], "the newest record is not that of the first call: {newest}");
-    println!("{}", indented(newest));
+    let path = format!("/projects/{PROJECT}/audit?call_id={}", text(&answer, "call_id")?);
+    let record = admin.get(&path)?;
+    println!("   GET {path}");
+    let entry = members(&record, "items").next().context("the record does not have the call")?;
+    ensure!(entry["outcome"] == "succeeded", "the record says otherwise: {entry}");
+    println!("{}", indented(entry));
     Ok(())
 }
 

@@ -64,7 +64,7 @@ fn path(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> {
         "must begin with /"
     } else if text.contains(['?', '#', '\\']) || text.chars().any(|c| c.is_whitespace() || c.is_control()) {
         "must not contain blanks, backslashes, ? or #"
-    } else if text.split('/').any(|segment| matches!(segment, "." | "..")) {
+    } else if text.split('/').any(is_dots) {
         "must not contain . or .. as a segment"
     } else if path_parameters(&text).is_none() {
         "has a brace that is not part of {name}"
@@ -73,6 +73,11 @@ fn path(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> {
     };
     report.error(&cursor.spot, format!("\"path\" {fault}: {}", shown(&text)), "write /users/{id}, for example");
     None
+}
+
+/// Whether a segment goes up or stays, as address parsers understand it.
+fn is_dots(segment: &str) -> bool {
+    matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
 }
 
 /// The names in braces of a path; `None` when a brace is not paired.

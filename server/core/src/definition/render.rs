@@ -1,0 +1,46 @@
+//! Definitions as people read them: canonical YAML, and differences of it.
+
+use serde::Serialize;
+use similar::TextDiff;
+
+use super::model::{ServiceDefinition, ToolDefinition};
+
+/// A tool as canonical YAML, keys in the order of the model. Uploading it gives the same definition.
+#[must_use]
+pub fn to_yaml(definition: &ToolDefinition) -> String {
+    yaml(definition)
+}
+
+/// A tool service as canonical YAML. Uploading it gives the same definition.
+#[must_use]
+pub fn service_to_yaml(definition: &ServiceDefinition) -> String {
+    yaml(definition)
+}
+
+/// The unified difference of two revisions of a tool; `None` is a tool that is not there. Empty when they are equal.
+#[must_use]
+pub fn diff(before: Option<&ToolDefinition>, after: Option<&ToolDefinition>) -> String {
+    unified(&before.map(to_yaml).unwrap_or_default(), &after.map(to_yaml).unwrap_or_default())
+}
+
+/// The unified difference of two revisions of a tool service, like [`diff`].
+#[must_use]
+pub fn service_diff(before: Option<&ServiceDefinition>, after: Option<&ServiceDefinition>) -> String {
+    unified(&before.map(service_to_yaml).unwrap_or_default(), &after.map(service_to_yaml).unwrap_or_default())
+}
+
+fn yaml(definition: &impl Serialize) -> String {
+    // Long texts stay in one line each: folding them would make the difference of one word span the paragraph.
+    let options = serde_saphyr::ser_options! { compact_list_indent: false, folded_wrap_chars: usize::MAX };
+    serde_saphyr::to_string_with_options(definition, options)
+        // Nothing in a definition makes this fail. JSON would be YAML all the same.
+        .or_else(|_| serde_json::to_string_pretty(definition))
+        .unwrap_or_default()
+}
+
+fn unified(before: &str, after: &str) -> String {
+    if before == after {
+        return String::new();
+    }
+    TextDiff::from_lines(before, after).unified_diff().context_radius(3).header("before", "after").to_string()
+}

@@ -1,0 +1,285 @@
+//! One tool, in either vocabulary or a mixture of both.
+
+use serde_json::{Value, json};
+use toolgate_api::tools::AfterExecution;
+
+use super::config::{self, Service};
+use super::fields;
+use super::model::{JinaMode, Options, ToolDefinition};
+use super::names::{self, Named};
+use super::nearest::nearest;
+use super::node::Cursor;
+use super::options;
+use super::parameters::{self, Declared};
+use super::report::{Report, Spot, listed, shown};
+use super::subject;
+use super::vocabulary::{self, Kind};
+use super::{UploadContext, UploadedTool};
+use crate::ids::ToolName;
+
+const NAME: [&str; 2] = ["name", "tool_name"];
+const STATES: [&str; 3] = ["available_in_states", "applicable-states", "applicable_states"];
+/// Longest description, in characters.
+const LONGEST_DESCRIPTION: usize = 10_000;
+
+/// The name of a tool: the key it stands under, else `name` or `tool_name`.
+pub(super) fn name(cursor: &Cursor<'_>, key: Option<(&str, &Spot)>, report: &mut Report) -> Option<ToolName> {
+    let inner = fields::one_of(cursor, &NAME, report)
+        .map(|(spelling, at)| (fields::string(&at, spelling, report), spelling, at.spot));
+    match (key, inner) {
+        (Some((key, spot)), inner) => {
+            if let Some((Some(inner), spelling, at)) = inner
+                && inner != key
+            {
+                report.warning(
+                    &at,
+                    format!("the tool's name is its key {}, not {}", shown(key), shown(&inner)),
+                    format!("remove {spelling:?}, or make it equal; a title for people belongs into the description"),
+                );
+            }
+            names::tool_name(key, spot, report)
+        }
+        (None, Some((inner, _, at))) => names::tool_name(&inner?, &at, report),
+        (None, None) => {
+            report.error(&cursor.spot, "the tool has no \"name\"", "write name: <name>");
+            None
+        }
+    }
+}
+
+/// Reads a tool. `name` is absent when it is faulty; everything else is checked all the same.
+pub(super) fn read(
+    cursor: &Cursor<'_>,
+    name: Option<ToolName>,
+    service: &dyn Fn(&str, &Spot, &mut Report) -> Service,
+    context: &UploadContext<'_>,
+    report: &mut Report,
+) -> Option<UploadedTool> {
+    let before = report.errors();
+    let options_at = cursor.get("options");
+    let options = options_at.as_ref().map_or_else(Options::default, |at| options::read(at, context, report));
+    let kind = kind(cursor, report);
+    let (service_id, service) = refers_to(cursor, kind, service, report);
+    let config = config::read(cursor, kind, &service, report);
+    let parameters = parameters::read(cursor, &|| default_parameters(kind, &options), report);
+    if let Some(at) = &options_at {
+        options::check(at, &options, &Declared::of(&parameters), report);
+    }
+    let target_subject = cursor.get("target_subject").and_then(|at| target_subject(&at, context, report));
+    if let Some(kind) = kind {
+        requirements(cursor, kind, &service, report);
+    }
+    let definition = ToolDefinition {
+        kind: kind.map_or_else(String::new, |kind| kind.name.to_owned()),
+        description: description(cursor, name.as_ref(), report),
+        group: cursor.get("group").and_then(|at| names::list(&at, "group", Named::Groups, report)),
+        state: cursor.get("state").and_then(|at| names::state(&at, report)),
+        available_in_states: states(cursor, report),
+        parameters,
+        after_execution: cursor.get("after_execution").and_then(|at| after_execution(&at, report)),
+        target_subject,
+        service: service_id,
+        config,
+        options,
+        name: name?,
+    };
+    let expect_revision = cursor
+        .get("expect_revision")
+        .and_then(|at| fields::integer(&at, "expect_revision", 0, i64::MAX, report));
+    (report.errors() == before).then_some(UploadedTool { definition, expect_revision })
+}
+
+/// The type, stated or evident.
+fn kind(cursor: &Cursor<'_>, report: &mut Report) -> Option<&'static Kind> {
+    let evident = || {
+        let options = cursor.get("options");
+        let has = |key: &str| options.as_ref().is_some_and(|options| options.get(key).is_some());
+        if has("jina") || has("http") || has("openapi") {
+            vocabulary::kind("openapi")
+        } else if cursor.get("service").is_some() {
+            vocabulary::kind("tool-service")
+        } else if cursor.get("target_subject").is_some() {
+            vocabulary::kind("worker")
+        } else {
+            None
+        }
+    };
+    let Some(at) = cursor.get("type") else {
+        let kind = evident();
+        if kind.is_none() {
+            report.error(
+                &cursor.spot,
+                "nothing says how the tool is executed",
+                format!(
+                    "write options.jina, options.http, service or target_subject, or a type: {}",
+                    listed(vocabulary::names())
+                ),
+            );
+        }
+        return kind;
+    };
+    let text = fields::string(&at, "type", report)?;
+    let kind = vocabulary::kind(&text);
+    if kind.is_none() {
+        let hint = match nearest(&text, vocabulary::names()) {
+            Some(near) => format!("did you mean {near:?}?"),
+            None => format!("types are {}", listed(vocabulary::names())),
+        };
+        report.error(&at.spot, format!("unknown type {}", shown(&text)), hint);
+    }
+    kind
+}
+
+fn refers_to(
+    cursor: &Cursor<'_>,
+    kind: Option<&Kind>,
+    find: &dyn Fn(&str, &Spot, &mut Report) -> Service,
+    report: &mut Report,
+) -> (Option<String>, Service) {
+    let Some(at) = cursor.get("service") else { return (None, Service::None) };
+    if let Some(kind) = kind
+        && !kind.service
+    {
+        report.error(
+            &at.spot,
+            format!("a tool of type {} refers to no service", kind.name),
+            "remove \"service\", or write type: tool-service",
+        );
+        return (None, Service::Faulty);
+    }
+    match fields::string(&at, "service", report) {
+        Some(id) => {
+            let service = find(&id, &at.spot, report);
+            (Some(id), service)
+        }
+        None => (None, Service::Faulty),
+    }
+}
+
+/// What each type must have, and must not have.
+fn requirements(cursor: &Cursor<'_>, kind: &Kind, service: &Service, report: &mut Report) {
+    let options = cursor.get("options");
+    let request = ["jina", "http", "openapi"]
+        .iter()
+        .find_map(|key| options.as_ref().and_then(|options| Some((*key, options.get(key)?))));
+    match (kind.name, request) {
+        ("openapi", None) => report.error(
+            &cursor.spot,
+            "a tool of type openapi needs its request",
+            "write options.jina or options.http",
+        ),
+        ("openapi", Some(_)) | (_, None) => {}
+        (other, Some((key, at))) => report.error(
+            &at.spot,
+            format!("a tool of type {other} sends no HTTP request"),
+            format!("remove options.{key}, or write type: openapi"),
+        ),
+    }
+    if kind.name == "worker" && cursor.get("target_subject").is_none() {
+        report.error(
+            &cursor.spot,
+            "a tool of type worker needs a \"target_subject\"",
+            "write target_subject: cmd.tool.<target>",
+        );
+    }
+    if kind.name == "tool-service" {
+        match (cursor.get("service"), service) {
+            (None, _) => report.error(
+                &cursor.spot,
+                "a tool of type tool-service needs a \"service\"",
+                "write service: <id of the service>",
+            ),
+            (Some(at), Service::Known(service)) if service.request_queue.is_none() => report.error(
+                &at.spot,
+                format!("the service {} has no queues", shown(service.id.as_str())),
+                "give it a request-queue and a response-queue",
+            ),
+            _ => {}
+        }
+    }
+}
+
+/// The arguments of a tool that says nothing about them.
+fn default_parameters(kind: Option<&Kind>, options: &Options) -> Value {
+    let argument = match options.jina.as_ref().map(|jina| jina.mode) {
+        Some(JinaMode::Search) => Some(("query", "What to search the web for")),
+        Some(JinaMode::Reader) => Some(("url", "The address of the page to read")),
+        None => kind.and_then(|kind| kind.argument),
+    };
+    match argument {
+        Some((name, description)) => json!({
+            "type": "object",
+            "properties": {name: {"type": "string", "description": description}},
+            "required": [name],
+        }),
+        None => json!({"type": "object"}),
+    }
+}
+
+fn description(cursor: &Cursor<'_>, name: Option<&ToolName>, report: &mut Report) -> String {
+    if let Some(at) = cursor.get("description") {
+        let text = fields::string(&at, "description", report).unwrap_or_default();
+        if text.chars().count() > LONGEST_DESCRIPTION {
+            report.error(
+                &at.spot,
+                format!("\"description\" must not be longer than {LONGEST_DESCRIPTION} characters"),
+                "models read it with every request; keep it short",
+            );
+        }
+        if !text.trim().is_empty() {
+            return text;
+        }
+    }
+    // In the map form the key is the name, and `name` may be a title for people: better than no description.
+    let title = cursor.get("name").and_then(|at| match at.node.to_value() {
+        Value::String(title) if name.is_some_and(|name| name.as_str() != title) => Some(title),
+        _ => None,
+    });
+    if title.is_none() {
+        report.warning(
+            &cursor.spot,
+            "the tool has no \"description\"",
+            "models choose tools by it; say what the tool does and when to use it",
+        );
+    }
+    title.unwrap_or_default()
+}
+
+fn states(cursor: &Cursor<'_>, report: &mut Report) -> Option<Vec<String>> {
+    let (spelling, at) = fields::one_of(cursor, &STATES, report)?;
+    if spelling != STATES[0] {
+        report.warning(
+            &at.spot,
+            format!("{spelling:?} is another spelling of {:?}", STATES[0]),
+            format!("write {}", STATES[0]),
+        );
+    }
+    names::list(&at, spelling, Named::States, report)
+}
+
+fn target_subject(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mut Report) -> Option<String> {
+    let text = fields::string(cursor, "target_subject", report)?;
+    match subject::check(&text, context.project) {
+        Ok(()) => Some(text),
+        Err(error) => {
+            report.error(&cursor.spot, error.message, error.hint);
+            None
+        }
+    }
+}
+
+fn after_execution(cursor: &Cursor<'_>, report: &mut Report) -> Option<AfterExecution> {
+    let text = fields::string(cursor, "after_execution", report)?;
+    match text.as_str() {
+        "suspend" => Some(AfterExecution::Suspend),
+        "terminate" => Some(AfterExecution::Terminate),
+        _ => {
+            let hint = match nearest(&text, ["suspend", "terminate"]) {
+                Some(near) => format!("did you mean {near:?}?"),
+                None => "write suspend or terminate".to_owned(),
+            };
+            report.error(&cursor.spot, format!("unknown \"after_execution\" {}", shown(&text)), hint);
+            None
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Service keys, signing keys, and tokens that were given back.
+
+use chrono::{DateTime, Utc};
+use toolgate_core::ids::{KeyId, ProjectUid};
+
+use crate::Store;
+use crate::codec::{Word, micros, text, to_json};
+use crate::db::{execute, writing};
+use crate::error::Result;
+use crate::projects::require_project;
+use crate::rows::{KeyRow, RevokedTokenRow, SigningKeyRow};
+use crate::versions::touch_directory;
+
+impl Store {
+    /// Stores a service key.
+    ///
+    /// # Errors
+    /// [`crate::StoreError::Conflict`] when the prefix is taken; [`crate::StoreError::NotFound`] when the project does not
+    /// live.
+    pub async fn create_key(&self, row: &KeyRow) -> Result<()> {
+        writing!(self, |tx| {
+            touch_directory!(tx);
+            require_project!(tx, row.project);
+            execute!(
+                tx,
+                "INSERT INTO service_keys (id, project_uid, name, prefix, digest, role, group_names,
+                                           created_at, created_by, expires_at, revoked_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                row.id.0,
+                row.project.0,
+                text(&row.name),
+                &row.prefix,
+                row.digest.as_slice(),
+                row.role.word(),
+                to_json(&row.groups)?,
+                micros(row.created_at),
+                text(&row.created_by),
+                row.expires_at.map(micros),
+                row.revoked_at.map(micros),
+            );
+        })
+        .await
+    }
+
+    /// Revokes a key of a project; `false` when there is none, or it was revoked before.
+    pub async fn revoke_key(&self, project: ProjectUid, key: KeyId, at: DateTime<Utc>) -> Result<bool> {
+        writing!(self, |tx| {
+            touch_directory!(tx);
+            let revoked = execute!(
+                tx,
+                "UPDATE service_keys SET revoked_at = $1
+                 WHERE project_uid = $2 AND id = $3 AND revoked_at IS NULL",
+                micros(at),
+                project.0,
+                key.0,
+            );
+            revoked > 0
+        })
+        .await
+    }
+
+    /// Stores that a token was given back. Doing it twice is fine.
+    pub async fn revoke_token(&self, row: &RevokedTokenRow) -> Result<()> {
+        writing!(self, |tx| {
+            touch_directory!(tx);
+            execute!(
+                tx,
+                "INSERT INTO revoked_tokens (jti, expires_at) VALUES ($1, $2) ON CONFLICT (jti) DO NOTHING",
+                text(&row.jti),
+                micros(row.expires_at),
+            );
+        })
+        .await
+    }
+
+    /// Stores a key that signs from now on; all others sign until `retire_others_at` at the latest.
+    pub async fn add_signing_key(&self, row: &SigningKeyRow, retire_others_at: DateTime<Utc>) -> Result<()> {
+        writing!(self, |tx| {
+            touch_directory!(tx);
+            execute!(
+                tx,
+                "UPDATE signing_keys SET retired_at = $1 WHERE retired_at IS NULL OR retired_at > $1",
+                micros(retire_others_at),
+            );
+            execute!(
+                tx,
+                "INSERT INTO signing_keys (kid, pkcs8, created_at, retired_at) VALUES ($1, $2, $3, $4)",
+                &row.kid,
+                row.pkcs8.as_slice(),
+                micros(row.created_at),
+                row.retired_at.map(micros),
+            );
+        })
+        .await
+    }
+
+    /// Forgets signing keys that were retired before a time; the number of them.
+    pub async fn drop_signing_keys(&self, retired_before: DateTime<Utc>) -> Result<u64> {
+        writing!(self, |tx| {
+            touch_directory!(tx);
+            execute!(tx, "DELETE FROM signing_keys WHERE retired_at < $1", micros(retired_before))
+        })
+        .await
+    }
+
+    /// Forgets what has expired by `now`: revoked tokens and idempotency claims. Nothing that a server holds in memory
+    /// changes by that, so no version does.
+    pub async fn prune(&self, now: DateTime<Utc>) -> Result<()> {
+        writing!(self, |tx| {
+            execute!(tx, "DELETE FROM revoked_tokens WHERE expires_at <= $1", micros(now));
+            execute!(tx, "DELETE FROM idempotency_claims WHERE expires_at <= $1", micros(now));
+        })
+        .await
+    }
+}

@@ -1,0 +1,106 @@
+//! Projects: creating, listing, deleting.
+
+use chrono::{DateTime, Utc};
+use toolgate_api::auth::Role;
+use toolgate_core::ids::{ProjectId, ProjectUid, UserId};
+use uuid::Uuid;
+
+use crate::Store;
+use crate::codec::{Word, micros, text, time, to_json};
+use crate::db::{both, execute, writing};
+use crate::error::{Result, StoreError};
+use crate::rows::ProjectRow;
+use crate::versions::{Scope, touch_directory};
+
+/// The columns of a project.
+pub(crate) type ProjectColumns = (Uuid, String, String, i64);
+
+pub(crate) fn project((uid, id, name, created_at): ProjectColumns) -> Result<ProjectRow> {
+    let id = ProjectId::parse(id).map_err(|error| StoreError::corrupt(error.to_string()))?;
+    Ok(ProjectRow { uid: ProjectUid(uid), id, name, created_at: time(created_at)? })
+}
+
+/// Fails unless the project lives. Use it after [`touch_directory`], which keeps it alive until the commit.
+macro_rules! require_project {
+    ($tx:expr, $uid:expr) => {
+        let living: i64 =
+            sqlx::query_scalar("SELECT COUNT(*) FROM projects WHERE uid = $1 AND deleted_at IS NULL")
+                .bind($uid.0)
+                .fetch_one(&mut *$tx)
+                .await?;
+        if living == 0 {
+            return Err($crate::error::StoreError::not_found("the project"));
+        }
+    };
+}
+pub(crate) use require_project;
+
+impl Store {
+    /// All living projects, by id.
+    pub async fn projects(&self) -> Result<Vec<ProjectRow>> {
+        let rows: Vec<ProjectColumns> = both!(self, |pool| {
+            sqlx::query_as("SELECT uid, id, name, created_at FROM projects WHERE deleted_at IS NULL ORDER BY id")
+                .fetch_all(pool)
+                .await?
+        })
+        .await?;
+        rows.into_iter().map(project).collect()
+    }
+
+    /// Creates a project. Its owner, if given, becomes one with a grant of every group.
+    ///
+    /// # Errors
+    /// [`StoreError::Conflict`] when a living project has the id; [`StoreError::NotFound`] for an unknown owner.
+    pub async fn create_project(&self, row: &ProjectRow, owner: Option<UserId>) -> Result<()> {
+        writing!(self, |tx| {
+            touch_directory!(tx);
+            execute!(
+                tx,
+                "INSERT INTO projects (uid, id, name, created_at) VALUES ($1, $2, $3, $4)",
+                row.uid.0,
+                row.id.as_str(),
+                text(&row.name),
+                micros(row.created_at),
+            );
+            execute!(
+                tx,
+                "INSERT INTO versions (scope, version) VALUES ($1, 1)",
+                Scope::Project(row.uid).to_string(),
+            );
+            if let Some(owner) = owner {
+                execute!(
+                    tx,
+                    "INSERT INTO grants (project_uid, user_id, role, group_names) VALUES ($1, $2, $3, $4)",
+                    row.uid.0,
+                    owner.0,
+                    Role::Owner.word(),
+                    to_json(&["*"])?,
+                );
+            }
+        })
+        .await
+    }
+
+    /// Deletes a project with its tools, services, grants, keys and idempotency claims; `false` when it does not live.
+    /// Its records and the revisions they refer to stay, and its id is free for another project.
+    pub async fn delete_project(&self, uid: ProjectUid, at: DateTime<Utc>) -> Result<bool> {
+        writing!(self, |tx| {
+            touch_directory!(tx);
+            let deleted = execute!(
+                tx,
+                "UPDATE projects SET deleted_at = $1 WHERE uid = $2 AND deleted_at IS NULL",
+                micros(at),
+                uid.0,
+            );
+            // The version first: its lock waits for a publication that is under way, and none can follow.
+            execute!(tx, "DELETE FROM versions WHERE scope = $1", Scope::Project(uid).to_string());
+            execute!(tx, "DELETE FROM tools WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM tool_services WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM grants WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM service_keys WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM idempotency_claims WHERE project_uid = $1", uid.0);
+            deleted > 0
+        })
+        .await
+    }
+}

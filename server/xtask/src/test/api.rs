@@ -1,0 +1,192 @@
+//! The stages about the API: its document, clients generated from it, and the server behind it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::code::build_server;
+use super::count::{self, Tally};
+use crate::client::{Body, Client};
+use crate::server::{Server, Start, free_port};
+use crate::sh::Sh;
+use crate::{install, openapi, paths, up};
+
+const USERNAME: &str = "admin";
+/// Only for servers that live as long as one stage.
+const PASSWORD: &str = "a password for the checks";
+
+/// A server on an empty database, which its own tools may call.
+struct Checked {
+    server: Server,
+    _folder: TempDir,
+}
+
+impl Checked {
+    fn start() -> Result<Self> {
+        let binary = build_server()?;
+        let folder = tempfile::Builder::new().prefix("toolgate-checks-").tempdir()?;
+        let listen = format!("127.0.0.1:{}", free_port()?);
+        let address = format!("http://{listen}");
+        let database_url = format!("sqlite:{}", folder.path().join("toolgate.db").display());
+        let envs = [
+            ("TOOLGATE_ADMIN_USERNAME", USERNAME),
+            ("TOOLGATE_ADMIN_PASSWORD", PASSWORD),
+            ("TOOLGATE_EGRESS_ALLOW", address.as_str()),
+            ("TOOLGATE_LOG", "warn"),
+        ];
+        let start =
+            Start { binary: &binary, listen: &listen, database_url: &database_url, envs: &envs, show_log: false };
+        Ok(Self { server: Server::start(&start)?, _folder: folder })
+    }
+
+    fn admin(&self) -> Result<Client> {
+        Client::new(self.server.address()).sign_in(USERNAME, PASSWORD)
+    }
+}
+
+/// `cargo xtask up --once`, with the binary that is there already.
+pub(super) fn up() -> Result<Tally> {
+    let binary = build_server()?;
+    let folder = tempfile::Builder::new().prefix("toolgate-up-").tempdir()?;
+    let (server, password) = up::set_up(&binary, folder.path(), 0)?;
+    ensure!(!password.is_empty(), "the password is empty");
+    server.stop()?;
+    Ok(Tally::PASSED)
+}
+
+/// The committed document is the one that the server prints, and it passes the lint.
+pub(super) fn document() -> Result<Tally> {
+    let binary = build_server()?;
+    let committed = fs::read_to_string(openapi::file()).context("cannot read openapi/openapi.json")?;
+    Ok(super::all(&[
+        ("the committed document is current", &|| {
+            ensure!(openapi::print(&binary)? == committed, "openapi/openapi.json is not current: run `cargo xtask openapi`");
+            Ok(Tally::PASSED)
+        }),
+        ("strict lint (redocly)", &lint),
+    ]))
+}
+
+fn lint() -> Result<Tally> {
+    let lint = node_tool("redocly")?
+        .args(["lint", "--format=stylish", "--max-problems=1000", "--config"])
+        .arg(checks().join("redocly.yaml"))
+        .arg(openapi::file())
+        .env("REDOCLY_TELEMETRY", "off")
+        .env("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true");
+    Ok(count::tool(&lint.tee()?))
+}
+
+/// Clients in two languages, generated from the document, do the main job on a real server.
+pub(super) fn clients() -> Result<Tally> {
+    let checked = Checked::start()?;
+    let address = checked.server.address();
+    let on_server = |sh: Sh| {
+        sh.env("TOOLGATE_ADDRESS", address).env("TOOLGATE_USERNAME", USERNAME).env("TOOLGATE_PASSWORD", PASSWORD)
+    };
+    let tally = super::all(&[
+        ("TypeScript", &|| {
+            let script = typescript_client()?;
+            let node = install::node()?.join("node");
+            let run = Sh::new(node).args(["--test", "--test-reporter=tap"]).arg(script);
+            Ok(count::node(&on_server(run).tee()?))
+        }),
+        ("Python", &|| {
+            let (python, folder) = python_client()?;
+            let run = Sh::new(python).arg(checks().join("client.py")).env("PYTHONPATH", folder);
+            Ok(count::tap(&on_server(run).env("PYTHONDONTWRITEBYTECODE", "1").tee()?))
+        }),
+    ]);
+    checked.server.stop()?;
+    Ok(tally)
+}
+
+/// Generates and compiles the TypeScript client with its test; returns the compiled test.
+fn typescript_client() -> Result<PathBuf> {
+    let folder = fresh(&install::node_packages("api-checks", &checks())?.join("client"))?;
+    for name in ["client.mts", "tsconfig.json", "openapi-ts.config.mjs"] {
+        fs::copy(checks().join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
+    }
+    // Generated files are modules, and so is what they are compiled to.
+    fs::write(folder.join("package.json"), "{\"type\": \"module\"}\n")?;
+    node_tool("openapi-ts")?
+        .args(["--no-log-file", "--silent"])
+        .env("TOOLGATE_DOCUMENT", openapi::file())
+        .folder(&folder)
+        .run()?;
+    node_tool("tsc")?.args(["--project", "tsconfig.json"]).folder(&folder).run()?;
+    Ok(folder.join("out/client.mjs"))
+}
+
+/// Generates the Python client; returns the interpreter and the folder with the package.
+fn python_client() -> Result<(PathBuf, PathBuf)> {
+    let bin = install::python("python", &checks().join("requirements.txt"))?;
+    let folder = fresh(&paths::tools().join("python-client"))?;
+    Sh::new(bin.join("openapi-python-client"))
+        .args(["generate", "--meta", "none", "--overwrite", "--fail-on-warning", "--config"])
+        .arg(checks().join("openapi-python-client.yaml"))
+        .arg("--path")
+        .arg(openapi::file())
+        .arg("--output-path")
+        .arg(folder.join("toolgate_client"))
+        .env("PATH", install::path_with(&bin))
+        .run()?;
+    Ok((bin.join("python"), folder))
+}
+
+/// Requests made up from the document, good and bad; the answers must be ones it promises.
+pub(super) fn schemathesis() -> Result<Tally> {
+    let bin = install::python("python", &checks().join("requirements.txt"))?;
+    let checked = Checked::start()?;
+    let admin = checked.admin()?;
+    for project in ["checked", "disposable"] {
+        admin.post("/projects", &json!({ "id": project }))?;
+    }
+    let tool = format!(
+        "name: is-ready\ntype: openapi\ndescription: Ask whether the server is ready.\nparameters: {{type: object, \
+         properties: {{}}}}\noptions: {{http: {{base_url: \"{}\", path: /readyz}}}}\n",
+        checked.server.address()
+    );
+    admin.send("POST", "/projects/checked/tools", &Body::Yaml(&tool))?;
+    let folder = fresh(&paths::tools().join("schemathesis"))?;
+    let run = Sh::new(bin.join("schemathesis"))
+        .arg("--config-file")
+        .arg(checks().join("schemathesis.toml"))
+        .args(["--no-color", "run"])
+        .arg(openapi::file())
+        .arg("--url")
+        .arg(checked.server.address())
+        .arg("--header")
+        .arg(format!("Authorization: Bearer {}", admin.token().unwrap_or_default()))
+        .folder(folder);
+    let outcome = run.tee_as("schemathesis run openapi/openapi.json")?;
+    let tally = count::tool(&outcome);
+    if tally.failed > 0 {
+        println!("the server said:\n{}", checked.server.log());
+    }
+    checked.server.stop()?;
+    Ok(tally)
+}
+
+/// The folder with the checks' own files.
+fn checks() -> PathBuf {
+    paths::root().join("openapi/tests")
+}
+
+/// A program that comes as a Node package.
+fn node_tool(name: &str) -> Result<Sh> {
+    let packages = install::node_packages("api-checks", &checks())?;
+    let bin = install::node()?;
+    Ok(Sh::new(bin.join("node")).arg(packages.join("node_modules/.bin").join(name)))
+}
+
+fn fresh(folder: &Path) -> Result<PathBuf> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    Ok(folder.to_owned())
+}
