@@ -33,9 +33,10 @@ pub(crate) const SIGN_IN: &str = "/ui/sign-in";
 /// The API reference that the server renders.
 pub(crate) const API_REFERENCE: &str = "/docs";
 
-/// The sign-in page, which returns to `path` afterwards.
-pub(crate) fn sign_in_returning_to(path: &str) -> String {
-    format!("{SIGN_IN}?reason=ended&next={}", encode(path))
+/// The sign-in page, which returns to `path` afterwards and tells why it appears when a session `ended`.
+pub(crate) fn sign_in_returning_to(path: &str, ended: bool) -> String {
+    let reason = if ended { "reason=ended&" } else { "" };
+    format!("{SIGN_IN}?{reason}next={}", encode(path))
 }
 
 /// Where to go after signing in: `next` when it is a page of this dashboard, else the start.

@@ -101,12 +101,13 @@ impl Session {
     }
 
     fn ended(self) {
-        if self.state.get_untracked() == SessionState::Leaving {
+        let before = self.state.get_untracked();
+        if before == SessionState::Leaving {
             return;
         }
         self.state.set(SessionState::Leaving);
         let location = window().location();
         let here = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
-        browser::leave_to(&routes::sign_in_returning_to(&here));
+        browser::leave_to(&routes::sign_in_returning_to(&here, matches!(before, SessionState::SignedIn(_))));
     }
 }

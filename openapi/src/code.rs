@@ -65,6 +65,8 @@ codes! {
     MethodNotAllowed = "method_not_allowed", 405, false, "Method not allowed";
     /// None of the offered representations is acceptable.
     NotAcceptable = "not_acceptable", 406, false, "No acceptable representation";
+    /// The body did not arrive in time.
+    RequestTimeout = "request_timeout", 408, true, "The request did not arrive in time";
     /// The thing to create exists already.
     Conflict = "conflict", 409, false, "Already exists";
     /// A call with this idempotency key is still running.

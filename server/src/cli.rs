@@ -82,17 +82,17 @@ pub fn main() -> ExitCode {
 
 async fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
-        Command::Serve(args) => run_server(load(args)?).await?,
+        Command::Serve(args) => run_server(load(&args)?).await?,
         Command::Migrate(args) => {
-            let config = load(args)?;
+            let config = load(&args)?;
             let store = Store::open(config.database_url.expose_secret()).await.context("opening the database")?;
             println!("the {} database is up to date", store.backend_name());
             store.close().await;
         }
         Command::Openapi => print!("{}", openapi::render(router::routes().into_openapi())),
-        Command::Validate { file, project, serve } => return validate(&file, &project, load(serve)?),
+        Command::Validate { file, project, serve } => return validate(&file, &project, &load(&serve)?),
         Command::Keys { command: KeysCommand::Rotate(args) } => {
-            let config = load(args)?;
+            let config = load(&args)?;
             let store = Store::open(config.database_url.expose_secret()).await.context("opening the database")?;
             let kid = start::rotate_signing_key(&store, &SystemClock).await?;
             store.close().await;
@@ -102,12 +102,15 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn load(args: ServeArgs) -> anyhow::Result<Config> {
-    Config::load(args, std::env::vars(), |path| std::fs::read_to_string(path)).map_err(|error| anyhow::anyhow!("{error}"))
+fn load(args: &ServeArgs) -> anyhow::Result<Config> {
+    Ok(Config::load(args, std::env::vars(), |path| std::fs::read_to_string(path))?)
 }
 
 async fn run_server(config: Config) -> anyhow::Result<()> {
-    logs::init(&config.log)?;
+    let _logs = logs::init(&config.log)?;
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
+    }
     for line in config.summary().lines() {
         tracing::info!("{line}");
     }
@@ -122,7 +125,7 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
         println!("created the first administrator");
         println!("  user name: {}", admin.username);
         if let Some(password) = &admin.generated_password {
-            println!("  password:  {password}   (shown this once)");
+            println!("  password:  {}   (shown this once)", password.expose_secret());
         }
     }
     started.spawn_background();
@@ -135,7 +138,7 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn validate(file: &std::path::Path, project: &str, config: Config) -> anyhow::Result<ExitCode> {
+fn validate(file: &std::path::Path, project: &str, config: &Config) -> anyhow::Result<ExitCode> {
     let text = if file.as_os_str() == "-" {
         let mut text = Vec::new();
         std::io::Read::read_to_end(&mut std::io::stdin(), &mut text).context("reading standard input")?;
@@ -145,7 +148,7 @@ fn validate(file: &std::path::Path, project: &str, config: Config) -> anyhow::Re
     };
     let json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let project = ProjectId::parse(project).context("--project")?;
-    let env = AllowedEnv::from_config(&config);
+    let env = AllowedEnv::from_config(config);
     let context = UploadContext {
         project: &project,
         env_allowed: &|name| env.allows(name),

@@ -132,6 +132,6 @@ fn problem(status: u16) -> Response {
     let mut content = Content::new(Some(RefOr::Ref(Ref::from_schema_name("Problem"))));
     content.example = example;
     let mut response = Response::new(description);
-    response.content.insert("application/problem+json".to_owned(), content);
+    response.content.insert("application/problem+json".to_owned(), RefOr::T(content));
     response
 }

@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use anyhow::Context;
 use chrono::TimeDelta;
-use secrecy::ExposeSecret;
+use secrecy::SecretString;
 use toolgate_core::ids::UserId;
 use toolgate_executors::{EgressPolicy, ExecutorConfig, Executors};
 use toolgate_store::rows::UserRow;
 use toolgate_store::{Store, StoreError};
 use uuid::Uuid;
 
-use crate::auth::authenticator::Authenticator;
+use crate::auth::authenticator::{AuthSettings, Authenticator};
+use crate::auth::external::{HttpJwksFetch, JwksFetch};
 use crate::auth::password::{self, PasswordHasher};
-use crate::auth::token;
+use crate::auth::signing;
 use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
 use crate::gateway::world::WorldHolder;
@@ -28,6 +29,10 @@ const POLL: Duration = Duration::from_millis(500);
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// An instance that was silent for this long is dead, and its open calls are closed.
 const SILENCE: TimeDelta = TimeDelta::seconds(30);
+/// Password checks at the same time; each takes a core for some 20 ms.
+const SIGN_INS_AT_ONCE: usize = 2;
+/// Sign-ins that may wait for their turn.
+const SIGN_INS_WAITING: usize = 64;
 /// How often expired rows are dropped.
 const PRUNE: Duration = Duration::from_mins(10);
 
@@ -36,7 +41,7 @@ pub struct FirstAdmin {
     /// The user name.
     pub username: String,
     /// The password, when it was generated: shown once, kept nowhere.
-    pub generated_password: Option<String>,
+    pub generated_password: Option<SecretString>,
 }
 
 /// A running application.
@@ -58,22 +63,18 @@ pub async fn start(config: Config, clock: Arc<dyn Clock>, shutdown: Shutdown, me
     if closed > 0 {
         tracing::warn!(closed, "calls that an earlier run left open were closed as interrupted");
     }
-    let passwords = PasswordHasher::new();
+    let passwords = PasswordHasher::new(SIGN_INS_AT_ONCE, SIGN_INS_WAITING);
     let first_admin = bootstrap_admin(&config, &store, &passwords, clock.as_ref()).await?;
     ensure_signing_key(&store, clock.as_ref()).await?;
 
     let egress = EgressPolicy::parse(&config.egress_allow).context("TOOLGATE_EGRESS_ALLOW")?;
     let env = AllowedEnv::from_config(&config);
-    let executors = Executors::new(ExecutorConfig {
-        egress: egress.clone(),
-        envs: Arc::new(env.clone()),
-        ..ExecutorConfig::default()
-    });
+    let executors = Executors::new(ExecutorConfig::new(egress.clone(), Arc::new(env.clone())));
     let app = Arc::new(App {
         clock,
         records: store.records_writer(instance),
         world: WorldHolder::load(store.clone()).await.context("loading definitions")?,
-        authenticator: Authenticator::from_config(&config)?,
+        authenticator: authenticator(&config)?,
         passwords,
         executors,
         egress,
@@ -101,7 +102,7 @@ impl Started {
             let now = app.clock.now();
             app.store.prune(now).await?;
             // A key may go when the last token it signed has expired.
-            app.store.drop_signing_keys(now - TimeDelta::seconds(2 * i64::from(app.authenticator.access_ttl_s()))).await?;
+            app.store.drop_signing_keys(now - app.authenticator.policy().lifetime * 2).await?;
             Ok(())
         });
     }
@@ -129,6 +130,17 @@ where
     });
 }
 
+fn authenticator(config: &Config) -> anyhow::Result<Authenticator> {
+    let settings = AuthSettings {
+        issuer: config.issuer(),
+        audience: config.auth.audience.clone(),
+        access_ttl: Duration::from_secs(u64::from(config.auth.access_ttl_s)),
+        issuers: config.auth.issuers.clone(),
+    };
+    let fetch: Arc<dyn JwksFetch> = Arc::new(HttpJwksFetch::new());
+    Authenticator::new(settings, &fetch).context("auth")
+}
+
 /// Makes the first administrator when there is no user at all.
 async fn bootstrap_admin(
     config: &Config,
@@ -140,9 +152,9 @@ async fn bootstrap_admin(
         return Ok(None);
     }
     let (password, generated) = match &config.admin.password {
-        Some(given) => (given.expose_secret().to_owned(), None),
+        Some(given) => (given.clone(), None),
         None => {
-            let made = password::generate_password();
+            let made = password::generate_password()?;
             (made.clone(), Some(made))
         }
     };
@@ -172,7 +184,7 @@ async fn ensure_signing_key(store: &Store, clock: &dyn Clock) -> anyhow::Result<
 /// Makes a new key that signs from now on; tokens of the old ones stay valid until they expire.
 pub async fn rotate_signing_key(store: &Store, clock: &dyn Clock) -> anyhow::Result<String> {
     let now = clock.now();
-    let key = token::new_signing_key(now).context("making a signing key")?;
+    let key = signing::new_signing_key(now).context("making a signing key")?;
     store.add_signing_key(&key, now).await?;
     Ok(key.kid)
 }

@@ -5,6 +5,7 @@ use leptos::task::spawn_local;
 
 use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
+use crate::routes::API_REFERENCE;
 use crate::session::Session;
 
 /// The menu of the signed-in person.
@@ -49,6 +50,9 @@ pub(super) fn AccountMenu() -> impl IntoView {
                 <ThemeSwitch />
             </div>
             <div class="menu-section">
+                <a class="menu-item narrow-only" href=API_REFERENCE rel="external">
+                    "API reference"
+                </a>
                 <button type="button" class="menu-item" on:click=sign_out>
                     <Icon symbol=Symbol::SignOut />
                     "Sign out"

@@ -127,15 +127,22 @@ fn builds(criterion: &mut Criterion) {
             );
         });
         let before = ProjectSnapshot::build(1, inputs.clone(), Vec::new(), None);
-        let mut after = inputs.clone();
-        after[0].revision = 2;
-        bench.bench_function(BenchmarkId::new("one tool changed", &size), |run| {
-            run.iter_batched(
-                || after.clone(),
-                |inputs| ProjectSnapshot::build(2, inputs, Vec::new(), Some(&before)),
-                criterion::BatchSize::PerIteration,
-            );
-        });
+        let mut described = inputs[0].clone();
+        described.revision = 2;
+        let mut moved = described.clone();
+        moved.definition.group = Some(vec!["elsewhere".to_owned()]);
+        for (what, change) in [
+            ("one description changed", described),
+            ("one group changed", moved),
+        ] {
+            bench.bench_function(BenchmarkId::new(what, &size), |run| {
+                run.iter_batched(
+                    || vec![change.clone()],
+                    |changed| before.with_changes(2, changed, &[], Vec::new()),
+                    criterion::BatchSize::PerIteration,
+                );
+            });
+        }
     }
     bench.finish();
 }

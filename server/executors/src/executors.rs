@@ -51,7 +51,11 @@ impl Executors {
     /// The same with another way of resolving names. What it returns is checked like any other address.
     #[must_use]
     pub fn with_resolver(config: ExecutorConfig, resolver: Arc<dyn Resolve>) -> Self {
-        let sender = Sender::new(Arc::new(config.egress.clone()), resolver, config.max_response_bytes);
+        let sender = Sender::new(
+            Arc::new(config.egress.clone()),
+            resolver,
+            config.max_response_bytes,
+        );
         Self {
             sender,
             slots: Slots::new(config.max_concurrent_per_tool),
@@ -66,7 +70,9 @@ impl Executors {
     /// Why there is no result; see the table of error codes.
     pub async fn execute(&self, invocation: Invocation) -> Result<Execution, Failure> {
         let definition = &invocation.definition;
-        let slot = self.slots.get(&invocation.project, &definition.name, Instant::now());
+        let slot = self
+            .slots
+            .get(&invocation.project, &definition.name, Instant::now());
         let prepared = slot.prepared(definition, || Prepared::new(definition.clone(), &self.config));
         let template = prepared.template.as_ref().map_err(Clone::clone)?;
         let span = tracing::debug_span!(
@@ -78,7 +84,10 @@ impl Executors {
         );
         let label = template.label();
         let name = definition.name.clone();
-        let outcome = self.run(&slot, &prepared, template, invocation).instrument(span).await;
+        let outcome = self
+            .run(&slot, &prepared, template, invocation)
+            .instrument(span)
+            .await;
         if let Err(failure) = &outcome {
             tracing::warn!(tool = %name, to = label, code = %failure.code, status = failure.upstream_status, "{}", failure.message);
         }
@@ -90,7 +99,11 @@ impl Executors {
     pub fn open_breakers(&self) -> Vec<BreakerReport> {
         let mut reports = Vec::new();
         self.slots.open(Instant::now(), |project, tool, probe_in_ms| {
-            reports.push(BreakerReport { project: project.clone(), tool: tool.clone(), probe_in_ms });
+            reports.push(BreakerReport {
+                project: project.clone(),
+                tool: tool.clone(),
+                probe_in_ms,
+            });
         });
         reports
     }
@@ -106,14 +119,17 @@ impl Executors {
         let deadline = start + prepared.timeout;
         let plan = template.plan(invocation.arguments, &invocation.envs, &*self.config.envs)?;
         let pass = slot.breaker.admit(start).map_err(|Refused { retry_after_s }| {
-            Failure::busy("the tool's upstream failed several times in a row and is left alone for a while", retry_after_s)
+            Failure::busy(
+                "the tool's upstream failed several times in a row and is left alone for a while",
+                retry_after_s,
+            )
         })?;
         let queue_until = deadline.min(start + QUEUE_FOR);
         let _of_tool = place(&slot.running, queue_until, "this tool").await?;
         let _of_all = place(&self.running, queue_until, "this server").await?;
         let sent = timeout_at(deadline, self.sender.send(&plan, deadline)).await;
         let outcome = match sent {
-            Ok(Ok(answer)) => template.read(answer, &plan),
+            Ok(Ok(answer)) => template.read(&answer, &plan),
             Ok(Err(failure)) => Err(failure),
             Err(_) => Err(Failure::timeout(prepared.timeout)),
         };
@@ -146,6 +162,9 @@ async fn place<'a>(
     }
     match timeout_at(until, semaphore.acquire()).await {
         Ok(Ok(permit)) => Ok(permit),
-        Ok(Err(_)) | Err(_) => Err(Failure::busy(format!("too many calls of {whose} run at the same time"), 1)),
+        Ok(Err(_)) | Err(_) => Err(Failure::busy(
+            format!("too many calls of {whose} run at the same time"),
+            1,
+        )),
     }
 }

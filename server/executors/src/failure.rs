@@ -36,7 +36,10 @@ impl Failure {
 
     /// The definition or the server's configuration must change first; trying again cannot help.
     pub(crate) fn misconfigured(message: impl Into<String>) -> Self {
-        Self { retryable: false, ..Self::new(ErrorCode::ToolUnavailable, message) }
+        Self {
+            retryable: false,
+            ..Self::new(ErrorCode::ToolUnavailable, message)
+        }
     }
 
     /// The arguments cannot be sent as they are.
@@ -46,11 +49,17 @@ impl Failure {
 
     /// The call used up its time.
     pub(crate) fn timeout(limit: Duration) -> Self {
-        Self::new(ErrorCode::Timeout, format!("the call did not finish within {} ms", limit.as_millis()))
+        Self::new(
+            ErrorCode::Timeout,
+            format!("the call did not finish within {} ms", limit.as_millis()),
+        )
     }
 
     /// The tool cannot run at this moment, but soon may.
     pub(crate) fn busy(message: impl Into<String>, retry_after_s: u32) -> Self {
-        Self { retry_after_s: Some(retry_after_s), ..Self::new(ErrorCode::ToolUnavailable, message) }
+        Self {
+            retry_after_s: Some(retry_after_s),
+            ..Self::new(ErrorCode::ToolUnavailable, message)
+        }
     }
 }

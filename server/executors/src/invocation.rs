@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use toolgate_core::definition::ToolDefinition;
+use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::{CallId, ProjectId};
 
 /// One admitted call, ready to be executed.

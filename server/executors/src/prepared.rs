@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
-use toolgate_core::definition::ToolDefinition;
+use toolgate_core::definition::model::ToolDefinition;
 
 use crate::config::{EnvSource, ExecutorConfig};
 use crate::failure::Failure;
@@ -41,7 +41,11 @@ impl Prepared {
             .map_or(config.default_timeout, Duration::from_millis)
             .clamp(Duration::from_millis(1), config.max_timeout);
         let template = Template::new(&definition);
-        Self { definition, timeout, template }
+        Self {
+            definition,
+            timeout,
+            template,
+        }
     }
 }
 
@@ -75,8 +79,15 @@ impl Template {
         let envs = resolve(envs, source)?;
         match self {
             Self::Http(template) => {
-                let credential = template.credential_env().map(|name| required(source, name)).transpose()?;
-                template.plan(&Inputs { arguments, envs, credential })
+                let credential = template
+                    .credential_env()
+                    .map(|name| required(source, name))
+                    .transpose()?;
+                template.plan(&Inputs {
+                    arguments,
+                    envs,
+                    credential,
+                })
             }
             Self::Jina(template) => {
                 let credential = match value_of(source, template.credential_env()) {
@@ -84,13 +95,17 @@ impl Template {
                     None if template.may_be_anonymous() => None,
                     None => return Err(missing(template.credential_env())),
                 };
-                template.plan(&Inputs { arguments, envs, credential })
+                template.plan(&Inputs {
+                    arguments,
+                    envs,
+                    credential,
+                })
             }
         }
     }
 
     /// Reads the upstream's answer.
-    pub(crate) fn read(&self, answer: Answer, plan: &RequestPlan) -> Result<Execution, Failure> {
+    pub(crate) fn read(&self, answer: &Answer, plan: &RequestPlan) -> Result<Execution, Failure> {
         match self {
             Self::Http(_) => answer::read(answer, &plan.secrets),
             Self::Jina(template) => template.read(answer, &plan.secrets),
@@ -102,7 +117,9 @@ fn resolve(
     envs: &BTreeMap<String, String>,
     source: &dyn EnvSource,
 ) -> Result<BTreeMap<String, SecretString>, Failure> {
-    envs.iter().map(|(parameter, name)| Ok((parameter.clone(), required(source, name)?))).collect()
+    envs.iter()
+        .map(|(parameter, name)| Ok((parameter.clone(), required(source, name)?)))
+        .collect()
 }
 
 fn required(source: &dyn EnvSource, name: &str) -> Result<SecretString, Failure> {

@@ -54,7 +54,11 @@ impl Secrets {
     pub(crate) fn message(&self, text: &str) -> String {
         // Redacting comes first: a cut through the middle of a secret would leave half of it behind.
         let clean = self.redact(text, 1);
-        let mut cut: String = clean.chars().filter(|c| !c.is_control() || *c == '\n').take(MESSAGE_CHARS).collect();
+        let mut cut: String = clean
+            .chars()
+            .filter(|c| !c.is_control() || *c == '\n')
+            .take(MESSAGE_CHARS)
+            .collect();
         if clean.chars().count() > MESSAGE_CHARS {
             cut.push('…');
         }
@@ -63,7 +67,11 @@ impl Secrets {
 
     /// Masks the values in every string and key of a result.
     pub(crate) fn clean(&self, value: &mut Value) {
-        if self.0.iter().any(|secret| secret.expose_secret().len() >= MIN_RESULT_SECRET) {
+        if self
+            .0
+            .iter()
+            .any(|secret| secret.expose_secret().len() >= MIN_RESULT_SECRET)
+        {
             self.clean_value(value);
         }
     }
@@ -77,7 +85,10 @@ impl Secrets {
             }
             Value::Array(items) => items.iter_mut().for_each(|item| self.clean_value(item)),
             Value::Object(fields) => {
-                if fields.keys().any(|key| matches!(self.redact(key, MIN_RESULT_SECRET), Cow::Owned(_))) {
+                if fields
+                    .keys()
+                    .any(|key| matches!(self.redact(key, MIN_RESULT_SECRET), Cow::Owned(_)))
+                {
                     let old = std::mem::take(fields);
                     fields.extend(
                         old.into_iter()
@@ -126,7 +137,10 @@ mod tests {
     fn messages_lose_every_form_of_a_secret() {
         let secrets = secrets(&["k-1/\"2\" 3"]);
         let text = r#"plain k-1/"2" 3, encoded k%2D1%2F%222%22%203, in JSON "k-1/\"2\" 3""#;
-        assert_eq!(secrets.message(text), r#"plain [redacted], encoded [redacted], in JSON "[redacted]""#);
+        assert_eq!(
+            secrets.message(text),
+            r#"plain [redacted], encoded [redacted], in JSON "[redacted]""#
+        );
     }
 
     #[test]
@@ -134,12 +148,17 @@ mod tests {
         let text = format!("{}{}", "a".repeat(495), "topsecretvalue");
         let message = secrets(&["topsecretvalue"]).message(&text);
         assert!(!message.contains("top"), "{message}");
-        assert_eq!(message.chars().count(), 501, "500 characters and the mark of the cut");
+        assert_eq!(
+            message.chars().count(),
+            501,
+            "500 characters and the mark of the cut"
+        );
     }
 
     #[test]
     fn results_keep_short_settings_and_lose_secrets() {
-        let mut value = json!({"echo": "Bearer supersecret", "supersecret": [true, "eu", {"deep": "xsupersecretx"}]});
+        let mut value =
+            json!({"echo": "Bearer supersecret", "supersecret": [true, "eu", {"deep": "xsupersecretx"}]});
         secrets(&["supersecret", "eu", "true"]).clean(&mut value);
         assert_eq!(
             value,

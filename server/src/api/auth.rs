@@ -3,12 +3,13 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use secrecy::ExposeSecret;
 use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership};
 
 use crate::auth::authenticator::Credential;
-use crate::auth::token;
+use crate::auth::password::PasswordError;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, Json};
 use crate::state::{App, AppState};
@@ -27,19 +28,28 @@ const PLAIN_COOKIE: &str = "toolgate";
 pub async fn login(State(app): State<AppState>, Json(request): Json<LoginRequest>) -> ApiResult<Response> {
     let world = app.world.now();
     let user = world.directory.user_by_name(&request.username).cloned();
-    let hash = user.as_ref().map(|user| user.password_hash.clone());
-    let matches = app.passwords.verify(request.password, hash).await;
+    let stored = user.as_ref().map(|user| user.password_hash.as_str());
+    let matches = app.passwords.verify(stored, request.password.into()).await.map_err(|error| match error {
+        PasswordError::Busy => {
+            ApiError::new(ErrorCode::Unavailable, "Too many people sign in at once. Try again shortly.").retry_after(1)
+        }
+        other => ApiError::internal(&other),
+    })?;
     let Some(user) = user.filter(|_| matches) else {
         tracing::info!(username = request.username.chars().take(64).collect::<String>(), "sign-in refused");
         return Err(ApiError::new(ErrorCode::Unauthenticated, "The user name or the password is wrong."));
     };
-    let token = app
+    let issued = app
         .authenticator
-        .issue(&world.directory, &user, app.clock.new_id(), app.clock.now())
+        .issue(&world.directory, user.id, app.clock.new_id(), app.clock.now())
         .map_err(|error| ApiError::internal(&error))?;
-    let expires_in = app.authenticator.access_ttl_s();
-    let cookie = cookie(&app, &token, expires_in)?;
-    let body = LoginResponse { access_token: token, token_type: "Bearer".to_owned(), expires_in };
+    let token = issued.token.expose_secret();
+    let cookie = cookie(&app, token, issued.expires_in)?;
+    let body = LoginResponse {
+        access_token: token.to_owned(),
+        token_type: "Bearer".to_owned(),
+        expires_in: issued.expires_in,
+    };
     Ok(([(header::SET_COOKIE, cookie)], axum::Json(body)).into_response())
 }
 
@@ -95,7 +105,7 @@ pub async fn get_me(caller: Caller) -> ApiResult<axum::Json<Me>> {
     responses((status = 200, description = "The key set", body = Object,
         example = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": "...", "x": "..."}]}))))]
 pub async fn get_jwks(State(app): State<AppState>) -> axum::Json<Value> {
-    axum::Json(token::jwks_document(&app.world.now().directory))
+    axum::Json(app.authenticator.jwks_document(&app.world.now().directory, app.clock.now()))
 }
 
 /// The token in the session cookie.
@@ -114,8 +124,7 @@ pub fn session_cookie(headers: &HeaderMap) -> Option<String> {
 }
 
 fn cookie(app: &App, token: &str, max_age: u32) -> ApiResult<HeaderValue> {
-    let secure = app.config.public_url.as_ref().is_some_and(|url| url.scheme() == "https");
-    let (name, flags) = if secure { (SECURE_COOKIE, "; Secure") } else { (PLAIN_COOKIE, "") };
+    let (name, flags) = if app.config.is_https() { (SECURE_COOKIE, "; Secure") } else { (PLAIN_COOKIE, "") };
     HeaderValue::from_str(&format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={max_age}{flags}"))
         .map_err(|error| ApiError::internal(&error))
 }

@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chrono::TimeDelta;
+use secrecy::ExposeSecret;
 use toolgate_api::keys::{CreateKey, CreatedKey, Key, KeyPage};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::KeyId;
@@ -46,7 +47,7 @@ pub async fn create_key(
         return Err(ApiError::new(ErrorCode::Forbidden, "You cannot give a role that may more than your own."));
     }
     let now = app.clock.now();
-    let minted = api_key::mint();
+    let minted = api_key::mint().map_err(|error| ApiError::internal(&error))?;
     let row = KeyRow {
         id: KeyId(app.clock.new_id()),
         project: place.project.row.uid,
@@ -64,7 +65,7 @@ pub async fn create_key(
     app.world.refresh().await?;
     let location = format!("/projects/{}/keys/{}", place.project.row.id, row.id);
     let headers = [(header::ETAG, etag(&tag(&row))), (header::LOCATION, super::header_value(&location))];
-    let body = CreatedKey { secret: minted.text, key: wire(&row) };
+    let body = CreatedKey { secret: minted.text.expose_secret().to_owned(), key: wire(&row) };
     Ok((StatusCode::CREATED, headers, axum::Json(body)).into_response())
 }
 

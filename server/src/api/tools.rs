@@ -66,13 +66,18 @@ pub async fn list_tools(place: InProject<Use>, Query(query): Query<ToolQuery>) -
     let needle = query.q.as_deref().map(str::to_lowercase);
     let full = place.may(Permission::ReadDefinitions);
     let snapshot = &place.project.snapshot;
-    let visible = if full { None } else { Some(snapshot.visible(&place.grant.groups)) };
-    let tools: &[Arc<CompiledTool>] = visible.as_ref().map_or(snapshot.tools(), |tools| tools.as_slice());
-    let start = after.map_or(0, |after| tools.partition_point(|tool| tool.name() <= after.as_str()));
-    let page: Vec<&Arc<CompiledTool>> =
-        tools[start..].iter().filter(|tool| query.matches(needle.as_deref(), tool)).take(limit + 1).collect();
+    // `""` is no name, so without a cursor the page starts at the first tool.
+    let after = after.unwrap_or_default();
+    let wanted = |tool: &&Arc<CompiledTool>| query.matches(needle.as_deref(), tool);
+    let page: Vec<Arc<CompiledTool>> = if full {
+        let tools = snapshot.tools();
+        let start = tools.partition_point(|tool| tool.name() <= after.as_str());
+        tools[start..].iter().filter(wanted).take(limit + 1).cloned().collect()
+    } else {
+        snapshot.visible(&place.grant.groups).after(&after).filter(wanted).take(limit + 1).cloned().collect()
+    };
     let (page, next_cursor) = cursor::page(page, limit, |tool| tool.name().to_owned());
-    Ok(axum::Json(ToolPage { items: page.into_iter().map(|tool| wire(tool, full)).collect(), next_cursor }))
+    Ok(axum::Json(ToolPage { items: page.iter().map(|tool| wire(tool, full)).collect(), next_cursor }))
 }
 
 /// Get a tool
@@ -89,11 +94,9 @@ pub async fn get_tool(
 ) -> ApiResult<Response> {
     let full = place.may(Permission::ReadDefinitions);
     let snapshot = &place.project.snapshot;
-    let seen = |tool: &&Arc<CompiledTool>| {
-        full || place.grant.groups.is_any() || tool.groups.iter().any(|group| place.grant.groups.covers(group))
-    };
-    let tool = snapshot.tool(&name).filter(seen).ok_or_else(|| tool_not_found(&name))?;
-    answer(&headers, tool, full)
+    let tool = if full { snapshot.tool(&name).cloned() } else { snapshot.visible(&place.grant.groups).tool(&name).cloned() };
+    let tool = tool.ok_or_else(|| tool_not_found(&name))?;
+    answer(&headers, &tool, full)
 }
 
 /// One tool with its `ETag`, in the representation that `Accept` prefers.

@@ -33,7 +33,11 @@ pub fn mint() -> Result<MintedKey, NoRandomness> {
     let prefix = format!("{MARK}{}", random::text(ID_LENGTH)?);
     let text = format!("{prefix}_{}", random::text(SECRET_LENGTH)?);
     let digest = digest(&text);
-    Ok(MintedKey { text: text.into(), prefix, digest })
+    Ok(MintedKey {
+        text: text.into(),
+        prefix,
+        digest,
+    })
 }
 
 /// Whether a credential claims to be a service key; it is then never tried as anything else.

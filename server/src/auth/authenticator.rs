@@ -77,7 +77,7 @@ impl Authenticator {
     ///
     /// # Errors
     /// Settings that contradict themselves or would weaken the checks.
-    pub fn new(settings: AuthSettings, fetch: Arc<dyn JwksFetch>) -> Result<Self, AuthSettingsError> {
+    pub fn new(settings: AuthSettings, fetch: &Arc<dyn JwksFetch>) -> Result<Self, AuthSettingsError> {
         for (name, value) in [("issuer", &settings.issuer), ("audience", &settings.audience)] {
             if value.is_empty() {
                 return Err(AuthSettingsError::Empty(name));
@@ -96,12 +96,16 @@ impl Authenticator {
         let mut issuers = HashMap::new();
         for config in settings.issuers {
             let name = config.issuer.clone();
-            let issuer = Issuer::new(config, Arc::clone(&fetch))?;
+            let issuer = Issuer::new(config, Arc::clone(fetch))?;
             if name == policy.issuer || issuers.insert(name.clone(), issuer).is_some() {
                 return Err(AuthSettingsError::DuplicateIssuer(name));
             }
         }
-        Ok(Self { policy, issuers, verified: Cache::new(REMEMBERED_TOKENS) })
+        Ok(Self {
+            policy,
+            issuers,
+            verified: Cache::new(REMEMBERED_TOKENS),
+        })
     }
 
     /// What our own tokens have in common.
@@ -149,7 +153,12 @@ impl Authenticator {
         Ok(self.by_token(directory, credential, now).await?)
     }
 
-    async fn by_token(&self, directory: &Directory, token: &str, now: DateTime<Utc>) -> Result<Identity, Refusal> {
+    async fn by_token(
+        &self,
+        directory: &Directory,
+        token: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Identity, Refusal> {
         if token.len() > MAX_TOKEN_BYTES {
             return Err(Refusal::TooLong);
         }
@@ -169,7 +178,12 @@ impl Authenticator {
 
     /// The expensive part: signature and claims. The issuer that the token names chooses the keys, and the signature
     /// then proves that it was named rightly.
-    async fn verify(&self, directory: &Directory, token: &str, now: DateTime<Utc>) -> Result<Verified, Refusal> {
+    async fn verify(
+        &self,
+        directory: &Directory,
+        token: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Verified, Refusal> {
         let token = Unverified::read(token)?;
         let issuer = token.issuer()?;
         if issuer == self.policy.issuer {
@@ -180,7 +194,12 @@ impl Authenticator {
     }
 
     /// The cheap part: whether what was proven still holds.
-    async fn standing(&self, directory: &Directory, token: &Verified, now: DateTime<Utc>) -> Result<Identity, Refusal> {
+    async fn standing(
+        &self,
+        directory: &Directory,
+        token: &Verified,
+        now: DateTime<Utc>,
+    ) -> Result<Identity, Refusal> {
         match token {
             Verified::Own(token) => {
                 let user = token.standing(&self.policy, directory, now)?;
@@ -191,7 +210,11 @@ impl Authenticator {
                         name: user.username.clone(),
                     },
                     system_admin: user.system_admin,
-                    credential: Credential::User { user, jti: token.jti.clone(), expires_at: token.expires_at },
+                    credential: Credential::User {
+                        user,
+                        jti: token.jti.clone(),
+                        expires_at: token.expires_at,
+                    },
                 })
             }
             Verified::External(token) => {

@@ -55,17 +55,26 @@ impl Directory {
         let users: Vec<_> = rows.users.into_iter().map(Arc::new).collect();
         let mut keys: Vec<_> = rows.keys.into_iter().map(Arc::new).collect();
         keys.sort_by_key(|key| Reverse((key.created_at, key.id)));
-        let mut signing_keys =
-            rows.signing_keys.iter().map(|row| SigningKey::from_row(row).map(Arc::new)).collect::<Result<Vec<_>, _>>()?;
+        let mut signing_keys = rows
+            .signing_keys
+            .iter()
+            .map(|row| SigningKey::from_row(row).map(Arc::new))
+            .collect::<Result<Vec<_>, _>>()?;
         signing_keys.sort_by(|a, b| (b.created_at(), b.kid()).cmp(&(a.created_at(), a.kid())));
 
         let mut keys_by_project: HashMap<_, Vec<_>> = HashMap::new();
         for key in &keys {
-            keys_by_project.entry(key.project).or_default().push(Arc::clone(key));
+            keys_by_project
+                .entry(key.project)
+                .or_default()
+                .push(Arc::clone(key));
         }
         let mut grants: HashMap<_, BTreeMap<_, _>> = HashMap::new();
         for row in rows.grants {
-            let grant = Grant { role: row.role, groups: row.groups.into_iter().collect() };
+            let grant = Grant {
+                role: row.role,
+                groups: row.groups.into_iter().collect(),
+            };
             grants.entry(row.user).or_default().insert(row.project, grant);
         }
         Ok(Self {
@@ -130,7 +139,11 @@ impl Directory {
 
     /// The projects that a user has a grant in.
     pub fn projects_of(&self, user: UserId) -> impl Iterator<Item = (ProjectUid, &Grant)> {
-        self.grants.get(&user).into_iter().flatten().map(|(&project, grant)| (project, grant))
+        self.grants
+            .get(&user)
+            .into_iter()
+            .flatten()
+            .map(|(&project, grant)| (project, grant))
     }
 
     /// The key that signs now: the newest that is not retired.
@@ -177,7 +190,11 @@ fn index<K: Eq + Hash + Clone + fmt::Debug, T>(
     for row in rows {
         let key = name(row);
         if map.insert(key.clone(), Arc::clone(row)).is_some() {
-            return Err(DirectoryError::Duplicate { what, field, value: format!("{key:?}") });
+            return Err(DirectoryError::Duplicate {
+                what,
+                field,
+                value: format!("{key:?}"),
+            });
         }
     }
     Ok(map)

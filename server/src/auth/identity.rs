@@ -60,25 +60,38 @@ impl Identity {
     #[must_use]
     pub fn grant(&self, directory: &Directory, project: &ProjectRow) -> Option<Grant> {
         match &self.credential {
-            Credential::Key { key } => (key.project == project.uid)
-                .then(|| Grant { role: key.role, groups: key.groups.iter().cloned().collect() }),
+            Credential::Key { key } => (key.project == project.uid).then(|| Grant {
+                role: key.role,
+                groups: key.groups.iter().cloned().collect(),
+            }),
             Credential::User { user, .. } => {
                 let granted = directory.grant(user.id, project.uid);
                 if !self.system_admin {
                     return granted;
                 }
                 let groups = granted.map(|grant| grant.groups).unwrap_or_default();
-                Some(Grant { role: Role::Owner, groups })
+                Some(Grant {
+                    role: Role::Owner,
+                    groups,
+                })
             }
-            Credential::External { groups, role, projects, .. } => {
-                projects.contains(&project.id).then(|| Grant { role: *role, groups: groups.clone() })
-            }
+            Credential::External {
+                groups,
+                role,
+                projects,
+                ..
+            } => projects.contains(&project.id).then(|| Grant {
+                role: *role,
+                groups: groups.clone(),
+            }),
         }
     }
 }
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity").field("principal", &self.principal).finish_non_exhaustive()
+        f.debug_struct("Identity")
+            .field("principal", &self.principal)
+            .finish_non_exhaustive()
     }
 }

@@ -112,7 +112,12 @@ impl<'a> Unverified<'a> {
             return Err(Refusal::Critical);
         }
         let claims = object(claims, "the payload is not a JSON object with unique names")?;
-        Ok(Self { header, claims, signed, signature })
+        Ok(Self {
+            header,
+            claims,
+            signed,
+            signature,
+        })
     }
 
     /// The `iss` claim, which chooses who must have signed.
@@ -153,7 +158,9 @@ impl<'a> Unverified<'a> {
 }
 
 fn object(part: &str, fault: &'static str) -> Result<Map<String, Value>, Refusal> {
-    let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| Refusal::Malformed("not base64url"))?;
+    let bytes = URL_SAFE_NO_PAD
+        .decode(part)
+        .map_err(|_| Refusal::Malformed("not base64url"))?;
     let UniqueObject(map) = serde_json::from_slice(&bytes).map_err(|_| Refusal::Malformed(fault))?;
     Ok(map)
 }
@@ -186,6 +193,8 @@ impl<'de> Deserialize<'de> for UniqueObject {
 }
 
 /// For optional claims: present means of the right type, `null` is refused.
-pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+pub(super) fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }

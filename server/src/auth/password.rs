@@ -107,8 +107,13 @@ impl PasswordHasher {
         &self,
         work: impl FnOnce(&Argon2<'static>) -> Result<T, PasswordError> + Send + 'static,
     ) -> Result<T, PasswordError> {
-        let admitted = Arc::clone(&self.admitted).try_acquire_owned().map_err(|_| PasswordError::Busy)?;
-        let running = Arc::clone(&self.running).acquire_owned().await.map_err(|_| PasswordError::Busy)?;
+        let admitted = Arc::clone(&self.admitted)
+            .try_acquire_owned()
+            .map_err(|_| PasswordError::Busy)?;
+        let running = Arc::clone(&self.running)
+            .acquire_owned()
+            .await
+            .map_err(|_| PasswordError::Busy)?;
         let argon2 = self.argon2.clone();
         let task = tokio::task::spawn_blocking(move || {
             let outcome = work(&argon2);
@@ -134,6 +139,105 @@ fn acceptable(password: &SecretString) -> bool {
 /// A well-formed hash with the given cost that is the hash of no known password.
 fn dummy(params: &Params) -> String {
     let (m, t, p) = (params.m_cost(), params.t_cost(), params.p_cost());
-    let (salt, hash) = (STANDARD_NO_PAD.encode([0x5a; 16]), STANDARD_NO_PAD.encode([0xa5; 32]));
+    let (salt, hash) = (
+        STANDARD_NO_PAD.encode([0x5a; 16]),
+        STANDARD_NO_PAD.encode([0xa5; 32]),
+    );
     format!("$argon2id$v=19$m={m},t={t},p={p}${salt}${hash}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cheap(running: usize, waiting: usize) -> PasswordHasher {
+        PasswordHasher::with_params(&Params::new(8, 1, 1, None).unwrap(), running, waiting)
+    }
+
+    #[tokio::test]
+    async fn only_the_right_password_of_a_known_user_fits() {
+        let passwords = cheap(2, 8);
+        let stored = passwords.hash("correct horse".into()).await.unwrap();
+        assert!(stored.starts_with("$argon2id$v=19$"), "{stored}");
+        let long = "x".repeat(MAX_PASSWORD_BYTES + 1);
+        let rows = [
+            (Some(stored.as_str()), "correct horse", Ok(true)),
+            (Some(&stored), "correct horse ", Ok(false)),
+            (Some(&stored), "Correct horse", Ok(false)),
+            (Some(&stored), "", Ok(false)),
+            (Some(&stored), &long, Ok(false)),
+            (None, "correct horse", Ok(false)),
+            (None, "", Ok(false)),
+            (Some("not a hash"), "correct horse", Err(PasswordError::Hash)),
+        ];
+        for (stored, given, expected) in rows {
+            assert_eq!(
+                passwords.verify(stored, given.into()).await,
+                expected,
+                "{given:?} for {stored:?}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn the_same_password_has_another_hash_each_time() {
+        let passwords = cheap(1, 1);
+        let (one, other) = (
+            passwords.hash("same".into()).await,
+            passwords.hash("same".into()).await,
+        );
+        assert_ne!(one.unwrap(), other.unwrap());
+    }
+
+    #[tokio::test]
+    async fn passwords_have_bounds() {
+        let passwords = cheap(1, 0);
+        for (length, expected) in [
+            (0, false),
+            (1, true),
+            (MAX_PASSWORD_BYTES, true),
+            (MAX_PASSWORD_BYTES + 1, false),
+        ] {
+            let hashed = passwords.hash("a".repeat(length).into()).await;
+            assert_eq!(hashed.is_ok(), expected, "{length}");
+        }
+    }
+
+    #[tokio::test]
+    async fn an_unknown_user_costs_what_a_known_one_does() {
+        let passwords = PasswordHasher::new(1, 0);
+        let stored = passwords.hash("anything".into()).await.unwrap();
+        let (known, dummy) = (
+            PasswordHash::new(&stored).unwrap(),
+            PasswordHash::new(&passwords.dummy).unwrap(),
+        );
+        assert_eq!(known.algorithm, dummy.algorithm);
+        assert_eq!(known.version, dummy.version);
+        assert_eq!(known.params.to_string(), dummy.params.to_string());
+        assert_eq!(
+            known.salt.unwrap().as_ref().len(),
+            dummy.salt.unwrap().as_ref().len()
+        );
+        assert_eq!(
+            known.hash.unwrap().as_bytes().len(),
+            dummy.hash.unwrap().as_bytes().len()
+        );
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_at_once_and_recovers() {
+        let passwords = cheap(1, 1);
+        let places = Arc::clone(&passwords.admitted).try_acquire_many_owned(2).unwrap();
+        assert_eq!(passwords.verify(None, "x".into()).await, Err(PasswordError::Busy));
+        assert_eq!(passwords.hash("x".into()).await, Err(PasswordError::Busy));
+        drop(places);
+        assert_eq!(passwords.verify(None, "x".into()).await, Ok(false));
+    }
+
+    #[test]
+    fn generated_passwords_are_long_and_differ() {
+        let (one, other) = (generate_password().unwrap(), generate_password().unwrap());
+        assert_eq!(one.expose_secret().len(), GENERATED_LENGTH);
+        assert_ne!(one.expose_secret(), other.expose_secret());
+    }
 }

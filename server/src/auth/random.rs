@@ -3,7 +3,8 @@
 use thiserror::Error;
 
 /// Letters and digits: one word for a double click, no quoting in a shell.
-pub(super) const LETTERS_AND_DIGITS: &[u8] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+pub(super) const LETTERS_AND_DIGITS: &[u8] =
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The operating system gives no random bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -25,8 +26,15 @@ pub(super) fn text(length: usize) -> Result<String, NoRandomness> {
     let mut text = String::with_capacity(length);
     while text.len() < length {
         let fresh = bytes::<64>()?;
-        let letters = fresh.iter().map(|&byte| usize::from(byte)).filter(|&byte| byte < limit);
-        text.extend(letters.map(|byte| char::from(LETTERS_AND_DIGITS[byte % alphabet])).take(length - text.len()));
+        let letters = fresh
+            .iter()
+            .map(|&byte| usize::from(byte))
+            .filter(|&byte| byte < limit);
+        text.extend(
+            letters
+                .map(|byte| char::from(LETTERS_AND_DIGITS[byte % alphabet]))
+                .take(length - text.len()),
+        );
     }
     Ok(text)
 }

@@ -72,7 +72,11 @@ impl SigningKey {
     /// When the last token it signed has expired; `None` while it is not retired.
     #[must_use]
     pub fn verifies_until(&self, lifetime: TimeDelta) -> Option<DateTime<Utc>> {
-        self.retired_at.map(|retired| retired.checked_add_signed(lifetime).unwrap_or(DateTime::<Utc>::MAX_UTC))
+        self.retired_at.map(|retired| {
+            retired
+                .checked_add_signed(lifetime)
+                .unwrap_or(DateTime::<Utc>::MAX_UTC)
+        })
     }
 
     fn jwk(&self) -> Value {

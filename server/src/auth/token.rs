@@ -65,7 +65,11 @@ struct Claims {
     jti: String,
     iat: i64,
     exp: i64,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     nbf: Option<i64>,
 }
 
@@ -125,7 +129,9 @@ pub(super) fn verify(
         return Err(Refusal::WrongType);
     }
     if token.header_names().any(|name| !HEADER_NAMES.contains(&name)) {
-        return Err(Refusal::Malformed("a header parameter that our tokens do not have"));
+        return Err(Refusal::Malformed(
+            "a header parameter that our tokens do not have",
+        ));
     }
     let kid = token.header("kid")?.ok_or(Refusal::UnknownKeyId)?.to_owned();
     let key = directory.verifying_key(&kid).ok_or(Refusal::UnknownKeyId)?;
@@ -150,8 +156,14 @@ pub(super) fn verify(
     if !(1..=policy.lifetime.num_seconds()).contains(&lifetime) {
         return Err(Refusal::BadClaims("valid for longer than our tokens are"));
     }
-    let expires_at = DateTime::from_timestamp(claims.exp, 0).ok_or(Refusal::BadClaims("exp is out of range"))?;
-    Ok(OwnToken { kid, user: UserId(user), jti: claims.jti, expires_at })
+    let expires_at =
+        DateTime::from_timestamp(claims.exp, 0).ok_or(Refusal::BadClaims("exp is out of range"))?;
+    Ok(OwnToken {
+        kid,
+        user: UserId(user),
+        jti: claims.jti,
+        expires_at,
+    })
 }
 
 impl OwnToken {
@@ -168,7 +180,10 @@ impl OwnToken {
         }
         let key = directory.verifying_key(&self.kid).ok_or(Refusal::UnknownKeyId)?;
         // A retired key's last token expires one lifetime after it retired: a later expiry was signed too late.
-        if key.verifies_until(policy.lifetime).is_some_and(|end| end < self.expires_at) {
+        if key
+            .verifies_until(policy.lifetime)
+            .is_some_and(|end| end < self.expires_at)
+        {
             return Err(Refusal::UnknownKeyId);
         }
         if directory.is_revoked(&self.jti) {

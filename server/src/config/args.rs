@@ -47,7 +47,8 @@ impl ServeArgs {
     pub(super) fn values(&self) -> Vec<(&'static str, &'static str, Value)> {
         let text = |value: &Option<String>| value.as_deref().map(Value::from);
         let list = |values: &[String]| {
-            (!values.is_empty()).then(|| Value::from(values.iter().map(|v| Value::from(v.trim())).collect::<Vec<_>>()))
+            (!values.is_empty())
+                .then(|| Value::from(values.iter().map(|v| Value::from(v.trim())).collect::<Vec<_>>()))
         };
         let format = self.log_format.map(|format| match format {
             LogFormat::Text => Value::from("text"),

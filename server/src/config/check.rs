@@ -16,11 +16,18 @@ const SHORT_PASSWORD: usize = 12;
 /// Adds what is wrong to `faults` and what is odd to `warnings`.
 pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>, warnings: &mut Vec<String>) {
     let mut fault = |path: &str, problem: String| {
-        faults.push(Fault { source: source(figment, path), key: Some(path.to_owned()), problem });
+        faults.push(Fault {
+            source: source(figment, path),
+            key: Some(path.to_owned()),
+            problem,
+        });
     };
 
     for key in KEYS {
-        let value = figment.find_value(key.path).ok().and_then(|value| value.to_u128());
+        let value = figment
+            .find_value(key.path)
+            .ok()
+            .and_then(|value| value.to_u128());
         let (least, most) = key.range;
         if value.is_some_and(|value| value < least.into() || value > most.into()) {
             fault(key.path, format!("it must be between {least} and {most}"));
@@ -29,12 +36,22 @@ pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>,
     if let Some(problem) = config.public_url.as_ref().and_then(public_url) {
         fault("public_url", problem);
     }
-    for problem in config.allowed_hosts.iter().filter_map(|host| HostPattern::parse(host).err()) {
+    for problem in config
+        .allowed_hosts
+        .iter()
+        .filter_map(|host| HostPattern::parse(host).err())
+    {
         fault("allowed_hosts", problem);
     }
-    let database = config.database_url.expose();
-    if !["sqlite:", "postgres://", "postgresql://"].iter().any(|scheme| database.starts_with(scheme)) {
-        fault("database_url", "it must begin with \"sqlite:\" or \"postgres://\"".to_owned());
+    let database = config.database_url.expose_secret();
+    if !["sqlite:", "postgres://", "postgresql://"]
+        .iter()
+        .any(|scheme| database.starts_with(scheme))
+    {
+        fault(
+            "database_url",
+            "it must begin with \"sqlite:\" or \"postgres://\"".to_owned(),
+        );
     }
     if config.database_url.has_password() && source(figment, "database_url").starts_with("flag ") {
         let problem = "a password in a flag can be read by every process; set TOOLGATE_DATABASE_URL instead";
@@ -53,15 +70,28 @@ pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>,
         fault("auth.audience", "it must not be empty".to_owned());
     }
     if config.limits.linger_s > config.limits.drain_s {
-        fault("limits.linger_s", format!("it must not be more than limits.drain_s ({})", config.limits.drain_s));
+        fault(
+            "limits.linger_s",
+            format!(
+                "it must not be more than limits.drain_s ({})",
+                config.limits.drain_s
+            ),
+        );
     }
     warn(config, warnings);
 }
 
 fn warn(config: &Config, warnings: &mut Vec<String>) {
     use secrecy::ExposeSecret;
-    if config.admin.password.as_ref().is_some_and(|password| password.expose_secret().chars().count() < SHORT_PASSWORD) {
-        warnings.push(format!("admin.password has fewer than {SHORT_PASSWORD} characters: it can be guessed"));
+    if config
+        .admin
+        .password
+        .as_ref()
+        .is_some_and(|password| password.expose_secret().chars().count() < SHORT_PASSWORD)
+    {
+        warnings.push(format!(
+            "admin.password has fewer than {SHORT_PASSWORD} characters: it can be guessed"
+        ));
     }
     if !config.listen.ip().is_loopback() && !config.is_https() {
         warnings.push(format!(
@@ -71,15 +101,21 @@ fn warn(config: &Config, warnings: &mut Vec<String>) {
         ));
     }
     if config.limits.request_timeout_s <= LONGEST_TOOL_S {
-        warnings.push(format!("limits.request_timeout_s is not above the {LONGEST_TOOL_S} s that a tool may take"));
+        warnings.push(format!(
+            "limits.request_timeout_s is not above the {LONGEST_TOOL_S} s that a tool may take"
+        ));
     }
     if config.allowed_hosts.iter().any(|host| host == "*") {
-        warnings.push("allowed_hosts has \"*\": pages of other sites can reach the server by DNS rebinding".to_owned());
+        warnings.push(
+            "allowed_hosts has \"*\": pages of other sites can reach the server by DNS rebinding".to_owned(),
+        );
     }
 }
 
 fn source(figment: &Figment, path: &str) -> String {
-    figment.find_metadata(path).map_or_else(|| "default".to_owned(), |metadata| metadata.name.to_string())
+    figment
+        .find_metadata(path)
+        .map_or_else(|| "default".to_owned(), |metadata| metadata.name.to_string())
 }
 
 fn public_url(url: &Url) -> Option<String> {
@@ -104,6 +140,8 @@ fn tool_env(name: &str) -> Option<String> {
         return Some(format!("{name:?} is not the name of a variable"));
     }
     let ours = name.starts_with("TOOLGATE_") && !name.starts_with(PREFIX);
-    let secret = KEYS.iter().any(|key| Key::is_secret(key) && key.variable() == name);
+    let secret = KEYS
+        .iter()
+        .any(|key| Key::is_secret(key) && key.variable() == name);
     (ours && secret).then(|| format!("{name} is a secret of the server itself: no definition may use it"))
 }

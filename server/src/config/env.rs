@@ -7,6 +7,8 @@ use std::sync::Arc;
 use secrecy::SecretString;
 use toolgate_executors::EnvSource;
 
+use super::model::Config;
+
 /// Every process variable with this prefix may be used, by its whole name or by what follows the prefix.
 pub(super) const PREFIX: &str = "TOOLGATE_TOOL_ENV_";
 
@@ -29,7 +31,9 @@ impl AllowedEnv {
         for (name, value) in process {
             if let Some(short) = name.strip_prefix(PREFIX).filter(|short| !short.is_empty()) {
                 values.insert(name.clone(), SecretString::from(value.as_str()));
-                values.entry(short.to_owned()).or_insert_with(|| SecretString::from(value.as_str()));
+                values
+                    .entry(short.to_owned())
+                    .or_insert_with(|| SecretString::from(value.as_str()));
             }
         }
         // A variable that is listed by its very name wins over a short name.
@@ -37,6 +41,12 @@ impl AllowedEnv {
             values.insert(name.clone(), SecretString::from(value.as_str()));
         }
         Self(Arc::new(Inner { listed, values }))
+    }
+
+    /// Those of a configuration.
+    #[must_use]
+    pub fn from_config(config: &Config) -> Self {
+        config.env.clone()
     }
 
     /// Whether definitions may use this variable, set or not.
@@ -53,7 +63,11 @@ impl AllowedEnv {
 
     /// The names that may be used.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.listed.iter().chain(self.0.values.keys().filter(|name| !self.0.listed.contains(*name))).map(String::as_str)
+        self.0
+            .listed
+            .iter()
+            .chain(self.0.values.keys().filter(|name| !self.0.listed.contains(*name)))
+            .map(String::as_str)
     }
 }
 

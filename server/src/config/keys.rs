@@ -29,11 +29,19 @@ pub(super) struct Key {
 }
 
 const fn key(path: &'static str, reading: Reading) -> Key {
-    Key { path, reading, range: (0, u64::MAX) }
+    Key {
+        path,
+        reading,
+        range: (0, u64::MAX),
+    }
 }
 
 const fn number(path: &'static str, least: u64, most: u64) -> Key {
-    Key { path, reading: Reading::Number, range: (least, most) }
+    Key {
+        path,
+        reading: Reading::Number,
+        range: (least, most),
+    }
 }
 
 /// Every setting, in the order of the summary.
@@ -96,9 +104,11 @@ impl Key {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Ok(Value::from(parts.map(Value::from).collect::<Vec<_>>()))
             }
-            Reading::Number => {
-                text.trim().parse::<u64>().map(Value::from).map_err(|_| format!("{text:?} is not a whole number"))
-            }
+            Reading::Number => text
+                .trim()
+                .parse::<u64>()
+                .map(Value::from)
+                .map_err(|_| format!("{text:?} is not a whole number")),
             Reading::FileOnly => Err("it can only be set in the configuration file".to_owned()),
         }
     }

@@ -65,27 +65,38 @@ impl Config {
 fn read(path: &Path, read_file: impl FnOnce(&Path) -> io::Result<String>) -> Result<Layer, Vec<Fault>> {
     let text = read_file(path).map_err(|error| {
         let problem = format!("it cannot be read: {error}");
-        vec![Fault { source: sources::file_source(path), key: None, problem }]
+        vec![Fault {
+            source: sources::file_source(path),
+            key: None,
+            problem,
+        }]
     })?;
     Layer::of_file(path, &text)
 }
 
 /// Says what does not fit, without showing secrets.
 fn fault(error: &figment::Error) -> Fault {
-    let source = error.metadata.as_ref().map_or("configuration", |metadata| metadata.name.as_ref()).to_owned();
+    let source = error
+        .metadata
+        .as_ref()
+        .map_or("configuration", |metadata| metadata.name.as_ref())
+        .to_owned();
     let path = error.path.join(".");
     let secret = Key::of_path(&path).is_some_and(Key::is_secret);
     let problem = match &error.kind {
-        Kind::InvalidType(Actual::Unsigned(_) | Actual::Signed(_) | Actual::Float(_) | Actual::Bool(_), expected)
-            if secret || expected.contains("string") =>
-        {
-            "expected a text: write it in quotes".to_owned()
+        Kind::InvalidType(
+            Actual::Unsigned(_) | Actual::Signed(_) | Actual::Float(_) | Actual::Bool(_),
+            expected,
+        ) if secret || expected.contains("string") => "expected a text: write it in quotes".to_owned(),
+        Kind::InvalidType(_, expected) | Kind::InvalidValue(_, expected) if secret => {
+            format!("expected {expected}")
         }
-        Kind::InvalidType(_, expected) | Kind::InvalidValue(_, expected) if secret => format!("expected {expected}"),
         Kind::InvalidType(actual, expected) | Kind::InvalidValue(actual, expected) => {
             format!("found {actual}, expected {expected}")
         }
-        Kind::UnknownField(name, known) => format!("unknown key {name:?}{}", sources::suggestion(name, known)),
+        Kind::UnknownField(name, known) => {
+            format!("unknown key {name:?}{}", sources::suggestion(name, known))
+        }
         Kind::UnknownVariant(name, known) => format!("{name:?} is none of {}", known.join(", ")),
         Kind::MissingField(name) => format!("{name:?} is missing"),
         _ if secret => "the value cannot be used".to_owned(),
@@ -96,5 +107,9 @@ fn fault(error: &figment::Error) -> Fault {
         "public_url" => "; write a URL such as https://tools.example.com",
         _ => "",
     };
-    Fault { source, key: (!path.is_empty()).then_some(path), problem: problem + hint }
+    Fault {
+        source,
+        key: (!path.is_empty()).then_some(path),
+        problem: problem + hint,
+    }
 }

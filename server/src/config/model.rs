@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::env::AllowedEnv;
-use crate::auth::external::IssuerConfig;
 use super::summary::Shown;
+use crate::auth::external::IssuerConfig;
 
 /// Everything that can be set. Made by [`Config::load`]; printing it in any way shows no secret.
 #[derive(Debug, Clone, Deserialize)]
@@ -43,16 +43,18 @@ pub struct Config {
     /// What is odd but does not stop the start; to be logged.
     #[serde(skip)]
     pub warnings: Vec<String>,
-    /// Every value as it may be shown, with its source.
+    /// Every setting as it may be shown, with its source.
     #[serde(skip)]
-    pub(super) shown: Vec<Shown>,
+    pub shown: Vec<Shown>,
 }
 
 impl Config {
     /// Whether clients reach the server by https, so that cookies must be `Secure`.
     #[must_use]
     pub fn is_https(&self) -> bool {
-        self.public_url.as_ref().is_some_and(|url| url.scheme() == "https")
+        self.public_url
+            .as_ref()
+            .is_some_and(|url| url.scheme() == "https")
     }
 
     /// The server's address for clients, without a trailing slash: `public_url`, or the address it listens on.
@@ -82,7 +84,7 @@ pub struct DatabaseUrl(String);
 impl DatabaseUrl {
     /// The whole address, password included.
     #[must_use]
-    pub fn expose(&self) -> &str {
+    pub fn expose_secret(&self) -> &str {
         &self.0
     }
 
@@ -106,7 +108,10 @@ impl fmt::Display for DatabaseUrl {
             None => (self.0.as_str(), None),
         };
         // The last `@`: a password may hold one that was not encoded.
-        match head.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?))) {
+        match head
+            .split_once("://")
+            .and_then(|(scheme, rest)| Some((scheme, rest.rsplit_once('@')?)))
+        {
             Some((scheme, (user, rest))) => match user.split_once(':') {
                 Some((name, _)) => write!(f, "{scheme}://{name}:***@{rest}")?,
                 None => write!(f, "{scheme}://{user}@{rest}")?,
@@ -177,7 +182,7 @@ pub struct AuthConfig {
 }
 
 /// What one client may take of the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Open connections; further ones wait to be accepted.
@@ -191,7 +196,7 @@ pub struct Limits {
     /// Bytes of a request's head.
     pub max_header_bytes: u32,
     /// Bytes of a request's body, uploads included.
-    pub max_body_bytes: u64,
+    pub max_body_bytes: usize,
     /// Seconds until a request must have its answer's head; above the longest time-out of a tool.
     pub request_timeout_s: u64,
     /// Seconds that running requests get when the server stops.

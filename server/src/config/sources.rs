@@ -43,7 +43,10 @@ impl Layer {
         for (path, value) in defaults() {
             insert(&mut values, path, value);
         }
-        Self { source: "default".to_owned(), values }
+        Self {
+            source: "default".to_owned(),
+            values,
+        }
     }
 
     /// The text of a file; every unknown key is a fault.
@@ -51,7 +54,13 @@ impl Layer {
         let source = file_source(path);
         let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
         let values = serde_saphyr::from_str_with_options::<Option<Dict>>(text, options)
-            .map_err(|error| vec![Fault { source: source.clone(), key: None, problem: error.to_string() }])?
+            .map_err(|error| {
+                vec![Fault {
+                    source: source.clone(),
+                    key: None,
+                    problem: error.to_string(),
+                }]
+            })?
             .unwrap_or_default();
         let mut unknown = Vec::new();
         find_unknown(&values, "", &mut |path| {
@@ -61,7 +70,11 @@ impl Layer {
                 problem: format!("unknown key{}", suggestion(path, &file_paths())),
             });
         });
-        if unknown.is_empty() { Ok(Self { source, values }) } else { Err(unknown) }
+        if unknown.is_empty() {
+            Ok(Self { source, values })
+        } else {
+            Err(unknown)
+        }
     }
 }
 
@@ -72,7 +85,12 @@ pub(super) fn file_source(path: &Path) -> String {
 
 /// Which file to read, if any.
 pub(super) fn file_path(args: &ServeArgs, process: &BTreeMap<String, String>) -> Option<PathBuf> {
-    let from_process = || process.get(VARIABLE_OF_FILE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let from_process = || {
+        process
+            .get(VARIABLE_OF_FILE)
+            .filter(|path| !path.is_empty())
+            .map(PathBuf::from)
+    };
     args.config.clone().or_else(from_process)
 }
 
@@ -83,7 +101,10 @@ pub(super) fn variables(
     warnings: &mut Vec<String>,
 ) -> Vec<Layer> {
     let mut layers = Vec::new();
-    for (name, text) in process.iter().filter(|(name, _)| name.starts_with("TOOLGATE_") && !name.starts_with(PREFIX)) {
+    for (name, text) in process
+        .iter()
+        .filter(|(name, _)| name.starts_with("TOOLGATE_") && !name.starts_with(PREFIX))
+    {
         let source = format!("variable {name}");
         match KEYS.iter().find(|key| key.variable() == *name) {
             Some(key) if !key.in_file() => {}
@@ -91,7 +112,11 @@ pub(super) fn variables(
             Some(key) if text.is_empty() && key.reading != Reading::List => {}
             Some(key) => match key.read(text) {
                 Ok(value) => layers.push(Layer::of_one(source, key.path, value)),
-                Err(problem) => faults.push(Fault { source, key: Some(key.path.to_owned()), problem }),
+                Err(problem) => faults.push(Fault {
+                    source,
+                    key: Some(key.path.to_owned()),
+                    problem,
+                }),
             },
             None => {
                 let names: Vec<String> = KEYS.iter().map(Key::variable).collect();
@@ -115,7 +140,9 @@ fn insert(values: &mut Dict, path: &str, value: Value) {
             values.insert(path.to_owned(), value);
         }
         Some((head, rest)) => {
-            let inner = values.entry(head.to_owned()).or_insert_with(|| Value::from(Dict::new()));
+            let inner = values
+                .entry(head.to_owned())
+                .or_insert_with(|| Value::from(Dict::new()));
             if let Value::Dict(_, inner) = inner {
                 insert(inner, rest, value);
             }
@@ -124,14 +151,25 @@ fn insert(values: &mut Dict, path: &str, value: Value) {
 }
 
 fn file_paths() -> Vec<&'static str> {
-    KEYS.iter().filter(|key| key.in_file()).map(|key| key.path).collect()
+    KEYS.iter()
+        .filter(|key| key.in_file())
+        .map(|key| key.path)
+        .collect()
 }
 
 /// Walks down to the settings; what leads to none is unknown. Below a setting its own type checks.
 fn find_unknown(values: &Dict, above: &str, found: &mut impl FnMut(&str)) {
     for (name, value) in values {
-        let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
-        let is_section = KEYS.iter().any(|key| key.path.strip_prefix(&path).is_some_and(|rest| rest.starts_with('.')));
+        let path = if above.is_empty() {
+            name.clone()
+        } else {
+            format!("{above}.{name}")
+        };
+        let is_section = KEYS.iter().any(|key| {
+            key.path
+                .strip_prefix(&path)
+                .is_some_and(|rest| rest.starts_with('.'))
+        });
         match value {
             _ if Key::of_path(&path).is_some_and(Key::in_file) => {}
             Value::Dict(_, inner) if is_section => find_unknown(inner, &path, found),
@@ -150,5 +188,7 @@ pub(super) fn suggestion(name: &str, known: &[&str]) -> String {
         .map(|candidate| (score(candidate), candidate))
         .filter(|(score, _)| *score > 0.8)
         .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map_or_else(String::new, |(_, candidate)| format!("; did you mean {candidate:?}?"))
+        .map_or_else(String::new, |(_, candidate)| {
+            format!("; did you mean {candidate:?}?")
+        })
 }

@@ -8,12 +8,15 @@ use figment::value::Value;
 use super::keys::{KEYS, Key};
 use super::model::Config;
 
-/// One line of the summary.
+/// One setting as it may be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Shown {
-    path: &'static str,
-    value: String,
-    source: String,
+pub struct Shown {
+    /// Its path in the file.
+    pub path: &'static str,
+    /// Its value; secrets are hidden.
+    pub value: String,
+    /// Where the value came from.
+    pub source: String,
 }
 
 impl Config {
@@ -21,7 +24,10 @@ impl Config {
     #[must_use]
     pub fn summary(&self) -> String {
         let width = |of: fn(&Shown) -> usize| self.shown.iter().map(of).max().unwrap_or(0);
-        let (paths, values) = (width(|row| row.path.len()), width(|row| row.value.chars().count()).min(60));
+        let (paths, values) = (
+            width(|row| row.path.len()),
+            width(|row| row.value.chars().count()).min(60),
+        );
         let mut text = String::from("configuration\n");
         for Shown { path, value, source } in &self.shown {
             // Writing to a String cannot fail.
@@ -34,8 +40,14 @@ impl Config {
 /// Prepares the lines.
 pub(super) fn shown(config: &Config, figment: &Figment) -> Vec<Shown> {
     let row = |key: &Key| {
-        let source = figment.find_metadata(key.path).map_or_else(|| "default".into(), |data| data.name.to_string());
-        Shown { path: key.path, value: value(config, key, figment.find_value(key.path).ok().as_ref()), source }
+        let source = figment
+            .find_metadata(key.path)
+            .map_or_else(|| "default".into(), |data| data.name.to_string());
+        Shown {
+            path: key.path,
+            value: value(config, key, figment.find_value(key.path).ok().as_ref()),
+            source,
+        }
     };
     KEYS.iter().filter(|key| key.in_file()).map(row).collect()
 }
@@ -46,7 +58,12 @@ fn value(config: &Config, key: &Key, value: Option<&Value>) -> String {
         ("admin.password", None) => "(generated at the first start)".to_owned(),
         ("auth.issuer", None) => config.issuer(),
         ("auth.issuers", _) => {
-            let names: Vec<&str> = config.auth.issuers.iter().map(|issuer| issuer.issuer.as_str()).collect();
+            let names: Vec<&str> = config
+                .auth
+                .issuers
+                .iter()
+                .map(|issuer| issuer.issuer.as_str())
+                .collect();
             list(&names)
         }
         ("tool_env", _) => list(&config.env.names().collect::<Vec<_>>()),
@@ -56,10 +73,16 @@ fn value(config: &Config, key: &Key, value: Option<&Value>) -> String {
             list(&items.iter().filter_map(Value::as_str).collect::<Vec<_>>())
         }
         (_, Some(Value::String(_, text))) => text.clone(),
-        (_, Some(other)) => other.to_u128().map_or_else(|| "(set)".to_owned(), |number| number.to_string()),
+        (_, Some(other)) => other
+            .to_u128()
+            .map_or_else(|| "(set)".to_owned(), |number| number.to_string()),
     }
 }
 
 fn list(items: &[&str]) -> String {
-    if items.is_empty() { "(none)".to_owned() } else { items.join(", ") }
+    if items.is_empty() {
+        "(none)".to_owned()
+    } else {
+        items.join(", ")
+    }
 }

@@ -20,19 +20,26 @@ fn load(file: Option<&str>, variables: &[(&str, &str)], flags: &[&str]) -> Resul
     if file.is_some() && args.config.is_none() {
         args.config = Some(PathBuf::from("toolgate.yaml"));
     }
-    let variables = variables.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
-    Config::load(&args, variables, |_| file.map(str::to_owned).ok_or_else(|| io::ErrorKind::NotFound.into()))
+    let variables = variables
+        .iter()
+        .map(|&(name, value)| (name.to_owned(), value.to_owned()));
+    Config::load(&args, variables, |_| {
+        file.map(str::to_owned)
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
+    })
 }
 
 fn faults(file: Option<&str>, variables: &[(&str, &str)], flags: &[&str]) -> String {
-    load(file, variables, flags).expect_err("it must be refused").to_string()
+    load(file, variables, flags)
+        .expect_err("it must be refused")
+        .to_string()
 }
 
 #[test]
 fn nothing_set_gives_the_documented_defaults() {
     let config = load(None, &[], &[]).unwrap();
     assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
-    assert_eq!(config.database_url.expose(), "sqlite:toolgate.db");
+    assert_eq!(config.database_url.expose_secret(), "sqlite:toolgate.db");
     assert_eq!(config.admin.username, "admin");
     assert!(config.admin.password.is_none() && config.public_url.is_none());
     assert_eq!(config.log.filter, "info");
@@ -59,7 +66,10 @@ fn later_sources_win(
     let config = load(file, variables, flags).unwrap();
     assert_eq!(config.listen.to_string(), listen);
     let summary = config.summary();
-    let line = summary.lines().find(|line| line.trim_start().starts_with("listen ")).unwrap();
+    let line = summary
+        .lines()
+        .find(|line| line.trim_start().starts_with("listen "))
+        .unwrap();
     assert!(line.contains(listen) && line.ends_with(source), "{line}");
 }
 
@@ -78,12 +88,27 @@ fn every_setting_of_the_file_is_read() {
         &[],
     )
     .unwrap();
-    assert_eq!(config.admin.password.as_ref().unwrap().expose_secret(), "long enough to keep");
+    assert_eq!(
+        config.admin.password.as_ref().unwrap().expose_secret(),
+        "long enough to keep"
+    );
     assert_eq!(config.allowed_hosts, ["a.example", "*.b.example"]);
     assert_eq!(config.issuer(), "me");
-    assert_eq!((config.limits.max_connections, config.limits.max_body_bytes, config.limits.drain_s), (1, 2048, 6));
+    assert_eq!(
+        (
+            config.limits.max_connections,
+            config.limits.max_body_bytes,
+            config.limits.drain_s
+        ),
+        (1, 2048, 6)
+    );
     assert!(config.is_https());
-    assert!(!config.summary().lines().any(|line| line.ends_with("default") && !line.contains("(none)")));
+    assert!(
+        !config
+            .summary()
+            .lines()
+            .any(|line| line.ends_with("default") && !line.contains("(none)"))
+    );
 }
 
 #[test]
@@ -95,7 +120,10 @@ fn variables_named_in_the_documentation_work() {
             ("TOOLGATE_DATABASE_URL", "postgres://me:hunter2@db/tools"),
             ("TOOLGATE_ADMIN_USERNAME", "root"),
             ("TOOLGATE_ADMIN_PASSWORD", "correct horse battery"),
-            ("TOOLGATE_EGRESS_ALLOW", "http://127.0.0.1:9, https://api.example.com"),
+            (
+                "TOOLGATE_EGRESS_ALLOW",
+                "http://127.0.0.1:9, https://api.example.com",
+            ),
             ("TOOLGATE_TOOL_ENV", "JINA_API_KEY,OTHER"),
             ("TOOLGATE_LOG", "warn"),
             ("TOOLGATE_LOG_FORMAT", "json"),
@@ -105,9 +133,15 @@ fn variables_named_in_the_documentation_work() {
     )
     .unwrap();
     assert_eq!(config.admin.username, "root");
-    assert_eq!(config.egress_allow, ["http://127.0.0.1:9", "https://api.example.com"]);
+    assert_eq!(
+        config.egress_allow,
+        ["http://127.0.0.1:9", "https://api.example.com"]
+    );
     assert_eq!(config.tool_env, ["JINA_API_KEY", "OTHER"]);
-    assert_eq!((config.log.filter.as_str(), config.log.format), ("warn", LogFormat::Json));
+    assert_eq!(
+        (config.log.filter.as_str(), config.log.format),
+        ("warn", LogFormat::Json)
+    );
     assert_eq!(config.limits.drain_s, 3);
 }
 
@@ -115,7 +149,10 @@ fn variables_named_in_the_documentation_work() {
 fn no_secret_shows() {
     let config = load(
         Some("database_url: postgres://me:hunter2@db/tools?sslpassword=hunter3&x=1\n"),
-        &[("TOOLGATE_ADMIN_PASSWORD", "hunter4 is long enough"), ("TOOLGATE_TOOL_ENV_KEY", "hunter5")],
+        &[
+            ("TOOLGATE_ADMIN_PASSWORD", "hunter4 is long enough"),
+            ("TOOLGATE_TOOL_ENV_KEY", "hunter5"),
+        ],
         &[],
     )
     .unwrap();
@@ -123,7 +160,10 @@ fn no_secret_shows() {
     for text in [&summary, &debug] {
         assert!(!text.contains("hunter"), "{text}");
     }
-    assert!(summary.contains("postgres://me:***@db/tools?sslpassword=***&x=1"), "{summary}");
+    assert!(
+        summary.contains("postgres://me:***@db/tools?sslpassword=***&x=1"),
+        "{summary}"
+    );
     assert!(summary.contains("TOOLGATE_TOOL_ENV_KEY"), "{summary}");
 }
 
@@ -191,10 +231,16 @@ fn bad_variables_and_flags_are_named(
 
 #[test]
 fn unknown_variables_warn_with_the_nearest_name() {
-    let variables = [("TOOLGATE_LISTN", "x"), ("TOOLGATE_TOOL_ENV_LISTN", "x"), ("OTHER", "x")];
+    let variables = [
+        ("TOOLGATE_LISTN", "x"),
+        ("TOOLGATE_TOOL_ENV_LISTN", "x"),
+        ("OTHER", "x"),
+    ];
     let config = load(None, &variables, &[]).unwrap();
     assert_eq!(config.warnings.len(), 1, "{:?}", config.warnings);
-    assert!(config.warnings[0].contains("TOOLGATE_LISTN") && config.warnings[0].contains("\"TOOLGATE_LISTEN\""));
+    assert!(
+        config.warnings[0].contains("TOOLGATE_LISTN") && config.warnings[0].contains("\"TOOLGATE_LISTEN\"")
+    );
 }
 
 #[rstest]
@@ -204,7 +250,11 @@ fn unknown_variables_warn_with_the_nearest_name() {
 #[case::impatient(&[("TOOLGATE_LIMITS_REQUEST_TIMEOUT_S", "10")], "request_timeout_s")]
 fn odd_settings_warn(#[case] variables: &[(&str, &str)], #[case] says: &str) {
     let config = load(None, variables, &[]).unwrap();
-    assert!(config.warnings.iter().any(|warning| warning.contains(says)), "{:?}", config.warnings);
+    assert!(
+        config.warnings.iter().any(|warning| warning.contains(says)),
+        "{:?}",
+        config.warnings
+    );
 }
 
 #[test]
@@ -235,7 +285,11 @@ fn definitions_reach_listed_and_prefixed_variables_only() {
     ];
     for (name, allowed, value) in rows {
         assert_eq!(config.env.allows(name), allowed, "{name}");
-        assert_eq!(config.env.get(name).as_ref().map(ExposeSecret::expose_secret), value, "{name}");
+        assert_eq!(
+            config.env.get(name).as_ref().map(ExposeSecret::expose_secret),
+            value,
+            "{name}"
+        );
     }
 }
 
@@ -243,7 +297,11 @@ fn definitions_reach_listed_and_prefixed_variables_only() {
 #[case("127.0.0.1:8080", None, "http://127.0.0.1:8080")]
 #[case("0.0.0.0:8080", None, "http://127.0.0.1:8080")]
 #[case("[::1]:8080", None, "http://[::1]:8080")]
-#[case("0.0.0.0:8080", Some("https://tools.example.com/"), "https://tools.example.com")]
+#[case(
+    "0.0.0.0:8080",
+    Some("https://tools.example.com/"),
+    "https://tools.example.com"
+)]
 fn the_address_for_clients(#[case] listen: &str, #[case] public: Option<&str>, #[case] base: &str) {
     let mut variables = vec![("TOOLGATE_LISTEN", listen)];
     variables.extend(public.map(|url| ("TOOLGATE_PUBLIC_URL", url)));

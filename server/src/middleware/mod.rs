@@ -1,1 +1,29 @@
-//! To be written.
+//! What every request passes through, in one pass: see [`edge`].
+
+pub mod body;
+pub mod csrf;
+pub mod edge;
+pub mod headers;
+pub mod host;
+mod problem;
+pub mod request_id;
+mod trace;
+
+#[cfg(test)]
+mod tests;
+
+use axum::Router;
+
+pub use self::edge::{EdgeLayer, EdgeSettings};
+pub use self::request_id::RequestId;
+pub use self::trace::LogPrincipal;
+use crate::state::AppState;
+
+/// Wraps every route and fallback that the router has by now.
+#[must_use]
+pub fn apply(router: Router<AppState>, app: &AppState) -> Router<AppState> {
+    router.layer(EdgeLayer::new(EdgeSettings::from_config(
+        &app.config,
+        app.metrics.clone(),
+    )))
+}

@@ -11,16 +11,18 @@ use super::metrics::Registry;
 
 /// The label of requests that no route matched.
 const UNMATCHED: &str = "unmatched";
-const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other"];
+const METHODS: [&str; 8] = [
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "other",
+];
 /// Statuses with a label of their own; the rest is `other`.
 const STATUSES: [u16; 32] = [
-    200, 201, 202, 204, 206, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 412, 413, 415, 421,
-    422, 428, 429, 431, 499, 500, 502, 503, 504,
+    200, 201, 202, 204, 206, 301, 302, 303, 304, 307, 308, 400, 401, 403, 404, 405, 406, 408, 409, 412, 413,
+    415, 421, 422, 428, 429, 431, 499, 500, 502, 503, 504,
 ];
 const STATUS_LABELS: [&str; STATUSES.len() + 1] = [
-    "200", "201", "202", "204", "206", "301", "302", "303", "304", "307", "308", "400", "401", "403", "404", "405",
-    "406", "408", "409", "412", "413", "415", "421", "422", "428", "429", "431", "499", "500", "502", "503", "504",
-    "other",
+    "200", "201", "202", "204", "206", "301", "302", "303", "304", "307", "308", "400", "401", "403", "404",
+    "405", "406", "408", "409", "412", "413", "415", "421", "422", "428", "429", "431", "499", "500", "502",
+    "503", "504", "other",
 ];
 
 /// Handles by route template. The templates are those of the router, so the map stops growing soon after the start.
@@ -51,9 +53,17 @@ impl HttpMetrics {
     ) {
         let template = route.unwrap_or(UNMATCHED);
         let route = self.route(template);
-        let method = METHODS.iter().position(|name| *name == method.as_str()).unwrap_or(METHODS.len() - 1);
+        let method = METHODS
+            .iter()
+            .position(|name| *name == method.as_str())
+            .unwrap_or(METHODS.len() - 1);
         let label = |name: &'static str, value: &'static str| Label::from_static_parts(name, value);
-        let labels = || vec![label("method", METHODS[method]), Label::new("route", template.to_owned())];
+        let labels = || {
+            vec![
+                label("method", METHODS[method]),
+                Label::new("route", template.to_owned()),
+            ]
+        };
         let of_method = route.methods[method].get_or_init(|| {
             Box::new(PerMethod {
                 duration: registry.histogram_of_route("toolgate_http_request_duration_seconds", labels()),
@@ -71,7 +81,12 @@ impl HttpMetrics {
     }
 
     fn route(&self, template: &str) -> Arc<Route> {
-        if let Some(route) = self.routes.read().unwrap_or_else(PoisonError::into_inner).get(template) {
+        if let Some(route) = self
+            .routes
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(template)
+        {
             return Arc::clone(route);
         }
         let mut routes = self.routes.write().unwrap_or_else(PoisonError::into_inner);
@@ -109,7 +124,10 @@ mod tests {
             "toolgate_http_requests_total{method=\"other\",route=\"unmatched\",status=\"other\"} 1",
             "toolgate_http_request_duration_seconds_count{method=\"GET\",route=\"/projects/{project_id}\"} 3",
         ] {
-            assert!(text.lines().any(|found| found == line), "{line} is not in\n{text}");
+            assert!(
+                text.lines().any(|found| found == line),
+                "{line} is not in\n{text}"
+            );
         }
     }
 }

@@ -25,7 +25,9 @@ const BUFFER_BYTES: usize = 64 * 1024;
 #[derive(Debug, Error)]
 pub enum LogError {
     /// The filter is not one that `tracing-subscriber` reads.
-    #[error("log.filter {filter:?} is not a filter: {source}; write a level such as \"info\" or pairs such as \"info,toolgate=debug\"")]
+    #[error(
+        "log.filter {filter:?} is not a filter: {source}; write a level such as \"info\" or pairs such as \"info,toolgate=debug\""
+    )]
     Filter {
         /// What was configured.
         filter: String,
@@ -48,9 +50,11 @@ pub struct LogGuard {
 ///
 /// # Errors
 /// When the filter cannot be read, or when logging was started before.
-pub fn start_logs(config: &LogConfig) -> Result<LogGuard, LogError> {
+pub fn init(config: &LogConfig) -> Result<LogGuard, LogError> {
     let (writer, worker) = writer_thread(std::io::stderr());
-    subscriber(config, writer)?.try_init().map_err(|_| LogError::Started)?;
+    subscriber(config, writer)?
+        .try_init()
+        .map_err(|_| LogError::Started)?;
     log_panics();
     Ok(LogGuard { _worker: worker })
 }
@@ -65,15 +69,20 @@ fn writer_thread(out: impl Write + Send + 'static) -> (NonBlocking, WorkerGuard)
 
 /// The filter of a configuration text, quiet libraries included.
 pub(crate) fn filter(text: &str) -> Result<EnvFilter, LogError> {
-    EnvFilter::try_new(format!("{QUIET},{text}"))
-        .map_err(|source| LogError::Filter { filter: text.to_owned(), source })
+    EnvFilter::try_new(format!("{QUIET},{text}")).map_err(|source| LogError::Filter {
+        filter: text.to_owned(),
+        source,
+    })
 }
 
 fn subscriber<W>(config: &LogConfig, writer: W) -> Result<Box<dyn Subscriber + Send + Sync>, LogError>
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    let lines = fmt().with_env_filter(filter(&config.filter)?).with_writer(writer).with_ansi(false);
+    let lines = fmt()
+        .with_env_filter(filter(&config.filter)?)
+        .with_writer(writer)
+        .with_ansi(false);
     Ok(match config.format {
         LogFormat::Text => Box::new(lines.finish()),
         LogFormat::Json => Box::new(lines.json().flatten_event(true).with_current_span(false).finish()),
@@ -111,7 +120,10 @@ mod tests {
     fn logged(filter: &str, format: LogFormat, log: impl FnOnce()) -> String {
         let sink = Sink::default();
         let (writer, worker) = writer_thread(sink.clone());
-        let config = LogConfig { filter: filter.to_owned(), format };
+        let config = LogConfig {
+            filter: filter.to_owned(),
+            format,
+        };
         tracing::subscriber::with_default(subscriber(&config, writer).unwrap(), log);
         drop(worker); // writes what waits
         String::from_utf8(sink.0.lock().unwrap().clone()).unwrap()
@@ -119,7 +131,9 @@ mod tests {
 
     #[test]
     fn json_lines_are_flat_objects() {
-        let text = logged("info", LogFormat::Json, || tracing::info!(status = 200, route = "/x/{id}", "request"));
+        let text = logged("info", LogFormat::Json, || {
+            tracing::info!(status = 200, route = "/x/{id}", "request")
+        });
         let line: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(line["message"], "request");
         assert_eq!(line["status"], 200);
@@ -129,7 +143,9 @@ mod tests {
 
     #[test]
     fn text_lines_have_no_colours() {
-        let text = logged("info", LogFormat::Text, || tracing::warn!(status = 500, "request"));
+        let text = logged("info", LogFormat::Text, || {
+            tracing::warn!(status = 500, "request")
+        });
         assert!(text.ends_with("request status=500\n"), "{text:?}");
         assert!(!text.contains('\u{1b}'));
     }
@@ -142,9 +158,15 @@ mod tests {
             tracing::debug!(target: "toolgate::http", "detail");
         };
         let usual = logged("info", LogFormat::Text, chatter);
-        assert!(usual.contains("from us") && !usual.contains("from sqlx") && !usual.contains("detail"), "{usual}");
+        assert!(
+            usual.contains("from us") && !usual.contains("from sqlx") && !usual.contains("detail"),
+            "{usual}"
+        );
         let asked = logged("warn,sqlx=info", LogFormat::Text, chatter);
-        assert!(!asked.contains("from us") && asked.contains("from sqlx"), "{asked}");
+        assert!(
+            !asked.contains("from us") && asked.contains("from sqlx"),
+            "{asked}"
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use metrics::{Counter, Histogram, Key, Label, Level, Metadata, Recorder, Unit};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use thiserror::Error;
 use tokio::task::JoinHandle;
 use toolgate_api::ErrorCode;
 use toolgate_core::definition::model::ToolDefinition;
@@ -19,23 +20,39 @@ use super::process;
 
 const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
 /// Upper bounds in seconds, from a cached answer to the longest call.
-const BUCKETS: [f64; 15] =
-    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
+const BUCKETS: [f64; 15] = [
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0,
+];
 /// How often samples are folded into their buckets; until then each takes 16 bytes.
 const UPKEEP: Duration = Duration::from_secs(1);
 
 const COUNTERS: [(&str, &str); 5] = [
-    ("toolgate_decisions_total", "Decisions on calls, by effect and by the code of the refusal."),
+    (
+        "toolgate_decisions_total",
+        "Decisions on calls, by effect and by the code of the refusal.",
+    ),
     (
         "toolgate_escalation_attempts_total",
         "Requests that asked for groups which the caller was not granted.",
     ),
-    ("toolgate_calls_total", "Executed calls, by outcome, code and kind of executor."),
-    ("toolgate_http_requests_total", "Answered requests, by method, route template and status."),
-    ("toolgate_audit_failures_total", "Calls refused because their record could not be written."),
+    (
+        "toolgate_calls_total",
+        "Executed calls, by outcome, code and kind of executor.",
+    ),
+    (
+        "toolgate_http_requests_total",
+        "Answered requests, by method, route template and status.",
+    ),
+    (
+        "toolgate_audit_failures_total",
+        "Calls refused because their record could not be written.",
+    ),
 ];
 const HISTOGRAMS: [(&str, &str); 2] = [
-    ("toolgate_call_duration_seconds", "Seconds that executing a call took, by kind of executor."),
+    (
+        "toolgate_call_duration_seconds",
+        "Seconds that executing a call took, by kind of executor.",
+    ),
     (
         "toolgate_http_request_duration_seconds",
         "Seconds until the head of the answer, by method and route template.",
@@ -44,8 +61,14 @@ const HISTOGRAMS: [(&str, &str); 2] = [
 const GAUGES: [(&str, &str); 4] = [
     ("toolgate_build_info", "Always 1; the label is the version."),
     ("toolgate_http_connections", "Open client connections."),
-    ("toolgate_process_resident_memory_bytes", "Resident memory of the process."),
-    ("toolgate_process_open_files", "Open file descriptors of the process."),
+    (
+        "toolgate_process_resident_memory_bytes",
+        "Resident memory of the process.",
+    ),
+    (
+        "toolgate_process_open_files",
+        "Open file descriptors of the process.",
+    ),
 ];
 
 /// What executes a tool, as a metric label.
@@ -66,7 +89,14 @@ pub enum ExecutorKind {
 }
 
 impl ExecutorKind {
-    const ALL: [Self; 6] = [Self::Jina, Self::Http, Self::Bus, Self::Service, Self::Mcp, Self::Other];
+    const ALL: [Self; 6] = [
+        Self::Jina,
+        Self::Http,
+        Self::Bus,
+        Self::Service,
+        Self::Mcp,
+        Self::Other,
+    ];
 
     /// The label's value.
     #[must_use]
@@ -94,6 +124,11 @@ pub fn executor_kind(tool: &ToolDefinition) -> ExecutorKind {
         _ => ExecutorKind::Other,
     }
 }
+
+/// The process has its metrics already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("metrics were installed before")]
+pub struct InstalledBefore;
 
 /// Every metric of this server. Clones share their counters.
 #[derive(Debug, Clone)]
@@ -142,12 +177,16 @@ impl Metrics {
     /// A fresh set, independent of every other.
     #[must_use]
     pub fn new() -> Self {
-        let builder = PrometheusBuilder::new().set_buckets(&BUCKETS).unwrap_or_else(|_| PrometheusBuilder::new());
+        let builder = PrometheusBuilder::new()
+            .set_buckets(&BUCKETS)
+            .unwrap_or_else(|_| PrometheusBuilder::new());
         let recorder = Arc::new(builder.build_recorder());
         let handle = recorder.handle();
         let recorder = Registry(recorder);
         recorder.describe();
-        recorder.gauge("toolgate_build_info", &[("version", env!("CARGO_PKG_VERSION"))]).set(1.0);
+        recorder
+            .gauge("toolgate_build_info", &[("version", env!("CARGO_PKG_VERSION"))])
+            .set(1.0);
         Self(Arc::new(Inner {
             handle,
             allowed: recorder.counter("toolgate_decisions_total", &[("effect", "allow"), ("code", "ok")]),
@@ -166,10 +205,15 @@ impl Metrics {
         }))
     }
 
-    /// Also collects what libraries and the accept loop count by the global macros. The first set wins; returns
-    /// whether it was this one.
-    pub fn install(&self) -> bool {
-        metrics::set_global_recorder(Arc::clone(&self.0.recorder.0)).is_ok()
+    /// The set of the process: it also collects what libraries and the accept loop count by the global macros.
+    ///
+    /// # Errors
+    /// When the process has one already.
+    pub fn install() -> Result<Self, InstalledBefore> {
+        let metrics = Self::new();
+        let recorder = Arc::clone(&metrics.0.recorder.0);
+        metrics::set_global_recorder(recorder).map_err(|_| InstalledBefore)?;
+        Ok(metrics)
     }
 
     /// Folds samples into buckets, again and again, until the task is aborted; without it histograms grow.
@@ -189,8 +233,14 @@ impl Metrics {
     #[must_use]
     pub fn render(&self) -> String {
         if let Some(usage) = process::usage() {
-            self.0.recorder.gauge("toolgate_process_resident_memory_bytes", &[]).set(usage.resident_bytes);
-            self.0.recorder.gauge("toolgate_process_open_files", &[]).set(usage.open_files);
+            self.0
+                .recorder
+                .gauge("toolgate_process_resident_memory_bytes", &[])
+                .set(usage.resident_bytes);
+            self.0
+                .recorder
+                .gauge("toolgate_process_open_files", &[])
+                .set(usage.open_files);
         }
         self.0.handle.render()
     }
@@ -221,11 +271,19 @@ impl Metrics {
             self.0.recorder.counter("toolgate_calls_total", &labels)
         };
         match code {
-            None => metrics.succeeded.get_or_init(|| counter("succeeded", "ok")).increment(1),
-            Some(code) => metrics.failed.get(code, || counter("failed", code.as_str())).increment(1),
+            None => metrics
+                .succeeded
+                .get_or_init(|| counter("succeeded", "ok"))
+                .increment(1),
+            Some(code) => metrics
+                .failed
+                .get(code, || counter("failed", code.as_str()))
+                .increment(1),
         }
         let duration = metrics.duration.get_or_init(|| {
-            self.0.recorder.histogram("toolgate_call_duration_seconds", &[("kind", kind.as_str())])
+            self.0
+                .recorder
+                .histogram("toolgate_call_duration_seconds", &[("kind", kind.as_str())])
         });
         let milliseconds = u64::try_from(duration_ms).unwrap_or(0);
         duration.record(Duration::from_millis(milliseconds).as_secs_f64());
@@ -238,7 +296,9 @@ impl Metrics {
 
     /// Counts one answered request. `route` is the template of the matched path, `None` when nothing matched.
     pub fn http_request(&self, method: &http::Method, route: Option<&str>, status: u16, duration: Duration) {
-        self.0.http.request(&self.0.recorder, method, route, status, duration);
+        self.0
+            .http
+            .request(&self.0.recorder, method, route, status, duration);
     }
 }
 
@@ -262,7 +322,8 @@ impl Registry {
 
     /// A histogram of which one label's value was made at run time, from a closed set.
     pub(super) fn histogram_of_route(&self, name: &'static str, labels: Vec<Label>) -> Histogram {
-        self.0.register_histogram(&Key::from_parts(name, labels), &METADATA)
+        self.0
+            .register_histogram(&Key::from_parts(name, labels), &METADATA)
     }
 
     fn gauge(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> metrics::Gauge {
@@ -274,7 +335,8 @@ impl Registry {
             self.0.describe_counter(name.into(), None, text.into());
         }
         for (name, text) in HISTOGRAMS {
-            self.0.describe_histogram(name.into(), Some(Unit::Seconds), text.into());
+            self.0
+                .describe_histogram(name.into(), Some(Unit::Seconds), text.into());
         }
         for (name, text) in GAUGES {
             self.0.describe_gauge(name.into(), None, text.into());
@@ -283,7 +345,10 @@ impl Registry {
 }
 
 fn key(name: &'static str, labels: &[(&'static str, &'static str)]) -> Key {
-    let labels = labels.iter().map(|&(name, value)| Label::from_static_parts(name, value)).collect::<Vec<_>>();
+    let labels = labels
+        .iter()
+        .map(|&(name, value)| Label::from_static_parts(name, value))
+        .collect::<Vec<_>>();
     Key::from_parts(name, labels)
 }
 
@@ -342,10 +407,19 @@ mod tests {
         }
         let text = metrics.render();
         for &code in ErrorCode::ALL {
-            assert!(has(&text, &format!("toolgate_decisions_total{{effect=\"deny\",code=\"{code}\"}} 1")), "{code}");
+            assert!(
+                has(
+                    &text,
+                    &format!("toolgate_decisions_total{{effect=\"deny\",code=\"{code}\"}} 1")
+                ),
+                "{code}"
+            );
             for kind in ExecutorKind::ALL.map(ExecutorKind::as_str) {
                 let labels = format!("outcome=\"failed\",code=\"{code}\",kind=\"{kind}\"");
-                assert!(has(&text, &format!("toolgate_calls_total{{{labels}}} 1")), "{code} {kind}");
+                assert!(
+                    has(&text, &format!("toolgate_calls_total{{{labels}}} 1")),
+                    "{code} {kind}"
+                );
             }
         }
     }
@@ -354,13 +428,24 @@ mod tests {
     fn everything_rendered_is_described_and_has_our_prefix() {
         let metrics = Metrics::new();
         metrics.call(ExecutorKind::Jina, None, 1);
-        metrics.http_request(&http::Method::GET, Some("/healthz"), 200, Duration::from_millis(1));
+        metrics.http_request(
+            &http::Method::GET,
+            Some("/healthz"),
+            200,
+            Duration::from_millis(1),
+        );
         let text = metrics.render();
         let mut seen = 0;
-        for name in text.lines().filter_map(|line| line.strip_prefix("# TYPE ")).filter_map(|line| line.split(' ').next())
+        for name in text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE "))
+            .filter_map(|line| line.split(' ').next())
         {
             assert!(name.starts_with("toolgate_"), "{name}");
-            assert!(text.contains(&format!("# HELP {name} ")), "{name} is not described");
+            assert!(
+                text.contains(&format!("# HELP {name} ")),
+                "{name} is not described"
+            );
             seen += 1;
         }
         assert!(seen >= 6, "{text}");
@@ -369,14 +454,26 @@ mod tests {
     #[test]
     fn which_executor_a_definition_leads_to() {
         let definition = |extra: serde_json::Value| -> ToolDefinition {
-            let mut tool = serde_json::json!({"name": "t", "type": "openapi", "parameters": {"type": "object"}});
-            tool.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+            let mut tool =
+                serde_json::json!({"name": "t", "type": "openapi", "parameters": {"type": "object"}});
+            tool.as_object_mut()
+                .unwrap()
+                .extend(extra.as_object().unwrap().clone());
             serde_json::from_value(tool).unwrap()
         };
         let rows = [
-            (serde_json::json!({"options": {"jina": {"mode": "search"}}}), ExecutorKind::Jina),
-            (serde_json::json!({"options": {"http": {"base_url": "https://a.test"}}}), ExecutorKind::Http),
-            (serde_json::json!({"target_subject": "cmd.tool.demo.x"}), ExecutorKind::Bus),
+            (
+                serde_json::json!({"options": {"jina": {"mode": "search"}}}),
+                ExecutorKind::Jina,
+            ),
+            (
+                serde_json::json!({"options": {"http": {"base_url": "https://a.test"}}}),
+                ExecutorKind::Http,
+            ),
+            (
+                serde_json::json!({"target_subject": "cmd.tool.demo.x"}),
+                ExecutorKind::Bus,
+            ),
             (serde_json::json!({"type": "tool-service"}), ExecutorKind::Service),
             (serde_json::json!({"type": "mcp-tool"}), ExecutorKind::Mcp),
             (serde_json::json!({"type": "anything-else"}), ExecutorKind::Other),

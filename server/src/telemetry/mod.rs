@@ -5,5 +5,5 @@ pub mod logs;
 pub mod metrics;
 mod process;
 
-pub use self::logs::{LogGuard, start_logs};
+pub use self::logs::LogGuard;
 pub use self::metrics::{ExecutorKind, Metrics, executor_kind};

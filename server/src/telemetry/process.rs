@@ -13,7 +13,10 @@ pub(super) struct Usage {
 pub(super) fn usage() -> Option<Usage> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let open_files = fs::read_dir("/proc/self/fd").ok()?.count();
-    Some(Usage { resident_bytes: resident_bytes(&status)?, open_files: f64::from(u32::try_from(open_files).ok()?) })
+    Some(Usage {
+        resident_bytes: resident_bytes(&status)?,
+        open_files: f64::from(u32::try_from(open_files).ok()?),
+    })
 }
 
 fn resident_bytes(status: &str) -> Option<f64> {
@@ -28,7 +31,10 @@ mod tests {
 
     #[test]
     fn resident_memory_is_read_from_the_status_text() {
-        assert_eq!(resident_bytes("Name:\tx\nVmRSS:\t   2048 kB\nThreads:\t1\n"), Some(2_097_152.0));
+        assert_eq!(
+            resident_bytes("Name:\tx\nVmRSS:\t   2048 kB\nThreads:\t1\n"),
+            Some(2_097_152.0)
+        );
         assert_eq!(resident_bytes("Name:\tx\n"), None);
     }
 }

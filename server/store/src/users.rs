@@ -35,7 +35,7 @@ impl Store {
     /// How many users there are.
     pub async fn count_users(&self) -> Result<u64> {
         let count: i64 =
-            both!(self, |pool| { sqlx::query_scalar("SELECT COUNT(*) FROM users").fetch_one(pool).await? })
+            both!(self, |pool| sqlx::query_scalar("SELECT COUNT(*) FROM users").fetch_one(pool).await?)
                 .await?;
         Ok(count.unsigned_abs())
     }

@@ -93,10 +93,9 @@ impl TestApp {
             ("TOOLGATE_ADMIN_PASSWORD".to_owned(), PASSWORD.to_owned()),
         ];
         env.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
-        let config = Config::load(ServeArgs::default(), env.into_iter(), |path| std::fs::read_to_string(path))
+        let config = Config::load(&ServeArgs::default(), env, |path| std::fs::read_to_string(path))
             .unwrap_or_else(|error| panic!("{error}"));
-        let metrics = Metrics::install().expect("metrics");
-        let started = start::start(config, Arc::new(SystemClock), Shutdown::new(), metrics).await.expect("the application starts");
+        let started = start::start(config, Arc::new(SystemClock), Shutdown::new(), Metrics::new()).await.expect("the application starts");
         let app = Arc::clone(&started.app);
         Self { router: toolgate::router::router(Arc::clone(&app)), app, _started: started, folder }
     }

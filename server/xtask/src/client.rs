@@ -30,7 +30,11 @@ impl Client {
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(30)))
             .build();
-        Self { agent: config.into(), address: address.to_owned(), token: None }
+        Self {
+            agent: config.into(),
+            address: address.to_owned(),
+            token: None,
+        }
     }
 
     /// The server's address.
@@ -45,7 +49,11 @@ impl Client {
 
     /// The same server with a key or token.
     pub(crate) fn with_token(&self, token: &str) -> Self {
-        Self { agent: self.agent.clone(), address: self.address.clone(), token: Some(token.to_owned()) }
+        Self {
+            agent: self.agent.clone(),
+            address: self.address.clone(),
+            token: Some(token.to_owned()),
+        }
     }
 
     /// Signs in with a password.
@@ -67,17 +75,23 @@ impl Client {
 
     /// Sends a request; anything but a 2xx answer is an error that shows the problem.
     pub(crate) fn send(&self, method: &str, path: &str, body: &Body<'_>) -> Result<Value> {
-        let mut request = ureq::http::Request::builder().method(method).uri(format!("{}{path}", self.address));
+        let mut request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.address));
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let what = || format!("{method} {path}");
         let answer = match body {
             Body::None => self.agent.run(request.body(())?),
-            Body::Json(value) => {
-                self.agent.run(request.header("content-type", "application/json").body(serde_json::to_vec(value)?)?)
-            }
-            Body::Yaml(text) => self.agent.run(request.header("content-type", "application/yaml").body(*text)?),
+            Body::Json(value) => self.agent.run(
+                request
+                    .header("content-type", "application/json")
+                    .body(serde_json::to_vec(value)?)?,
+            ),
+            Body::Yaml(text) => self
+                .agent
+                .run(request.header("content-type", "application/yaml").body(*text)?),
         };
         let mut answer = answer.with_context(what)?;
         let status = answer.status();
@@ -94,5 +108,7 @@ impl Client {
 
 /// A text member of an answer.
 pub(crate) fn text<'a>(value: &'a Value, member: &str) -> Result<&'a str> {
-    value[member].as_str().with_context(|| format!("the answer has no text `{member}`: {value}"))
+    value[member]
+        .as_str()
+        .with_context(|| format!("the answer has no text `{member}`: {value}"))
 }

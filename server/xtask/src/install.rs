@@ -68,7 +68,14 @@ pub(crate) fn python(name: &str, requirements: &Path) -> Result<PathBuf> {
     fs::create_dir_all(paths::tools())?;
     make_environment(&folder)?;
     Sh::new(bin.join("python"))
-        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"])
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--requirement",
+        ])
         .arg(requirements)
         .run()?;
     fs::write(installed, wanted)?;
@@ -95,12 +102,22 @@ pub(crate) fn node() -> Result<PathBuf> {
     {
         return Ok(folder.to_owned());
     }
-    println!("  there is no Node {}.{} or newer: taking the one that comes as a Python package", NODE.0, NODE.1);
-    python("node-runtime", &paths::root().join("openapi/tests/node-runtime.txt"))
+    println!(
+        "  there is no Node {}.{} or newer: taking the one that comes as a Python package",
+        NODE.0, NODE.1
+    );
+    python(
+        "node-runtime",
+        &paths::root().join("openapi/tests/node-runtime.txt"),
+    )
 }
 
 fn new_enough(version: &str) -> bool {
-    let mut numbers = version.trim().trim_start_matches('v').split('.').map_while(|part| part.parse::<u32>().ok());
+    let mut numbers = version
+        .trim()
+        .trim_start_matches('v')
+        .split('.')
+        .map_while(|part| part.parse::<u32>().ok());
     match (numbers.next(), numbers.next()) {
         (Some(major), Some(minor)) => (major, minor) >= NODE,
         _ => false,
@@ -155,9 +172,14 @@ mod tests {
 
     #[test]
     fn node_versions_compare_as_numbers() {
-        for (version, enough) in
-            [("v20.19.0\n", true), ("v20.20.2", true), ("v24.1.0", true), ("v20.9.0", false), ("v18.19.0", false), ("", false)]
-        {
+        for (version, enough) in [
+            ("v20.19.0\n", true),
+            ("v20.20.2", true),
+            ("v24.1.0", true),
+            ("v20.9.0", false),
+            ("v18.19.0", false),
+            ("", false),
+        ] {
             assert_eq!(new_enough(version), enough, "{version:?}");
         }
     }

@@ -23,7 +23,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Development tasks of Toolgate", disable_help_subcommand = true)]
+#[command(
+    name = "cargo xtask",
+    about = "Development tasks of Toolgate",
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(subcommand)]
     task: Task,

@@ -65,13 +65,17 @@ impl Package {
 pub(crate) fn sizes(folder: &Path) -> Result<BTreeMap<String, Size>> {
     let manifest = fs::read_to_string(folder.join("manifest.json"))
         .with_context(|| format!("{} has no manifest: run `cargo xtask ui`", folder.display()))?;
-    let names: BTreeMap<String, String> = serde_json::from_str(&manifest).context("the manifest is broken")?;
+    let names: BTreeMap<String, String> =
+        serde_json::from_str(&manifest).context("the manifest is broken")?;
     let length = |path: &Path| fs::metadata(path).map(|meta| meta.len());
     names
         .into_iter()
         .map(|(plain, hashed)| {
             let path = folder.join(&hashed);
-            let size = Size { raw: length(&path)?, brotli: length(&suffixed(&path, ".br"))? };
+            let size = Size {
+                raw: length(&path)?,
+                brotli: length(&suffixed(&path, ".br"))?,
+            };
             Ok((plain, size))
         })
         .collect()
@@ -106,11 +110,19 @@ pub(crate) fn hash(parts: &[&[u8]]) -> String {
         }
         hasher.update(part);
     }
-    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hasher
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn brotli(bytes: &[u8]) -> Result<Vec<u8>> {
-    let params = brotli::enc::BrotliEncoderParams { quality: 11, lgwin: 22, ..Default::default() };
+    let params = brotli::enc::BrotliEncoderParams {
+        quality: 11,
+        lgwin: 22,
+        ..Default::default()
+    };
     let mut output = Vec::new();
     brotli::BrotliCompress(&mut &*bytes, &mut output, &params).context("brotli failed")?;
     Ok(output)
@@ -156,11 +168,15 @@ mod tests {
         assert_eq!(fs::read_to_string(folder.join(&hashed)).unwrap(), text);
         let mut plain = String::new();
         let compressed = fs::read(folder.join(format!("{hashed}.br"))).unwrap();
-        brotli::Decompressor::new(&*compressed, 4096).read_to_string(&mut plain).unwrap();
+        brotli::Decompressor::new(&*compressed, 4096)
+            .read_to_string(&mut plain)
+            .unwrap();
         assert_eq!(plain, text);
         let mut plain = String::new();
         let compressed = fs::read(folder.join(format!("{hashed}.gz"))).unwrap();
-        flate2::read::GzDecoder::new(&*compressed).read_to_string(&mut plain).unwrap();
+        flate2::read::GzDecoder::new(&*compressed)
+            .read_to_string(&mut plain)
+            .unwrap();
         assert_eq!(plain, text);
         let sizes = sizes(&folder).unwrap();
         assert_eq!(sizes["main.css"].raw, 1150);

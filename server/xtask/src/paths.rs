@@ -5,8 +5,12 @@ use std::path::PathBuf;
 
 /// The workspace's root folder.
 pub(crate) fn root() -> PathBuf {
-    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    let root = manifest.ancestors().nth(2).map_or_else(|| manifest.clone(), PathBuf::from);
+    let manifest = env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    let root = manifest
+        .ancestors()
+        .nth(2)
+        .map_or_else(|| manifest.clone(), PathBuf::from);
     root.canonicalize().unwrap_or(root)
 }
 

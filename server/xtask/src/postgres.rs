@@ -29,13 +29,23 @@ impl Postgres {
             Sh::words("chown postgres").arg(folder.path()).read()?;
         }
         unprivileged(bin.join("initdb"))
-            .args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--pgdata"])
+            .args([
+                "--username=postgres",
+                "--auth=trust",
+                "--encoding=UTF8",
+                "--locale=C",
+                "--no-sync",
+                "--pgdata",
+            ])
             .arg(&data)
             .folder(folder.path())
             .read()
             .context("cannot create a PostgreSQL database")?;
         let port = free_port()?;
-        let mut command = unprivileged(bin.join("postgres")).arg("-D").arg(&data).folder(folder.path());
+        let mut command = unprivileged(bin.join("postgres"))
+            .arg("-D")
+            .arg(&data)
+            .folder(folder.path());
         for setting in [
             format!("port={port}"),
             "listen_addresses=127.0.0.1".to_owned(),
@@ -56,7 +66,11 @@ impl Postgres {
             if line.contains("ready to accept connections") {
                 // Somebody must go on reading, or the server would block on a full pipe.
                 std::thread::spawn(move || lines.for_each(drop));
-                return Ok(Self { child, port, _folder: folder });
+                return Ok(Self {
+                    child,
+                    port,
+                    _folder: folder,
+                });
             }
         }
         let status = child.wait()?;
@@ -87,14 +101,24 @@ fn programs() -> Result<PathBuf> {
 }
 
 fn installed() -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let versions = fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten();
     let mut folders: Vec<_> = versions
-        .filter_map(|entry| Some((entry.file_name().to_str()?.parse::<u32>().ok()?, entry.path().join("bin"))))
+        .filter_map(|entry| {
+            Some((
+                entry.file_name().to_str()?.parse::<u32>().ok()?,
+                entry.path().join("bin"),
+            ))
+        })
         .collect();
     folders.sort();
     let newest = folders.into_iter().rev().map(|(_, folder)| folder);
     let on_path = install::find("postgres").and_then(|path| Some(path.parent()?.to_owned()));
-    newest.chain(on_path).find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
+    newest
+        .chain(on_path)
+        .find(|folder| folder.join("initdb").is_file() && folder.join("postgres").is_file())
 }
 
 fn is_root() -> bool {

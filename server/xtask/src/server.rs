@@ -69,15 +69,27 @@ impl Server {
             }
             let _ = end_sender.send(());
         });
-        let mut server = Self { child, address: String::new(), log, ended };
+        let mut server = Self {
+            child,
+            address: String::new(),
+            log,
+            ended,
+        };
         match ready.recv_timeout(START) {
             Ok(address) => server.address = address,
             Err(RecvTimeoutError::Timeout) => {
-                bail!("the server does not listen after {} s; it said:\n{}", START.as_secs(), server.log())
+                bail!(
+                    "the server does not listen after {} s; it said:\n{}",
+                    START.as_secs(),
+                    server.log()
+                )
             }
             Err(RecvTimeoutError::Disconnected) => {
                 let status = server.child.wait()?;
-                bail!("the server ended with {status} instead of listening; it said:\n{}", server.log())
+                bail!(
+                    "the server ended with {status} instead of listening; it said:\n{}",
+                    server.log()
+                )
             }
         }
         Ok(server)
@@ -149,7 +161,10 @@ impl Server {
         }
         self.child.kill()?;
         self.child.wait()?;
-        bail!("the server had not stopped {} s after it was asked to", STOP.as_secs())
+        bail!(
+            "the server had not stopped {} s after it was asked to",
+            STOP.as_secs()
+        )
     }
 }
 
@@ -161,7 +176,10 @@ impl Drop for Server {
 
 /// A port of 127.0.0.1 that nobody listens on at the moment.
 pub(crate) fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind("127.0.0.1:0").context("there is no free port")?.local_addr()?.port())
+    Ok(TcpListener::bind("127.0.0.1:0")
+        .context("there is no free port")?
+        .local_addr()?
+        .port())
 }
 
 fn listening_address(line: &str) -> Option<String> {
@@ -182,8 +200,14 @@ mod tests {
     #[test]
     fn the_address_is_read_from_the_ready_line() {
         for (line, address) in [
-            ("listening on http://127.0.0.1:8080", Some("http://127.0.0.1:8080")),
-            ("INFO toolgate listening on http://[::1]:9/ version=1", Some("http://[::1]:9")),
+            (
+                "listening on http://127.0.0.1:8080",
+                Some("http://127.0.0.1:8080"),
+            ),
+            (
+                "INFO toolgate listening on http://[::1]:9/ version=1",
+                Some("http://[::1]:9"),
+            ),
             ("listening on tcp 1", None),
             ("starting", None),
         ] {
@@ -193,7 +217,10 @@ mod tests {
 
     #[test]
     fn the_password_is_read_from_its_line() {
-        assert_eq!(password_in("  password: abc-def  (shown once)").as_deref(), Some("abc-def"));
+        assert_eq!(
+            password_in("  password: abc-def  (shown once)").as_deref(),
+            Some("abc-def")
+        );
         assert_eq!(password_in("no secret here"), None);
     }
 

@@ -31,7 +31,12 @@ pub(crate) struct Outcome {
 impl Sh {
     /// A program found on `PATH`, or by its path.
     pub(crate) fn new(program: impl Into<OsString>) -> Self {
-        Self { program: program.into(), args: Vec::new(), envs: Vec::new(), folder: paths::root() }
+        Self {
+            program: program.into(),
+            args: Vec::new(),
+            envs: Vec::new(),
+            folder: paths::root(),
+        }
     }
 
     /// A program and its arguments, from one text split at spaces.
@@ -72,7 +77,11 @@ impl Sh {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.args).envs(self.envs.iter().cloned()).current_dir(&self.folder).stdin(Stdio::null());
+        command
+            .args(&self.args)
+            .envs(self.envs.iter().cloned())
+            .current_dir(&self.folder)
+            .stdin(Stdio::null());
         command
     }
 
@@ -83,29 +92,50 @@ impl Sh {
     /// Runs it with its output going where ours goes.
     pub(crate) fn run(&self) -> Result<()> {
         self.announce();
-        let status = self.command().status().with_context(|| format!("cannot start `{self}`"))?;
+        let status = self
+            .command()
+            .status()
+            .with_context(|| format!("cannot start `{self}`"))?;
         self.check(status)
     }
 
     /// Runs it silently and returns what it printed on standard output.
     pub(crate) fn read(&self) -> Result<String> {
-        let output = self.command().output().with_context(|| format!("cannot start `{self}`"))?;
+        let output = self
+            .command()
+            .output()
+            .with_context(|| format!("cannot start `{self}`"))?;
         if !output.status.success() {
-            bail!("`{self}` ended with {}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
+            bail!(
+                "`{self}` ended with {}: {}",
+                output.status,
+                String::from_utf8_lossy(&output.stderr).trim()
+            );
         }
-        String::from_utf8(output.stdout).with_context(|| format!("`{self}` printed something that is not text"))
+        String::from_utf8(output.stdout)
+            .with_context(|| format!("`{self}` printed something that is not text"))
     }
 
     /// Runs it silently and returns everything it printed and how it ended.
     pub(crate) fn read_all(&self) -> Result<Outcome> {
-        let output = self.command().output().with_context(|| format!("cannot start `{self}`"))?;
+        let output = self
+            .command()
+            .output()
+            .with_context(|| format!("cannot start `{self}`"))?;
         let text = [output.stdout, output.stderr].concat();
-        Ok(Outcome { text: String::from_utf8_lossy(&text).into_owned(), status: output.status })
+        Ok(Outcome {
+            text: String::from_utf8_lossy(&text).into_owned(),
+            status: output.status,
+        })
     }
 
     /// Whether it can be started and succeeds, without showing anything.
     pub(crate) fn succeeds(&self) -> bool {
-        self.command().stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
+        self.command()
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|status| status.success())
     }
 
     /// Runs it, shows what it prints as it comes, and keeps it.
@@ -128,7 +158,9 @@ impl Sh {
             text.push_str(&line);
             text.push('\n');
         }
-        let status = child.wait().with_context(|| format!("cannot wait for `{self}`"))?;
+        let status = child
+            .wait()
+            .with_context(|| format!("cannot wait for `{self}`"))?;
         Ok(Outcome { text, status })
     }
 
@@ -158,7 +190,8 @@ impl fmt::Display for Sh {
 
 /// Paths inside the workspace read better without its root.
 fn short(text: &OsStr) -> String {
-    text.to_string_lossy().replace(&format!("{}/", paths::root().display()), "")
+    text.to_string_lossy()
+        .replace(&format!("{}/", paths::root().display()), "")
 }
 
 /// The lines of both streams as they come; ends when the program has closed both.
@@ -178,7 +211,9 @@ fn forward(stream: impl Read + Send + 'static, sender: Sender<String>) {
         let mut reader = BufReader::new(stream);
         let mut line = Vec::new();
         while let Ok(1..) = reader.read_until(b'\n', &mut line) {
-            let text = String::from_utf8_lossy(&line).trim_end_matches(['\n', '\r']).to_owned();
+            let text = String::from_utf8_lossy(&line)
+                .trim_end_matches(['\n', '\r'])
+                .to_owned();
             line.clear();
             if sender.send(text).is_err() {
                 break;
@@ -193,7 +228,10 @@ mod tests {
 
     #[test]
     fn tee_keeps_both_streams_and_the_status() {
-        let outcome = Sh::new("sh").args(["-c", "echo one; echo two >&2; exit 3"]).tee().unwrap();
+        let outcome = Sh::new("sh")
+            .args(["-c", "echo one; echo two >&2; exit 3"])
+            .tee()
+            .unwrap();
         assert_eq!(outcome.status.code(), Some(3));
         let mut lines: Vec<_> = outcome.text.lines().collect();
         lines.sort_unstable();
@@ -210,7 +248,12 @@ mod tests {
     #[test]
     fn environment_and_folder_reach_the_program() {
         let folder = std::env::temp_dir().canonicalize().unwrap();
-        let text = Sh::new("sh").args(["-c", "echo $COLOUR; pwd"]).env("COLOUR", "green").folder(&folder).read().unwrap();
+        let text = Sh::new("sh")
+            .args(["-c", "echo $COLOUR; pwd"])
+            .env("COLOUR", "green")
+            .folder(&folder)
+            .read()
+            .unwrap();
         assert_eq!(text, format!("green\n{}\n", folder.display()));
     }
 }

@@ -31,7 +31,8 @@ pub(crate) fn run() -> Result<PathBuf> {
     let folder = paths::target().join("ui");
     let stamp_file = paths::target().join("ui.stamp");
     let stamp = stamp(&bytes, &sources);
-    if fs::read_to_string(&stamp_file).is_ok_and(|old| old == stamp) && folder.join("manifest.json").is_file() {
+    if fs::read_to_string(&stamp_file).is_ok_and(|old| old == stamp) && folder.join("manifest.json").is_file()
+    {
         println!("  {} is up to date", folder.display());
         return Ok(folder);
     }
@@ -39,7 +40,11 @@ pub(crate) fn run() -> Result<PathBuf> {
     let _ = fs::remove_file(&stamp_file);
     package(&compiled, &sources)?.write(&folder)?;
     fs::write(&stamp_file, stamp)?;
-    println!("  packaged {} in {:.1} s", folder.display(), started.elapsed().as_secs_f32());
+    println!(
+        "  packaged {} in {:.1} s",
+        folder.display(),
+        started.elapsed().as_secs_f32()
+    );
     for (name, size) in package::sizes(&folder)? {
         println!("    {name:<28} {:>9} B  {:>8} B br", size.raw, size.brotli);
     }
@@ -56,7 +61,11 @@ fn read_sources(frontend: &Path) -> Result<Sources> {
     if folder.is_dir() {
         collect(&folder, "", &mut assets)?;
     }
-    Ok(Sources { boot: read("boot.js")?, style: read("style/main.css")?, assets })
+    Ok(Sources {
+        boot: read("boot.js")?,
+        style: read("style/main.css")?,
+        assets,
+    })
 }
 
 /// Every file below a folder, by its path with slashes.
@@ -104,7 +113,9 @@ fn package(compiled: &Path, sources: &Sources) -> Result<Package> {
 /// its hashed name.
 fn assemble(mut glue: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Package> {
     let mut package = Package::default();
-    let wasm = glue.remove("app_bg.wasm").context("wasm-bindgen made no app_bg.wasm")?;
+    let wasm = glue
+        .remove("app_bg.wasm")
+        .context("wasm-bindgen made no app_bg.wasm")?;
     let app = glue.remove("app.js").context("wasm-bindgen made no app.js")?;
     // What remains are snippets: the glue imports them by their own paths.
     for (name, bytes) in glue {
@@ -114,7 +125,10 @@ fn assemble(mut glue: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Pa
     let app = package.add("app.js", replace(app, &[("app_bg.wasm", &wasm)])?);
     let boot = replace(
         sources.boot.clone(),
-        &[("./app.js", &format!("./{app}")), ("./app_bg.wasm", &format!("./{wasm}"))],
+        &[
+            ("./app.js", &format!("./{app}")),
+            ("./app_bg.wasm", &format!("./{wasm}")),
+        ],
     )?;
     package.add("boot.js", boot);
     for (name, bytes) in &sources.assets {
@@ -123,9 +137,17 @@ fn assemble(mut glue: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Pa
     let links: Vec<_> = sources
         .assets
         .keys()
-        .filter_map(|name| Some((format!("../assets/{name}"), format!("./{}", package.hashed(name)?))))
+        .filter_map(|name| {
+            Some((
+                format!("../assets/{name}"),
+                format!("./{}", package.hashed(name)?),
+            ))
+        })
         .collect();
-    let links: Vec<_> = links.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+    let links: Vec<_> = links
+        .iter()
+        .map(|(from, to)| (from.as_str(), to.as_str()))
+        .collect();
     let style = replace(sources.style.clone(), &links)?;
     package.add("main.css", style);
     Ok(package)
@@ -153,7 +175,10 @@ mod tests {
 
     fn glue() -> BTreeMap<String, Vec<u8>> {
         BTreeMap::from([
-            ("app.js".to_owned(), b"new URL('app_bg.wasm', import.meta.url)".to_vec()),
+            (
+                "app.js".to_owned(),
+                b"new URL('app_bg.wasm', import.meta.url)".to_vec(),
+            ),
             ("app_bg.wasm".to_owned(), b"\0asm".to_vec()),
             ("snippets/x/inline0.js".to_owned(), b"export {}".to_vec()),
         ])

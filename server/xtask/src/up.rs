@@ -94,7 +94,13 @@ pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16) -> Result<(Server,
     let start = |listen: &str, envs: &[(&str, &str)], show_log| {
         let mut envs = envs.to_vec();
         envs.push(("TOOLGATE_LOG", &log));
-        Server::start(&Start { binary, listen, database_url: &database_url, envs: &envs, show_log })
+        Server::start(&Start {
+            binary,
+            listen,
+            database_url: &database_url,
+            envs: &envs,
+            show_log,
+        })
     };
 
     let first = start(&listen, &[], false)?;
@@ -134,7 +140,11 @@ fn free_address(port: u16) -> Result<String> {
 fn create_project(anyone: &Client, password: &str) -> Result<String> {
     let admin = anyone.sign_in(ADMIN, password)?;
     println!("\n1. The administrator signs in and creates the project {PROJECT}");
-    show_post(&admin, "/projects", &json!({ "id": PROJECT, "name": "Toolgate calls itself" }))?;
+    show_post(
+        &admin,
+        "/projects",
+        &json!({ "id": PROJECT, "name": "Toolgate calls itself" }),
+    )?;
     println!("2. The administrator creates the key that the example's tools will present");
     let body = json!({ "name": "example upstream", "role": "auditor", "groups": ["catalog", "record"] });
     let answer = admin.post(&format!("/projects/{PROJECT}/keys"), &body)?;
@@ -149,7 +159,11 @@ fn first_call(anyone: &Client, password: &str) -> Result<()> {
     let admin = anyone.sign_in(ADMIN, password)?;
     let file = paths::root().join("openapi/examples/toolgate-api.yaml");
     let tools = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
-    ensure!(tools.contains(PLACEHOLDER), "{} does not name {PLACEHOLDER}", file.display());
+    ensure!(
+        tools.contains(PLACEHOLDER),
+        "{} does not name {PLACEHOLDER}",
+        file.display()
+    );
     let tools = tools.replace(PLACEHOLDER, anyone.address());
 
     println!("\n3. The administrator uploads openapi/examples/toolgate-api.yaml");
@@ -157,7 +171,12 @@ fn first_call(anyone: &Client, password: &str) -> Result<()> {
     let answer = admin.send("POST", &path, &Body::Yaml(&tools))?;
     println!("   POST {path}");
     for item in members(&answer, "items") {
-        println!("   -> {} {} (revision {})", plain(&item["name"]), plain(&item["outcome"]), item["revision"]);
+        println!(
+            "   -> {} {} (revision {})",
+            plain(&item["name"]),
+            plain(&item["outcome"]),
+            item["revision"]
+        );
     }
 
     println!("4. The administrator creates an agent's key for the groups catalog and record");
@@ -170,19 +189,31 @@ fn first_call(anyone: &Client, password: &str) -> Result<()> {
     let agent = anyone.with_token(secret);
 
     println!("5. The agent asks what it may call");
-    show_post(&agent, &format!("/projects/{PROJECT}/resolve"), &json!({ "group": ["catalog", "record"] }))?;
+    show_post(
+        &agent,
+        &format!("/projects/{PROJECT}/resolve"),
+        &json!({ "group": ["catalog", "record"] }),
+    )?;
 
     println!("6. The agent calls list-tools; Toolgate decides, records, asks its own API, and answers");
     let body = json!({ "tool": "list-tools", "arguments": { "limit": 2 }, "group": ["catalog"] });
     let answer = show_post(&agent, &format!("/projects/{PROJECT}/calls"), &body)?;
-    ensure!(answer["status"] == "succeeded", "the first call did not succeed: {answer}");
+    ensure!(
+        answer["status"] == "succeeded",
+        "the first call did not succeed: {answer}"
+    );
 
     println!("7. The record shows who did what, and what came of it");
     let path = format!("/projects/{PROJECT}/audit?call_id={}", text(&answer, "call_id")?);
     let record = admin.get(&path)?;
     println!("   GET {path}");
-    let entry = members(&record, "items").next().context("the record does not have the call")?;
-    ensure!(entry["outcome"] == "succeeded", "the record says otherwise: {entry}");
+    let entry = members(&record, "items")
+        .next()
+        .context("the record does not have the call")?;
+    ensure!(
+        entry["outcome"] == "succeeded",
+        "the record says otherwise: {entry}"
+    );
     println!("{}", indented(entry));
     Ok(())
 }
@@ -206,7 +237,11 @@ fn plain(value: &Value) -> &str {
 fn indented(value: &Value) -> String {
     const LINES: usize = 40;
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    let mut lines: Vec<_> = text.lines().take(LINES).map(|line| format!("   {line}")).collect();
+    let mut lines: Vec<_> = text
+        .lines()
+        .take(LINES)
+        .map(|line| format!("   {line}"))
+        .collect();
     let more = text.lines().count().saturating_sub(LINES);
     if more > 0 {
         lines.push(format!("   ... {more} more lines"));

@@ -22,7 +22,11 @@ enum Toolchain {
 
 /// Compiles the dashboard; returns the WebAssembly file as cargo leaves it.
 pub(crate) fn build() -> Result<PathBuf> {
-    let build = |extra: &str| Sh::cargo(&format!("build --package toolgate-ui --profile {PROFILE} --target {TARGET} {extra}"));
+    let build = |extra: &str| {
+        Sh::cargo(&format!(
+            "build --package toolgate-ui --profile {PROFILE} --target {TARGET} {extra}"
+        ))
+    };
     let folder = match toolchain()? {
         Toolchain::Ready => {
             build("").run()?;
@@ -54,14 +58,19 @@ fn toolchain() -> Result<Toolchain> {
     if added.is_ok() && ready() {
         return Ok(Toolchain::Ready);
     }
-    println!("  rustup cannot add it: compiling with the distribution's rustc and the standard library's source");
+    println!(
+        "  rustup cannot add it: compiling with the distribution's rustc and the standard library's source"
+    );
     from_source(&sysroot)
 }
 
 fn from_source(sysroot: &std::path::Path) -> Result<Toolchain> {
     let rustc = PathBuf::from("/usr/bin/rustc");
     if !rustc.is_file() || !has_library_source(&rustc) {
-        install::packages(&["rustc-web", "rust-web-src"], "compiling for the browser without rustup's target")?;
+        install::packages(
+            &["rustc-web", "rust-web-src"],
+            "compiling for the browser without rustup's target",
+        )?;
     }
     if !has_library_source(&rustc) {
         bail!(
@@ -69,14 +78,21 @@ fn from_source(sysroot: &std::path::Path) -> Result<Toolchain> {
              or install the packages rustc-web and rust-web-src"
         );
     }
-    Ok(Toolchain::FromSource { rustc, linker: rust_lld(sysroot)? })
+    Ok(Toolchain::FromSource {
+        rustc,
+        linker: rust_lld(sysroot)?,
+    })
 }
 
 fn has_library_source(rustc: &std::path::Path) -> bool {
     Sh::new(rustc)
         .args(["--print", "sysroot"])
         .read()
-        .is_ok_and(|sysroot| PathBuf::from(sysroot.trim()).join("lib/rustlib/src/rust/library/std/Cargo.toml").is_file())
+        .is_ok_and(|sysroot| {
+            PathBuf::from(sysroot.trim())
+                .join("lib/rustlib/src/rust/library/std/Cargo.toml")
+                .is_file()
+        })
 }
 
 /// The linker that comes with rustup's toolchain: `lib/rustlib/<host>/bin/rust-lld`.

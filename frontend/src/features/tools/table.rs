@@ -39,7 +39,7 @@ fn ToolRow(tool: Tool) -> impl IntoView {
                 <span class="tool-name">{tool.name}</span>
                 <span class="tool-description">{tool.description}</span>
             </th>
-            <td role="cell" data-label="Type">
+            <td role="cell" data-label="Type" class="type-cell">
                 <span class="mono">{tool.type_}</span>
             </td>
             <td role="cell" data-label="Groups">

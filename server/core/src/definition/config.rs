@@ -28,7 +28,13 @@ pub(super) fn read(
     service: &Service,
     report: &mut Report,
 ) -> Map<String, Value> {
-    let mut reader = Reader { kind, service, config: Map::new(), found: HashMap::new(), report };
+    let mut reader = Reader {
+        kind,
+        service,
+        config: Map::new(),
+        found: HashMap::new(),
+        report,
+    };
     for (key, spot, value) in tool.entries() {
         if !TOOL_KEYS.contains(&key) {
             reader.key(key, &spot, &value, "a tool", &TOOL_KEYS);
@@ -57,7 +63,9 @@ struct Reader<'r> {
 impl Reader<'_> {
     fn key(&mut self, key: &str, spot: &Spot, value: &Cursor<'_>, place: &str, common: &[&str]) {
         let own: &[ConfigKey] = self.kind.map_or(&[], |kind| kind.config);
-        let rule = own.iter().find(|rule| rule.name == key || rule.spellings.contains(&key));
+        let rule = own
+            .iter()
+            .find(|rule| rule.name == key || rule.spellings.contains(&key));
         let canonical = rule.map_or(key, |rule| rule.name).to_owned();
         let parameter = match self.service {
             Service::Known(service) => service.config_params.iter().any(|param| param.name == key),
@@ -77,11 +85,13 @@ impl Reader<'_> {
         }
         let read = match rule.map(|rule| rule.value) {
             Some(ConfigValue::Text) => fields::word(value, key, 1_000, self.report).map(Value::String),
-            Some(ConfigValue::Count) => {
-                fields::integer(value, key, 1, 10_000, self.report).map(Value::from)
-            }
+            Some(ConfigValue::Count) => fields::integer(value, key, 1, 10_000, self.report).map(Value::from),
             None if matches!(value.node.data, Data::Null) => {
-                self.report.error(&value.spot, format!("{key:?} must have a value"), "leave it out if it has none");
+                self.report.error(
+                    &value.spot,
+                    format!("{key:?} must have a value"),
+                    "leave it out if it has none",
+                );
                 None
             }
             None => Some(value.node.to_value()),
@@ -93,25 +103,37 @@ impl Reader<'_> {
 
     fn unknown(&mut self, key: &str, spot: &Spot, place: &str, common: &[&str]) {
         // Without a usable type or service nobody can say which keys are known.
-        let of_any_kind =
-            || KINDS.iter().flat_map(|kind| kind.config).any(|rule| rule.name == key || rule.spellings.contains(&key));
+        let of_any_kind = || {
+            KINDS
+                .iter()
+                .flat_map(|kind| kind.config)
+                .any(|rule| rule.name == key || rule.spellings.contains(&key))
+        };
         if matches!(self.service, Service::Faulty) || self.kind.is_none() && of_any_kind() {
             return;
         }
         if of_any_kind() {
             let kinds = KINDS.iter().filter(|kind| {
-                kind.config.iter().any(|rule| rule.name == key || rule.spellings.contains(&key))
+                kind.config
+                    .iter()
+                    .any(|rule| rule.name == key || rule.spellings.contains(&key))
             });
             let message = match self.kind {
                 Some(kind) => format!("a tool of type {} takes no {}", kind.name, shown(key)),
                 None => format!("unknown key {}", shown(key)),
             };
             let kinds: Vec<&str> = kinds.map(|kind| kind.name).collect();
-            self.report.error(spot, message, format!("it belongs to type {}", kinds.join(", ")));
+            self.report
+                .error(spot, message, format!("it belongs to type {}", kinds.join(", ")));
             return;
         }
         let mut known: Vec<&str> = common.to_vec();
-        known.extend(self.kind.into_iter().flat_map(|kind| kind.config).map(|rule| rule.name));
+        known.extend(
+            self.kind
+                .into_iter()
+                .flat_map(|kind| kind.config)
+                .map(|rule| rule.name),
+        );
         if let Service::Known(service) = self.service {
             known.extend(service.config_params.iter().map(|param| param.name.as_str()));
         }
@@ -126,11 +148,16 @@ impl Reader<'_> {
             match rule.need {
                 Need::Optional => {}
                 Need::Advised(otherwise) => {
-                    self.report.warning(&tool.spot, format!("no {:?}: {otherwise}", rule.name), format!("write {}: <name>", rule.name));
+                    self.report.warning(
+                        &tool.spot,
+                        format!("no {:?}: {otherwise}", rule.name),
+                        format!("write {}: <name>", rule.name),
+                    );
                 }
                 Need::Required => {
                     let message = format!("the tool has no {:?}", rule.name);
-                    self.report.error(&tool.spot, message, format!("write {}: <value>", rule.name));
+                    self.report
+                        .error(&tool.spot, message, format!("write {}: <value>", rule.name));
                 }
             }
         }
@@ -139,7 +166,11 @@ impl Reader<'_> {
                 if !self.found.contains_key(&param.name) {
                     self.report.error(
                         &tool.spot,
-                        format!("the service {} requires {:?}", shown(service.id.as_str()), param.name),
+                        format!(
+                            "the service {} requires {:?}",
+                            shown(service.id.as_str()),
+                            param.name
+                        ),
                         format!("write {}: <value>", param.name),
                     );
                 }

@@ -10,7 +10,15 @@ use super::report::{Report, Spot, listed, shown};
 
 /// Headers that only the HTTP client itself may set.
 const TRANSPORT: [&str; 9] = [
-    "host", "content-length", "connection", "transfer-encoding", "te", "upgrade", "keep-alive", "trailer", "expect",
+    "host",
+    "content-length",
+    "connection",
+    "transfer-encoding",
+    "te",
+    "upgrade",
+    "keep-alive",
+    "trailer",
+    "expect",
 ];
 /// Headers whose value is a secret by their meaning.
 const SECRET_HEADERS: [&str; 4] = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
@@ -19,7 +27,11 @@ const SECRET_HEADERS: [&str; 4] = ["authorization", "proxy-authorization", "cook
 pub(super) fn base_url(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> {
     let text = fields::word(cursor, "base_url", 2_000, report)?;
     if let Err((why, hint)) = check_base_url(&text) {
-        report.error(&cursor.spot, format!("\"base_url\" {why}: {}", shown(&text)), hint);
+        report.error(
+            &cursor.spot,
+            format!("\"base_url\" {why}: {}", shown(&text)),
+            hint,
+        );
         return None;
     }
     Some(text)
@@ -31,16 +43,23 @@ fn check_base_url(text: &str) -> Result<(), (String, &'static str)> {
     if text.chars().any(|c| c.is_whitespace() || c == '\\') {
         return fault("must not contain blanks or backslashes", EXAMPLE);
     }
-    let Ok(url) = Url::parse(text) else { return fault("is not an address", EXAMPLE) };
+    let Ok(url) = Url::parse(text) else {
+        return fault("is not an address", EXAMPLE);
+    };
     if !matches!(url.scheme(), "http" | "https") {
         return fault("must begin with https:// or http://", EXAMPLE);
     }
-    let Some((scheme, rest)) = text.split_once("://") else { return fault("needs // after the scheme", EXAMPLE) };
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return fault("needs // after the scheme", EXAMPLE);
+    };
     if !scheme.eq_ignore_ascii_case(url.scheme()) {
         return fault("is not an address", EXAMPLE);
     }
     if !url.username().is_empty() || url.password().is_some() || authority(rest).contains('@') {
-        return fault("must not contain a user or password", "use auth.env for credentials");
+        return fault(
+            "must not contain a user or password",
+            "use auth.env for credentials",
+        );
     }
     if url.query().is_some() || url.fragment().is_some() {
         return fault("must not contain ? or #", "map arguments under query instead");
@@ -49,7 +68,10 @@ fn check_base_url(text: &str) -> Result<(), (String, &'static str)> {
     let typed = without_port(authority(rest)).to_ascii_lowercase();
     if url.host_str() != Some(typed.as_str()) {
         let host = url.host_str().unwrap_or_default();
-        return Err((format!("has a host that means {host:?}"), "write the host in its plain form"));
+        return Err((
+            format!("has a host that means {host:?}"),
+            "write the host in its plain form",
+        ));
     }
     Ok(())
 }
@@ -85,20 +107,34 @@ pub(super) fn method(cursor: &Cursor<'_>, allowed: &[&str], report: &mut Report)
 pub(super) fn header_name(name: &str, spot: &Spot, report: &mut Report) -> bool {
     let is_token = !name.is_empty()
         && name.len() <= 128
-        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
+        && name
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b));
     if !is_token {
-        report.error(spot, format!("{} is not a header name", shown(name)), "letters, digits and '-'");
+        report.error(
+            spot,
+            format!("{} is not a header name", shown(name)),
+            "letters, digits and '-'",
+        );
         return false;
     }
     if TRANSPORT.contains(&name.to_ascii_lowercase().as_str()) {
-        report.error(spot, format!("the header {name} is set by the gateway itself"), "remove it");
+        report.error(
+            spot,
+            format!("the header {name} is set by the gateway itself"),
+            "remove it",
+        );
         return false;
     }
     true
 }
 
 /// Constant headers. Secrets have no place here: definitions are shown, compared and exported.
-pub(super) fn headers(cursor: &Cursor<'_>, secret_hint: &str, report: &mut Report) -> BTreeMap<String, String> {
+pub(super) fn headers(
+    cursor: &Cursor<'_>,
+    secret_hint: &str,
+    report: &mut Report,
+) -> BTreeMap<String, String> {
     let mut headers = BTreeMap::new();
     if !fields::map(cursor, "headers", report) {
         return headers;
@@ -107,8 +143,15 @@ pub(super) fn headers(cursor: &Cursor<'_>, secret_hint: &str, report: &mut Repor
         if !header_name(name, &spot, report) {
             continue;
         }
-        if headers.keys().any(|other: &String| other.eq_ignore_ascii_case(name)) {
-            report.error(&spot, format!("the header {name} stands here twice"), "case does not matter in header names");
+        if headers
+            .keys()
+            .any(|other: &String| other.eq_ignore_ascii_case(name))
+        {
+            report.error(
+                &spot,
+                format!("the header {name} stands here twice"),
+                "case does not matter in header names",
+            );
         }
         // What a header carries is always a text; `X-Timeout: 30` needs no quotes.
         let text = match &value.node.data {
@@ -120,7 +163,11 @@ pub(super) fn headers(cursor: &Cursor<'_>, secret_hint: &str, report: &mut Repor
             },
         };
         if text.chars().any(|c| c.is_control() || !c.is_ascii()) {
-            report.error(&value.spot, format!("the value of the header {name} must be printable ASCII"), "");
+            report.error(
+                &value.spot,
+                format!("the value of the header {name} must be printable ASCII"),
+                "",
+            );
         } else if is_secret_header(name) || looks_secret(&text) {
             report.error(
                 &value.spot,
@@ -141,11 +188,25 @@ fn is_secret_header(name: &str) -> bool {
 
 /// Whether a name says that its value is a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
-    let folded: String =
-        name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    let folded: String = name
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect();
     const NAMES: [&str; 13] = [
-        "apikey", "apitoken", "apisecret", "authtoken", "accesstoken", "accesskey", "bearertoken", "clientsecret",
-        "password", "passwd", "privatekey", "secret", "secretkey",
+        "apikey",
+        "apitoken",
+        "apisecret",
+        "authtoken",
+        "accesstoken",
+        "accesskey",
+        "bearertoken",
+        "clientsecret",
+        "password",
+        "passwd",
+        "privatekey",
+        "secret",
+        "secretkey",
     ];
     NAMES.contains(&folded.as_str())
 }
@@ -154,10 +215,21 @@ pub(super) fn is_secret_name(name: &str) -> bool {
 pub(super) fn looks_secret(text: &str) -> bool {
     let text = text.trim();
     let scheme = text.split_once(' ').is_some_and(|(scheme, value)| {
-        (scheme.eq_ignore_ascii_case("bearer") || scheme.eq_ignore_ascii_case("basic")) && value.trim().len() >= 8
+        (scheme.eq_ignore_ascii_case("bearer") || scheme.eq_ignore_ascii_case("basic"))
+            && value.trim().len() >= 8
     });
-    const PREFIXES: [&str; 10] =
-        ["sk-", "ghp_", "gho_", "ghs_", "github_pat_", "glpat-", "jina_", "xoxb-", "AKIA", "tgk_"];
+    const PREFIXES: [&str; 10] = [
+        "sk-",
+        "ghp_",
+        "gho_",
+        "ghs_",
+        "github_pat_",
+        "glpat-",
+        "jina_",
+        "xoxb-",
+        "AKIA",
+        "tgk_",
+    ];
     scheme
         || text.contains("-----BEGIN")
         || text.len() >= 20 && !text.contains(' ') && PREFIXES.iter().any(|prefix| text.starts_with(prefix))
@@ -185,12 +257,36 @@ mod tests {
     #[test]
     fn addresses_that_hide_something_are_refused() {
         for bad in [
-            "", "s.jina.ai", "//s.jina.ai", "https:s.jina.ai", "https:/s.jina.ai", "ftp://s.jina.ai", "file:///etc/passwd",
-            "javascript:alert(1)", "https://", "https://user@s.jina.ai", "https://user:pw@s.jina.ai", "https://@s.jina.ai",
-            "https://s.jina.ai?x=1", "https://s.jina.ai#x", "https://s.jina.ai?", "https://s.jina.ai\\@evil.example",
-            "https://s.jina.ai /", "https://s.ji\tna.ai", "https://0x7f.1", "https://2130706433", "https://127.1",
-            "https://0177.0.0.1", "https://%6c%6fcalhost", "https://①②⑦.0.0.1", "https://１２７.0.0.1", "https://s。jina.ai",
-            "https://bücher.example", "https://[::ffff:127.0.0.1]", "https:///s.jina.ai", "https://a:b:c",
+            "",
+            "s.jina.ai",
+            "//s.jina.ai",
+            "https:s.jina.ai",
+            "https:/s.jina.ai",
+            "ftp://s.jina.ai",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "https://",
+            "https://user@s.jina.ai",
+            "https://user:pw@s.jina.ai",
+            "https://@s.jina.ai",
+            "https://s.jina.ai?x=1",
+            "https://s.jina.ai#x",
+            "https://s.jina.ai?",
+            "https://s.jina.ai\\@evil.example",
+            "https://s.jina.ai /",
+            "https://s.ji\tna.ai",
+            "https://0x7f.1",
+            "https://2130706433",
+            "https://127.1",
+            "https://0177.0.0.1",
+            "https://%6c%6fcalhost",
+            "https://①②⑦.0.0.1",
+            "https://１２７.0.0.1",
+            "https://s。jina.ai",
+            "https://bücher.example",
+            "https://[::ffff:127.0.0.1]",
+            "https:///s.jina.ai",
+            "https://a:b:c",
         ] {
             assert!(check_base_url(bad).is_err(), "{bad}");
         }

@@ -19,7 +19,7 @@ pub(super) fn known_keys(cursor: &Cursor<'_>, known: &[&str], what: &str, report
 
 /// Reports one key that is not known, naming the nearest known one.
 pub(super) fn unknown_key(key: &str, spot: &Spot, known: &[&str], what: &str, report: &mut Report) {
-    let hint = match nearest(key, known.iter().copied()) {
+    let hint = match nearest(key, known.iter().copied().filter(|_| !report.is_full())) {
         Some(near) => format!("did you mean {near:?}?"),
         None if known.is_empty() => "it takes no keys".to_owned(),
         None => format!("known keys are {}", listed(known)),
@@ -35,7 +35,9 @@ pub(super) fn one_of<'n>(
 ) -> Option<(&'static str, Cursor<'n>)> {
     let mut found = None;
     for &spelling in spellings {
-        let Some(value) = cursor.get(spelling) else { continue };
+        let Some(value) = cursor.get(spelling) else {
+            continue;
+        };
         match &found {
             None => found = Some((spelling, value)),
             Some((first, _)) => report.error(
@@ -49,7 +51,11 @@ pub(super) fn one_of<'n>(
 }
 
 fn wrong(cursor: &Cursor<'_>, key: &str, expected: &str, hint: String, report: &mut Report) {
-    report.error(&cursor.spot, format!("{key:?} must be {expected}, not {}", cursor.node.kind()), hint);
+    report.error(
+        &cursor.spot,
+        format!("{key:?} must be {expected}, not {}", cursor.node.kind()),
+        hint,
+    );
 }
 
 /// Reports unless it is a map.
@@ -87,7 +93,11 @@ pub(super) fn word(cursor: &Cursor<'_>, key: &str, longest: usize, report: &mut 
     } else if text.chars().any(char::is_control) {
         "must not contain control characters"
     } else if text.chars().count() > longest {
-        report.error(&cursor.spot, format!("{key:?} must not be longer than {longest} characters"), "");
+        report.error(
+            &cursor.spot,
+            format!("{key:?} must not be longer than {longest} characters"),
+            "",
+        );
         return None;
     } else {
         return Some(text);
@@ -109,19 +119,39 @@ pub(super) fn boolean(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Op
 }
 
 /// An integer within bounds.
-pub(super) fn integer(cursor: &Cursor<'_>, key: &str, low: i64, high: i64, report: &mut Report) -> Option<i64> {
+pub(super) fn integer(
+    cursor: &Cursor<'_>,
+    key: &str,
+    low: i64,
+    high: i64,
+    report: &mut Report,
+) -> Option<i64> {
     if let Data::Number(number, _) = &cursor.node.data
         && let Some(value) = number.as_i64()
         && (low..=high).contains(&value)
     {
         return Some(value);
     }
-    let expected = if high == i64::MAX { format!("an integer from {low}") } else { format!("an integer from {low} to {high}") };
+    let expected = if high == i64::MAX {
+        format!("an integer from {low}")
+    } else {
+        format!("an integer from {low} to {high}")
+    };
     match &cursor.node.data {
         Data::Number(_, text) => {
-            report.error(&cursor.spot, format!("{key:?} must be {expected}, not {text}"), "");
+            report.error(
+                &cursor.spot,
+                format!("{key:?} must be {expected}, not {text}"),
+                "",
+            );
         }
-        _ => wrong(cursor, key, &expected, "write the number without quotes".to_owned(), report),
+        _ => wrong(
+            cursor,
+            key,
+            &expected,
+            "write the number without quotes".to_owned(),
+            report,
+        ),
     }
     None
 }

@@ -11,12 +11,18 @@ use super::nearest::nearest;
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, shown};
 
-const KEYS: [&str; 8] = ["base_url", "path", "method", "query", "header", "body", "headers", "auth"];
+const KEYS: [&str; 8] = [
+    "base_url", "path", "method", "query", "header", "body", "headers", "auth",
+];
 const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 const SECRET_HINT: &str = "name an environment variable under http.auth.env instead";
 
 /// Reads a request.
-pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mut Report) -> Option<HttpOptions> {
+pub(super) fn read(
+    cursor: &Cursor<'_>,
+    context: &UploadContext<'_>,
+    report: &mut Report,
+) -> Option<HttpOptions> {
     if !fields::map(cursor, "http", report) {
         return None;
     }
@@ -24,15 +30,25 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
     let base_url = match cursor.get("base_url") {
         Some(at) => destination::base_url(&at, report),
         None => {
-            report.error(&cursor.spot, "http has no \"base_url\"", "write base_url: https://api.example.com");
+            report.error(
+                &cursor.spot,
+                "http has no \"base_url\"",
+                "write base_url: https://api.example.com",
+            );
             None
         }
     };
-    let method = cursor.get("method").and_then(|at| destination::method(&at, &METHODS, report));
+    let method = cursor
+        .get("method")
+        .and_then(|at| destination::method(&at, &METHODS, report));
     let body = cursor.get("body").and_then(|at| {
         let sends_none = matches!(method.as_deref(), None | Some("GET" | "HEAD"));
         if sends_none && (method.is_some() || cursor.get("method").is_none()) {
-            report.error(&at.spot, "a GET or HEAD request has no body", "write method: POST, or use query");
+            report.error(
+                &at.spot,
+                "a GET or HEAD request has no body",
+                "write method: POST, or use query",
+            );
         }
         body(&at, report)
     });
@@ -43,9 +59,14 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
         fields::string_map(&at, "header", report)
     });
     Some(HttpOptions {
-        path: cursor.get("path").and_then(|at| path(&at, report)).unwrap_or_default(),
+        path: cursor
+            .get("path")
+            .and_then(|at| path(&at, report))
+            .unwrap_or_default(),
         method,
-        query: cursor.get("query").map_or_else(BTreeMap::new, |at| fields::string_map(&at, "query", report)),
+        query: cursor
+            .get("query")
+            .map_or_else(BTreeMap::new, |at| fields::string_map(&at, "query", report)),
         header,
         body,
         headers: cursor
@@ -71,13 +92,20 @@ fn path(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> {
     } else {
         return Some(text);
     };
-    report.error(&cursor.spot, format!("\"path\" {fault}: {}", shown(&text)), "write /users/{id}, for example");
+    report.error(
+        &cursor.spot,
+        format!("\"path\" {fault}: {}", shown(&text)),
+        "write /users/{id}, for example",
+    );
     None
 }
 
 /// Whether a segment goes up or stays, as address parsers understand it.
 fn is_dots(segment: &str) -> bool {
-    matches!(segment.to_ascii_lowercase().replace("%2e", ".").as_str(), "." | "..")
+    matches!(
+        segment.to_ascii_lowercase().replace("%2e", ".").as_str(),
+        "." | ".."
+    )
 }
 
 /// The names in braces of a path; `None` when a brace is not paired.
@@ -102,7 +130,10 @@ fn body(cursor: &Cursor<'_>, report: &mut Report) -> Option<HttpBody> {
         _ => {
             report.error(
                 &cursor.spot,
-                format!("\"body\" must be an argument's name or a map, not {}", cursor.node.kind()),
+                format!(
+                    "\"body\" must be an argument's name or a map, not {}",
+                    cursor.node.kind()
+                ),
                 "write body: <argument>, or body: {property: argument}",
             );
             None
@@ -134,20 +165,36 @@ fn auth(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mut Report) -
     let name = cursor.get("name").and_then(|at| {
         let name = fields::string(&at, "name", report)?;
         if scheme.is_some_and(|scheme| scheme != AuthScheme::Header) {
-            report.error(&at.spot, "\"name\" belongs to scheme: header only", "remove it, or write scheme: header");
+            report.error(
+                &at.spot,
+                "\"name\" belongs to scheme: header only",
+                "remove it, or write scheme: header",
+            );
         }
         destination::header_name(&name, &at.spot, report).then_some(name)
     });
     if scheme == Some(AuthScheme::Header) && cursor.get("name").is_none() {
-        report.error(&cursor.spot, "scheme: header needs the header's \"name\"", "write name: X-Api-Key, for example");
+        report.error(
+            &cursor.spot,
+            "scheme: header needs the header's \"name\"",
+            "write name: X-Api-Key, for example",
+        );
     }
     let Some(at) = cursor.get("env") else {
-        report.error(&cursor.spot, "auth has no \"env\"", "name the environment variable with the credential");
+        report.error(
+            &cursor.spot,
+            "auth has no \"env\"",
+            "name the environment variable with the credential",
+        );
         return None;
     };
     let env = fields::string(&at, "env", report)?;
     names::env(&env, &at.spot, context.env_allowed, report).then_some(())?;
-    Some(HttpAuth { scheme: scheme?, env, name })
+    Some(HttpAuth {
+        scheme: scheme?,
+        env,
+        name,
+    })
 }
 
 /// Every argument that the request uses, and where.
@@ -158,14 +205,20 @@ pub(super) fn arguments(cursor: &Cursor<'_>, http: &HttpOptions) -> Vec<(String,
     }
     for (key, mapping) in [("query", &http.query), ("header", &http.header)] {
         for (name, argument) in mapping {
-            used.push((argument.clone(), cursor.find(&format!("/{key}/{}", step(name))).spot));
+            used.push((
+                argument.clone(),
+                cursor.find(&format!("/{key}/{}", step(name))).spot,
+            ));
         }
     }
     match &http.body {
         Some(HttpBody::Argument(name)) => used.push((name.clone(), cursor.find("/body").spot)),
         Some(HttpBody::Fields(fields)) => {
             for (property, argument) in fields {
-                used.push((argument.clone(), cursor.find(&format!("/body/{}", step(property))).spot));
+                used.push((
+                    argument.clone(),
+                    cursor.find(&format!("/body/{}", step(property))).spot,
+                ));
             }
         }
         None => {}

@@ -11,25 +11,41 @@ use super::nearest::nearest;
 use super::node::Cursor;
 use super::report::{Report, shown};
 
-const KEYS: [&str; 7] = ["mode", "base_url", "path", "method", "auth_env", "accept", "headers"];
+const KEYS: [&str; 7] = [
+    "mode", "base_url", "path", "method", "auth_env", "accept", "headers",
+];
 const ACCEPT: [&str; 2] = ["application/json", "text/plain"];
 
 /// Reads the preset.
-pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mut Report) -> Option<JinaOptions> {
+pub(super) fn read(
+    cursor: &Cursor<'_>,
+    context: &UploadContext<'_>,
+    report: &mut Report,
+) -> Option<JinaOptions> {
     if !fields::map(cursor, "jina", report) {
         return None;
     }
     keys(cursor, report);
-    let base_url = cursor.get("base_url").and_then(|at| destination::base_url(&at, report));
+    let base_url = cursor
+        .get("base_url")
+        .and_then(|at| destination::base_url(&at, report));
     let mode = mode(cursor, base_url.as_deref(), report);
     let path = cursor.get("path").and_then(|at| {
         let text = fields::word(&at, "path", 1_000, report)?;
         if !text.starts_with('/') || text.contains(['?', '#', '{', '}', '\\']) || text.contains("//") {
-            report.error(&at.spot, format!("{} is not a path", shown(&text)), "write /search");
+            report.error(
+                &at.spot,
+                format!("{} is not a path", shown(&text)),
+                "write /search",
+            );
             return None;
         }
         if mode == Some(JinaMode::Reader) {
-            report.warning(&at.spot, "the reader has no path", "remove it; the page's address is the argument \"url\"");
+            report.warning(
+                &at.spot,
+                "the reader has no path",
+                "remove it; the page's address is the argument \"url\"",
+            );
         }
         Some(text)
     });
@@ -53,11 +69,17 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
         mode: mode?,
         base_url,
         path,
-        method: cursor.get("method").and_then(|at| destination::method(&at, &["GET", "POST"], report)),
+        method: cursor
+            .get("method")
+            .and_then(|at| destination::method(&at, &["GET", "POST"], report)),
         auth_env,
         accept,
         headers: cursor.get("headers").map_or_else(Default::default, |at| {
-            destination::headers(&at, "name an environment variable under jina.auth_env instead", report)
+            destination::headers(
+                &at,
+                "name an environment variable under jina.auth_env instead",
+                report,
+            )
         }),
     })
 }
@@ -87,7 +109,11 @@ fn mode(cursor: &Cursor<'_>, base_url: Option<&str>, report: &mut Report) -> Opt
             Some("s.jina.ai") => Some(JinaMode::Search),
             Some("r.jina.ai") => Some(JinaMode::Reader),
             _ => {
-                report.error(&cursor.spot, "jina has no \"mode\"", "write mode: search or mode: reader");
+                report.error(
+                    &cursor.spot,
+                    "jina has no \"mode\"",
+                    "write mode: search or mode: reader",
+                );
                 None
             }
         };

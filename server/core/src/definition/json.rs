@@ -14,16 +14,29 @@ struct Stop;
 
 /// The documents of a text: one, or none when it cannot be read or is empty.
 pub(super) fn read(text: &str, report: &mut Report) -> Vec<Rc<Node>> {
-    let mut reader =
-        Reader { text, at: 0, line: 1, counted: 0, column: 1, depth: 0, budget: Budget::default(), report };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        line: 1,
+        counted: 0,
+        column: 1,
+        depth: 0,
+        budget: Budget::default(),
+        report,
+    };
     reader.skip_space();
     if reader.at == text.len() {
         return Vec::new();
     }
-    let Ok(root) = reader.value() else { return Vec::new() };
+    let Ok(root) = reader.value() else {
+        return Vec::new();
+    };
     reader.skip_space();
     if reader.at < text.len() {
-        let _: Stop = reader.fault("something follows the end of the JSON value", "send one value; put several tools into a list");
+        let _: Stop = reader.fault(
+            "something follows the end of the JSON value",
+            "send one value; put several tools into a list",
+        );
     }
     vec![root]
 }
@@ -74,7 +87,10 @@ impl Reader<'_, '_> {
                 self.skip_space();
                 let at = self.place();
                 if self.peek() != Some(b'"') {
-                    return Err(self.fault("the JSON cannot be read: a key in double quotes is expected here", ""));
+                    return Err(self.fault(
+                        "the JSON cannot be read: a key in double quotes is expected here",
+                        "",
+                    ));
                 }
                 let key = self.string()?;
                 self.skip_space();
@@ -85,13 +101,20 @@ impl Reader<'_, '_> {
                 let value = self.value()?;
                 match lines.get(&key) {
                     Some(line) => self.report.error(
-                        &Spot { place: Some(at), pointer: None },
+                        &Spot {
+                            place: Some(at),
+                            pointer: None,
+                        },
                         format!("duplicate key {}", shown(&key)),
                         format!("it stands in line {line} already; keep one of them"),
                     ),
                     None => {
                         lines.insert(key.clone(), at.line);
-                        entries.push(Entry { key, place: Some(at), value });
+                        entries.push(Entry {
+                            key,
+                            place: Some(at),
+                            value,
+                        });
                     }
                 }
                 self.skip_space();
@@ -156,7 +179,10 @@ impl Reader<'_, '_> {
 
     fn number(&mut self) -> Result<Data, Stop> {
         let rest = &self.text.as_bytes()[self.at..];
-        let length = rest.iter().take_while(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')).count();
+        let length = rest
+            .iter()
+            .take_while(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
+            .count();
         let text = &self.text[self.at..self.at + length];
         let read = match scalar::number(text) {
             Some(Err(_)) => return Err(self.fault("the number is too large", "send it as a string")),
@@ -168,15 +194,29 @@ impl Reader<'_, '_> {
     }
 
     fn enter(&mut self, place: Place) -> Result<(), Stop> {
-        self.pay(Size { nodes: 1, text: 0, height: 1 }, place)?;
+        self.pay(
+            Size {
+                nodes: 1,
+                text: 0,
+                height: 1,
+            },
+            place,
+        )?;
         self.depth += 1;
         self.at += 1;
         Ok(())
     }
 
     fn pay(&mut self, size: Size, place: Place) -> Result<(), Stop> {
-        let spot = Spot { place: Some(place), pointer: None };
-        if self.budget.take(size, self.depth, &spot, self.report) { Ok(()) } else { Err(Stop) }
+        let spot = Spot {
+            place: Some(place),
+            pointer: None,
+        };
+        if self.budget.take(size, self.depth, &spot, self.report) {
+            Ok(())
+        } else {
+            Err(Stop)
+        }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -210,14 +250,26 @@ impl Reader<'_, '_> {
 
     fn place(&mut self) -> Place {
         let characters = self.text[self.counted..self.at].chars().count();
-        self.column = self.column.saturating_add(u32::try_from(characters).unwrap_or(u32::MAX));
+        self.column = self
+            .column
+            .saturating_add(u32::try_from(characters).unwrap_or(u32::MAX));
         self.counted = self.at;
-        Place { line: self.line, column: self.column }
+        Place {
+            line: self.line,
+            column: self.column,
+        }
     }
 
     fn fault(&mut self, message: &str, hint: &str) -> Stop {
         let place = self.place();
-        self.report.error(&Spot { place: Some(place), pointer: None }, message, hint);
+        self.report.error(
+            &Spot {
+                place: Some(place),
+                pointer: None,
+            },
+            message,
+            hint,
+        );
         Stop
     }
 }
@@ -237,9 +289,33 @@ mod tests {
     #[test]
     fn what_is_no_json_is_refused() {
         for text in [
-            "{", "[", "[1", "[1,", "[1,]", "{\"a\"}", "{\"a\":}", "{\"a\":1,}", "{a:1}", "'a'", "tru", "01", "+1", "1.",
-            ".5", "0x1", "NaN", "\"\\x\"", "\"\u{1}\"", "\"", "\"\\", "[1] 2", "{\"a\":1,\"a\":2}", "# no", "\"\\ud800\"",
-            "18446744073709551616", "é",
+            "{",
+            "[",
+            "[1",
+            "[1,",
+            "[1,]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{a:1}",
+            "'a'",
+            "tru",
+            "01",
+            "+1",
+            "1.",
+            ".5",
+            "0x1",
+            "NaN",
+            "\"\\x\"",
+            "\"\u{1}\"",
+            "\"",
+            "\"\\",
+            "[1] 2",
+            "{\"a\":1,\"a\":2}",
+            "# no",
+            "\"\\ud800\"",
+            "18446744073709551616",
+            "é",
         ] {
             assert_eq!(parse(text), None, "{text}");
         }

@@ -32,6 +32,7 @@ mod tests;
 mod tool;
 mod vocabulary;
 mod yaml;
+mod yaml_syntax;
 
 use std::collections::HashMap;
 
@@ -117,7 +118,11 @@ pub fn parse_upload(
     let (services, ids) = services(&items, context, &mut report);
     let tools = tools(&items, &ids, context, &mut report);
     let warnings = report.finish()?;
-    Ok(Upload { tools, services, warnings })
+    Ok(Upload {
+        tools,
+        services,
+        warnings,
+    })
 }
 
 /// Checks one tool given as a JSON value. Faults have pointers instead of lines.
@@ -130,7 +135,11 @@ pub fn check_tool(
 ) -> Result<(ToolDefinition, Vec<Diagnostic>), Vec<Diagnostic>> {
     check_value(value, |cursor, report| {
         if let Some(at) = cursor.get("expect_revision") {
-            report.error(&at.spot, "\"expect_revision\" belongs to uploads", "send the revision as If-Match");
+            report.error(
+                &at.spot,
+                "\"expect_revision\" belongs to uploads",
+                "send the revision as If-Match",
+            );
         }
         let name = tool::name(cursor, None, report);
         let find = |id: &str, spot: &Spot, report: &mut Report| {
@@ -160,12 +169,18 @@ fn check_value<T>(
 ) -> Result<(T, Vec<Diagnostic>), Vec<Diagnostic>> {
     let mut report = Report::default();
     let Some(node) = Node::from_value(value) else {
-        return Err(vec![Diagnostic::error(format!("nested more than {MAX_DEPTH} levels deep")).at_pointer("")]);
+        return Err(vec![
+            Diagnostic::error(format!("nested more than {MAX_DEPTH} levels deep")).at_pointer(""),
+        ]);
     };
     let cursor = Cursor::root(&node);
     let mut budget = node::Budget::default();
     let definition = if !cursor.is_map() {
-        report.error(&cursor.spot, format!("a definition is an object, not {}", node.kind()), "");
+        report.error(
+            &cursor.spot,
+            format!("a definition is an object, not {}", node.kind()),
+            "",
+        );
         None
     } else if budget.take(node.size, 0, &cursor.spot, &mut report) {
         read(&cursor, &mut report)
@@ -196,7 +211,11 @@ fn decode<'t>(bytes: &'t [u8], report: &mut Report) -> Option<&'t str> {
             let line = valid.matches('\n').count() + 1;
             let column = valid.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
             let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-            report.error(&Spot::text(number(line), number(column)), "the text is not UTF-8", "save it as UTF-8");
+            report.error(
+                &Spot::text(number(line), number(column)),
+                "the text is not UTF-8",
+                "save it as UTF-8",
+            );
             None
         }
     }
@@ -231,8 +250,7 @@ fn tools(
     context: &UploadContext<'_>,
     report: &mut Report,
 ) -> Vec<UploadedTool> {
-    let find =
-        |id: &str, spot: &Spot, report: &mut Report| find_service(id, spot, services, context, report);
+    let find = |id: &str, spot: &Spot, report: &mut Report| find_service(id, spot, services, context, report);
     let mut tools = Vec::new();
     let mut seen = Seen::new("tool");
     for item in items.iter().filter(|item| !item.is_service) {
@@ -263,7 +281,9 @@ fn find_service(
     known.sort_unstable();
     let hint = match nearest::nearest(id, known.iter().copied()) {
         Some(near) => format!("did you mean {near:?}?"),
-        None if known.is_empty() => "upload the service first, or in the same upload under tool-service".to_owned(),
+        None if known.is_empty() => {
+            "upload the service first, or in the same upload under tool-service".to_owned()
+        }
         None => format!("this upload has {}", listed(known)),
     };
     report.error(spot, format!("there is no tool service {}", shown(id)), hint);
@@ -278,7 +298,10 @@ struct Seen {
 
 impl Seen {
     fn new(what: &'static str) -> Self {
-        Self { what, lines: HashMap::new() }
+        Self {
+            what,
+            lines: HashMap::new(),
+        }
     }
 
     fn check(&mut self, name: Option<&ToolName>, item: &Item<'_>, report: &mut Report) {
@@ -287,7 +310,11 @@ impl Seen {
         let line = spot.place.map(|place| place.line);
         if let Some(first) = self.lines.get(name) {
             let hint = first.map_or_else(String::new, |line| format!("it stands in line {line} already"));
-            report.error(spot, format!("duplicate {} {}", self.what, shown(name.as_str())), hint);
+            report.error(
+                spot,
+                format!("duplicate {} {}", self.what, shown(name.as_str())),
+                hint,
+            );
         } else {
             self.lines.insert(name.clone(), line);
         }

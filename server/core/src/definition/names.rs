@@ -8,8 +8,14 @@ use super::report::{Report, Spot, listed, shown};
 use crate::ids::ToolName;
 
 /// Names that orchestrators keep for their own tools (tool development guide, section 3.2).
-pub const RESERVED: [&str; 6] =
-    ["delegate_async", "launch_principal", "ask_expert", "fork_join", "provision_agent", "submit_result"];
+pub const RESERVED: [&str; 6] = [
+    "delegate_async",
+    "launch_principal",
+    "ask_expert",
+    "fork_join",
+    "provision_agent",
+    "submit_result",
+];
 
 /// Longest name of a group or state, in characters.
 const LONGEST: usize = 128;
@@ -77,7 +83,11 @@ pub(super) fn list(cursor: &Cursor<'_>, key: &str, named: Named, report: &mut Re
             return None;
         }
         Data::Text(text) => {
-            report.error(&cursor.spot, format!("{key:?} must be a list of names, not a string"), format!("write [{text}]"));
+            report.error(
+                &cursor.spot,
+                format!("{key:?} must be a list of names, not a string"),
+                format!("write [{text}]"),
+            );
             return None;
         }
         _ => {
@@ -93,7 +103,9 @@ pub(super) fn list(cursor: &Cursor<'_>, key: &str, named: Named, report: &mut Re
     let mut seen = HashSet::new();
     let mut names = Vec::new();
     for item in cursor.items() {
-        let Some(name) = fields::word(&item, key, LONGEST, report) else { continue };
+        let Some(name) = fields::word(&item, key, LONGEST, report) else {
+            continue;
+        };
         if named == Named::Groups && name == "*" {
             report.warning(
                 &item.spot,
@@ -104,7 +116,11 @@ pub(super) fn list(cursor: &Cursor<'_>, key: &str, named: Named, report: &mut Re
         if seen.insert(name.clone()) {
             names.push(name);
         } else {
-            report.warning(&item.spot, format!("{} stands in {key:?} twice", shown(&name)), "remove one");
+            report.warning(
+                &item.spot,
+                format!("{} stands in {key:?} twice", shown(&name)),
+                "remove one",
+            );
         }
     }
     (report.errors() == before).then_some(names)
@@ -114,7 +130,11 @@ pub(super) fn list(cursor: &Cursor<'_>, key: &str, named: Named, report: &mut Re
 pub(super) fn state(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> {
     match &cursor.node.data {
         Data::Null => {
-            report.error(&cursor.spot, "\"state\" must not be null", "leave it out if the state shall not move");
+            report.error(
+                &cursor.spot,
+                "\"state\" must not be null",
+                "leave it out if the state shall not move",
+            );
             None
         }
         Data::Text(text) if text.is_empty() => {

@@ -17,7 +17,9 @@ pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c s
 }
 
 fn folded(word: &str) -> Vec<char> {
-    word.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
+    word.chars()
+        .map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() })
+        .collect()
 }
 
 /// Insertions, deletions, replacements and swaps of neighbours (optimal string alignment).
@@ -45,7 +47,14 @@ mod tests {
 
     #[test]
     fn slips_are_recognised_and_other_words_are_not() {
-        let known = ["name", "group", "state", "parameters", "available_in_states", "options"];
+        let known = [
+            "name",
+            "group",
+            "state",
+            "parameters",
+            "available_in_states",
+            "options",
+        ];
         for (word, expected) in [
             ("grup", Some("group")),
             ("groups", Some("group")),

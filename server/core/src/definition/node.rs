@@ -54,7 +54,11 @@ pub(super) struct Size {
 impl Node {
     /// Weighs and makes a value.
     pub(super) fn new(place: Option<Place>, data: Data) -> Rc<Self> {
-        let mut size = Size { nodes: 1, text: 0, height: 0 };
+        let mut size = Size {
+            nodes: 1,
+            text: 0,
+            height: 0,
+        };
         let mut add = |key: usize, child: &Node| {
             size.nodes = size.nodes.saturating_add(child.size.nodes);
             size.text = size.text.saturating_add(child.size.text).saturating_add(key);
@@ -68,7 +72,9 @@ impl Node {
                 size.height += 1;
             }
             Data::Map(entries) => {
-                entries.iter().for_each(|entry| add(entry.key.len(), &entry.value));
+                entries
+                    .iter()
+                    .for_each(|entry| add(entry.key.len(), &entry.value));
                 size.height += 1;
             }
         }
@@ -84,12 +90,19 @@ impl Node {
                 Value::Number(number) => Data::Number(number.clone(), number.to_string()),
                 Value::String(text) => Data::Text(text.clone()),
                 _ if depth == MAX_DEPTH => return None,
-                Value::Array(items) => {
-                    Data::List(items.iter().map(|item| build(item, depth + 1)).collect::<Option<_>>()?)
-                }
+                Value::Array(items) => Data::List(
+                    items
+                        .iter()
+                        .map(|item| build(item, depth + 1))
+                        .collect::<Option<_>>()?,
+                ),
                 Value::Object(map) => {
                     let entry = |(key, value): (&String, &Value)| {
-                        Some(Entry { key: key.clone(), place: None, value: build(value, depth + 1)? })
+                        Some(Entry {
+                            key: key.clone(),
+                            place: None,
+                            value: build(value, depth + 1)?,
+                        })
                     };
                     Data::Map(map.iter().map(entry).collect::<Option<_>>()?)
                 }
@@ -108,7 +121,10 @@ impl Node {
             Data::Text(text) => Value::String(text.clone()),
             Data::List(items) => Value::Array(items.iter().map(|item| item.to_value()).collect()),
             Data::Map(entries) => Value::Object(
-                entries.iter().map(|entry| (entry.key.clone(), entry.value.to_value())).collect::<Map<_, _>>(),
+                entries
+                    .iter()
+                    .map(|entry| (entry.key.clone(), entry.value.to_value()))
+                    .collect::<Map<_, _>>(),
             ),
         }
     }
@@ -136,15 +152,22 @@ pub(super) struct Cursor<'n> {
 impl<'n> Cursor<'n> {
     /// The root of a document.
     pub(super) fn root(node: &'n Node) -> Self {
-        Self { node, spot: Spot { place: node.place, pointer: Some(String::new()) } }
+        Self {
+            node,
+            spot: Spot {
+                place: node.place,
+                pointer: Some(String::new()),
+            },
+        }
     }
 
     /// The value of a key of a map.
     pub(super) fn get(&self, key: &str) -> Option<Cursor<'n>> {
         match &self.node.data {
-            Data::Map(entries) => {
-                entries.iter().find(|entry| entry.key == key).map(|entry| self.to_value(entry))
-            }
+            Data::Map(entries) => entries
+                .iter()
+                .find(|entry| entry.key == key)
+                .map(|entry| self.to_value(entry)),
             _ => None,
         }
     }
@@ -156,7 +179,10 @@ impl<'n> Cursor<'n> {
             let step = step.replace("~1", "/").replace("~0", "~");
             let next = match &cursor.node.data {
                 Data::List(items) => step.parse().ok().and_then(|at: usize| {
-                    items.get(at).map(|item| Cursor { node: item, spot: cursor.spot.down(&step, item.place) })
+                    items.get(at).map(|item| Cursor {
+                        node: item,
+                        spot: cursor.spot.down(&step, item.place),
+                    })
                 }),
                 _ => cursor.get(&step),
             };
@@ -176,7 +202,11 @@ impl<'n> Cursor<'n> {
         };
         let this = self.clone();
         entries.iter().map(move |entry| {
-            (entry.key.as_str(), this.spot.down(&entry.key, entry.place), this.to_value(entry))
+            (
+                entry.key.as_str(),
+                this.spot.down(&entry.key, entry.place),
+                this.to_value(entry),
+            )
         })
     }
 
@@ -199,7 +229,10 @@ impl<'n> Cursor<'n> {
     }
 
     fn to_value(&self, entry: &'n Entry) -> Cursor<'n> {
-        Cursor { node: &entry.value, spot: self.spot.down(&entry.key, entry.value.place.or(entry.place)) }
+        Cursor {
+            node: &entry.value,
+            spot: self.spot.down(&entry.key, entry.value.place.or(entry.place)),
+        }
     }
 }
 
@@ -212,7 +245,10 @@ pub(super) struct Budget {
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { nodes: MAX_NODES, text: MAX_TEXT }
+        Self {
+            nodes: MAX_NODES,
+            text: MAX_TEXT,
+        }
     }
 }
 

@@ -30,19 +30,31 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
     keys(cursor, report);
     let jina = fields::one_of(cursor, &["jina", LEGACY_JINA], report).and_then(|(spelling, at)| {
         if spelling == LEGACY_JINA {
-            report.warning(&at.spot, "\"openapi\" is the former spelling of \"jina\"", "write jina");
+            report.warning(
+                &at.spot,
+                "\"openapi\" is the former spelling of \"jina\"",
+                "write jina",
+            );
         }
         jina::read(&at, context, report)
     });
     let http = cursor.get("http").and_then(|at| {
         if cursor.get("jina").is_some() {
-            report.error(&at.spot, "a tool has either \"jina\" or \"http\"", "keep one of them");
+            report.error(
+                &at.spot,
+                "a tool has either \"jina\" or \"http\"",
+                "keep one of them",
+            );
         }
         http::read(&at, context, report)
     });
     Options {
-        args: cursor.get("args").map_or_else(ArgOptions::default, |at| args(&at, report)),
-        envs: cursor.get("envs").map_or_else(BTreeMap::new, |at| envs(&at, context, report)),
+        args: cursor
+            .get("args")
+            .map_or_else(ArgOptions::default, |at| args(&at, report)),
+        envs: cursor
+            .get("envs")
+            .map_or_else(BTreeMap::new, |at| envs(&at, context, report)),
         timeout_ms: cursor
             .get("timeout_ms")
             .and_then(|at| fields::integer(&at, "timeout_ms", 1, MAX_TIMEOUT_MS, report))
@@ -92,7 +104,9 @@ fn args(cursor: &Cursor<'_>, report: &mut Report) -> ArgOptions {
     }
     fields::known_keys(cursor, &["defaults", "fixed"], "args", report);
     let mut layer = |key: &str| {
-        let Some(at) = cursor.get(key) else { return Map::new() };
+        let Some(at) = cursor.get(key) else {
+            return Map::new();
+        };
         let layer = fields::object(&at, key, report);
         for (name, spot, value) in at.entries() {
             if name.trim().is_empty() {
@@ -104,7 +118,10 @@ fn args(cursor: &Cursor<'_>, report: &mut Report) -> ArgOptions {
         }
         layer
     };
-    ArgOptions { defaults: layer("defaults"), fixed: layer("fixed") }
+    ArgOptions {
+        defaults: layer("defaults"),
+        fixed: layer("fixed"),
+    }
 }
 
 /// Rules for a text that the definition gives as an argument.
@@ -123,7 +140,10 @@ fn string_value(name: &str, text: &str, spot: &Spot, report: &mut Report) {
     if is_secret || destination::looks_secret(text) {
         report.error(
             spot,
-            format!("{} looks like a secret, and definitions are no place for secrets", shown(name)),
+            format!(
+                "{} looks like a secret, and definitions are no place for secrets",
+                shown(name)
+            ),
             format!("name an environment variable under options.envs: {{{name}: NAME_OF_VARIABLE}}"),
         );
     }
@@ -144,7 +164,11 @@ pub(super) fn check(cursor: &Cursor<'_>, options: &Options, declared: &Declared<
             let spot = spot(cursor, pointer, name);
             let message = format!("{} is no declared parameter", shown(name));
             if declared.closed() {
-                report.error(&spot, message, "add it to parameters.properties, or allow additionalProperties");
+                report.error(
+                    &spot,
+                    message,
+                    "add it to parameters.properties, or allow additionalProperties",
+                );
             } else {
                 report.warning(&spot, message, "add it to parameters.properties");
             }
@@ -169,7 +193,10 @@ pub(super) fn check(cursor: &Cursor<'_>, options: &Options, declared: &Declared<
         };
         report.warning(
             &spot(cursor, "/args/defaults", name),
-            format!("the default of {} is never used: {winner} overwrites it", shown(name)),
+            format!(
+                "the default of {} is never used: {winner} overwrites it",
+                shown(name)
+            ),
             "remove the default",
         );
     }

@@ -34,9 +34,15 @@ fn arguments(list: &Cursor<'_>, report: &mut Report) -> Value {
     let mut required = Vec::new();
     let mut seen = HashSet::new();
     for item in list.items() {
-        let Some(argument) = argument(&item, report) else { continue };
+        let Some(argument) = argument(&item, report) else {
+            continue;
+        };
         if !seen.insert(argument.name.clone()) {
-            report.error(&item.spot, format!("duplicate argument {}", shown(&argument.name)), "keep one of them");
+            report.error(
+                &item.spot,
+                format!("duplicate argument {}", shown(&argument.name)),
+                "keep one of them",
+            );
             continue;
         }
         if argument.required {
@@ -73,7 +79,11 @@ fn argument(item: &Cursor<'_>, report: &mut Report) -> Option<Argument> {
             Some(text)
         }),
         None => {
-            report.error(&item.spot, "the argument has no \"type\"", "write type: string, for example");
+            report.error(
+                &item.spot,
+                "the argument has no \"type\"",
+                "write type: string, for example",
+            );
             None
         }
     };
@@ -99,7 +109,11 @@ fn argument(item: &Cursor<'_>, report: &mut Report) -> Option<Argument> {
     }
     // The rules of schemas hold for arguments too; places are those of the argument.
     let before = report.errors();
-    if kind.as_deref() == Some("array") && item.get("items").is_none_or(|items| items.entries().next().is_none()) {
+    if kind.as_deref() == Some("array")
+        && item
+            .get("items")
+            .is_none_or(|items| items.entries().next().is_none())
+    {
         report.error(
             &item.spot,
             "an array needs \"items\" that say what it holds",
@@ -118,13 +132,19 @@ fn argument(item: &Cursor<'_>, report: &mut Report) -> Option<Argument> {
     {
         report.error(&item.spot, format!("the argument is not valid: {why}"), "");
     }
-    let required = item.get("required").is_none_or(|at| fields::boolean(&at, "required", report).unwrap_or(true));
+    let required = item
+        .get("required")
+        .is_none_or(|at| fields::boolean(&at, "required", report).unwrap_or(true));
     let Some(at) = item.get("name") else {
         report.error(&item.spot, "the argument has no \"name\"", "");
         return None;
     };
     let name = fields::word(&at, "name", 128, report)?;
-    Some(Argument { name, schema, required })
+    Some(Argument {
+        name,
+        schema,
+        required,
+    })
 }
 
 /// What a schema says about which arguments exist.
@@ -143,7 +163,11 @@ impl<'s> Declared<'s> {
     pub(super) fn knows(&self, name: &str) -> bool {
         let composed = ["$ref", "allOf", "anyOf", "oneOf", "patternProperties"];
         composed.iter().any(|keyword| self.schema.get(keyword).is_some())
-            || self.schema.get("properties").and_then(Value::as_object).is_some_and(|map| map.contains_key(name))
+            || self
+                .schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .is_some_and(|map| map.contains_key(name))
     }
 
     /// Whether arguments that are not declared are refused.
@@ -155,6 +179,11 @@ impl<'s> Declared<'s> {
 
     /// The declared names.
     pub(super) fn names(&self) -> impl Iterator<Item = &'s str> {
-        self.schema.get("properties").and_then(Value::as_object).into_iter().flatten().map(|(name, _)| name.as_str())
+        self.schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.as_str())
     }
 }

@@ -20,13 +20,19 @@ pub fn service_to_yaml(definition: &ServiceDefinition) -> String {
 /// The unified difference of two revisions of a tool; `None` is a tool that is not there. Empty when they are equal.
 #[must_use]
 pub fn diff(before: Option<&ToolDefinition>, after: Option<&ToolDefinition>) -> String {
-    unified(&before.map(to_yaml).unwrap_or_default(), &after.map(to_yaml).unwrap_or_default())
+    unified(
+        &before.map(to_yaml).unwrap_or_default(),
+        &after.map(to_yaml).unwrap_or_default(),
+    )
 }
 
 /// The unified difference of two revisions of a tool service, like [`diff`].
 #[must_use]
 pub fn service_diff(before: Option<&ServiceDefinition>, after: Option<&ServiceDefinition>) -> String {
-    unified(&before.map(service_to_yaml).unwrap_or_default(), &after.map(service_to_yaml).unwrap_or_default())
+    unified(
+        &before.map(service_to_yaml).unwrap_or_default(),
+        &after.map(service_to_yaml).unwrap_or_default(),
+    )
 }
 
 fn yaml(definition: &impl Serialize) -> String {
@@ -42,5 +48,9 @@ fn unified(before: &str, after: &str) -> String {
     if before == after {
         return String::new();
     }
-    TextDiff::from_lines(before, after).unified_diff().context_radius(3).header("before", "after").to_string()
+    TextDiff::from_lines(before, after)
+        .unified_diff()
+        .context_radius(3)
+        .header("before", "after")
+        .to_string()
 }

@@ -25,7 +25,10 @@ pub(super) struct Spot {
 impl Spot {
     /// A place in the text that belongs to no value.
     pub(super) fn text(line: u32, column: u32) -> Self {
-        Self { place: Some(Place { line, column }), pointer: None }
+        Self {
+            place: Some(Place { line, column }),
+            pointer: None,
+        }
     }
 
     /// The same spot one step down.
@@ -33,7 +36,10 @@ impl Spot {
         let mut pointer = self.pointer.clone().unwrap_or_default();
         pointer.push('/');
         pointer.push_str(&step.replace('~', "~0").replace('/', "~1"));
-        Self { place: place.or(self.place), pointer: Some(pointer) }
+        Self {
+            place: place.or(self.place),
+            pointer: Some(pointer),
+        }
     }
 }
 
@@ -63,14 +69,27 @@ impl Report {
         self.errors
     }
 
+    /// Whether further errors are counted only, so that working out a hint for them is wasted.
+    pub(super) fn is_full(&self) -> bool {
+        self.errors > MAX_LISTED
+    }
+
     /// All faults in the order of the text: the warnings if that is all there is, else everything.
     pub(super) fn finish(mut self) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
         self.diagnostics.sort_by_key(|fault| (fault.line, fault.column));
         if self.unlisted > 0 {
             let rest = format!("{} more faults are not listed", self.unlisted);
-            self.diagnostics.push(if self.errors > 0 { Diagnostic::error(rest) } else { Diagnostic::warning(rest) });
+            self.diagnostics.push(if self.errors > 0 {
+                Diagnostic::error(rest)
+            } else {
+                Diagnostic::warning(rest)
+            });
         }
-        if self.errors > 0 { Err(self.diagnostics) } else { Ok(self.diagnostics) }
+        if self.errors > 0 {
+            Err(self.diagnostics)
+        } else {
+            Ok(self.diagnostics)
+        }
     }
 
     fn push(&mut self, mut fault: Diagnostic, spot: &Spot, hint: String) {
@@ -78,7 +97,11 @@ impl Report {
         if spot.place.is_some() && !self.seen.insert((fault.message.clone(), spot.place)) {
             return;
         }
-        let listed = self.diagnostics.iter().filter(|other| other.severity == fault.severity).count();
+        let listed = self
+            .diagnostics
+            .iter()
+            .filter(|other| other.severity == fault.severity)
+            .count();
         if listed >= MAX_LISTED {
             self.unlisted += 1;
             return;

@@ -36,8 +36,11 @@ pub(super) fn number(text: &str) -> Option<Result<Number, ScalarError>> {
     for (prefix, radix) in [("0x", 16), ("0o", 8)] {
         // The core schema has no sign before these.
         if let Some(digits) = text.strip_prefix(prefix) {
-            return (!digits.is_empty() && digits.chars().all(|c| c.is_digit(radix)))
-                .then(|| u64::from_str_radix(digits, radix).map(Number::from).map_err(|_| ScalarError::TooLarge));
+            return (!digits.is_empty() && digits.chars().all(|c| c.is_digit(radix))).then(|| {
+                u64::from_str_radix(digits, radix)
+                    .map(Number::from)
+                    .map_err(|_| ScalarError::TooLarge)
+            });
         }
     }
     if !is_decimal(unsigned) {
@@ -45,10 +48,18 @@ pub(super) fn number(text: &str) -> Option<Result<Number, ScalarError>> {
     }
     if unsigned.bytes().all(|b| b.is_ascii_digit()) {
         let integer = text.strip_prefix('+').unwrap_or(text);
-        let number = integer.parse::<i64>().map(Number::from).or_else(|_| integer.parse::<u64>().map(Number::from));
+        let number = integer
+            .parse::<i64>()
+            .map(Number::from)
+            .or_else(|_| integer.parse::<u64>().map(Number::from));
         return Some(number.map_err(|_| ScalarError::TooLarge));
     }
-    Some(text.parse().ok().and_then(Number::from_f64).ok_or(ScalarError::TooLarge))
+    Some(
+        text.parse()
+            .ok()
+            .and_then(Number::from_f64)
+            .ok_or(ScalarError::TooLarge),
+    )
 }
 
 /// `[0-9]+ ( . [0-9]* )?` or `. [0-9]+`, with an optional exponent.
@@ -109,8 +120,32 @@ mod tests {
             assert_eq!(read(text), Ok(expected), "{text}");
         }
         for text in [
-            "no", "yes", "on", "off", "y", "n", "No", "YES", "2024-01-01", "2024-01-01T10:00:00Z", "12:30:45", "1_000",
-            "0b1", "0x", "-0x1", "1.2.3", "v1", "e5", ".", "+", "-", "1e", "inf", "nan", "nULL", "tRUE",
+            "no",
+            "yes",
+            "on",
+            "off",
+            "y",
+            "n",
+            "No",
+            "YES",
+            "2024-01-01",
+            "2024-01-01T10:00:00Z",
+            "12:30:45",
+            "1_000",
+            "0b1",
+            "0x",
+            "-0x1",
+            "1.2.3",
+            "v1",
+            "e5",
+            ".",
+            "+",
+            "-",
+            "1e",
+            "inf",
+            "nan",
+            "nULL",
+            "tRUE",
         ] {
             assert_eq!(read(text), Ok(json!(text)), "{text}");
         }
@@ -121,7 +156,12 @@ mod tests {
         for text in [".inf", "-.Inf", "+.INF", ".nan", ".NaN"] {
             assert_eq!(read(text), Err(ScalarError::NotFinite), "{text}");
         }
-        for text in ["18446744073709551616", "-9223372036854775809", "0xFFFFFFFFFFFFFFFFF", "1e999"] {
+        for text in [
+            "18446744073709551616",
+            "-9223372036854775809",
+            "0xFFFFFFFFFFFFFFFFF",
+            "1e999",
+        ] {
             assert_eq!(read(text), Err(ScalarError::TooLarge), "{text}");
         }
     }

@@ -9,14 +9,31 @@ use super::report::{Report, Spot, listed, shown};
 
 /// The only dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
-const TYPES: [&str; 7] = ["object", "array", "string", "number", "integer", "boolean", "null"];
+const TYPES: [&str; 7] = [
+    "object", "array", "string", "number", "integer", "boolean", "null",
+];
 /// Keywords whose value is a schema, a list of schemas, or a map of names to schemas.
 const SINGLE: [&str; 11] = [
-    "items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems",
-    "unevaluatedProperties", "contentSchema",
+    "items",
+    "additionalProperties",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+    "propertyNames",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+    "contentSchema",
 ];
 const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
-const MAPS: [&str; 5] = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+const MAPS: [&str; 5] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+];
 
 const MAX_NODES: usize = 5_000;
 const MAX_HEIGHT: usize = 32;
@@ -34,7 +51,9 @@ pub fn compile(schema: &Value) -> Result<Validator, String> {
     jsonschema::draft202012::options()
         .offline()
         .with_pattern_options(
-            PatternOptions::regex().size_limit(PATTERN_BYTES).dfa_size_limit(PATTERN_BYTES),
+            PatternOptions::regex()
+                .size_limit(PATTERN_BYTES)
+                .dfa_size_limit(PATTERN_BYTES),
         )
         .build(schema)
         .map_err(|error| short(&error.to_string()))
@@ -66,17 +85,28 @@ pub(super) fn read(cursor: &Cursor<'_>, report: &mut Report) -> Value {
     let mut value = cursor.node.to_value();
     dialect(cursor, &mut value, report);
     root_type(cursor, &mut value, report);
-    let mut walk = Walk { report, patterns: 0, faulty: Vec::new() };
+    let mut walk = Walk {
+        report,
+        patterns: 0,
+        faulty: Vec::new(),
+    };
     walk.schema(cursor);
     let faulty = walk.faulty;
-    for error in jsonschema::draft202012::meta::validator().iter_errors(&value).take(MAX_FAULTS) {
+    for error in jsonschema::draft202012::meta::validator()
+        .iter_errors(&value)
+        .take(MAX_FAULTS)
+    {
         let pointer = error.instance_path().as_str();
         // A fault that was already told in plainer words.
         if faulty.iter().any(|known| *known == pointer) {
             continue;
         }
         let at = cursor.find(pointer);
-        report.error(&at.spot, format!("not a valid JSON Schema: {}", short(&error.to_string())), "");
+        report.error(
+            &at.spot,
+            format!("not a valid JSON Schema: {}", short(&error.to_string())),
+            "",
+        );
     }
     if report.errors() == before
         && let Err(why) = compile(&value)
@@ -98,7 +128,10 @@ fn dialect(cursor: &Cursor<'_>, value: &mut Value, report: &mut Report) {
     {
         report.warning(
             &at.spot,
-            format!("the schema is read as JSON Schema 2020-12, not as {}", shown(text)),
+            format!(
+                "the schema is read as JSON Schema 2020-12, not as {}",
+                shown(text)
+            ),
             "leave $schema out",
         );
         if let Value::Object(map) = value {
@@ -158,11 +191,18 @@ impl Walk<'_> {
         }
         self.types(schema, base);
         let patterns = usize::from(schema.get("pattern").is_some())
-            + schema.get("patternProperties").map_or(0, |map| map.entries().count());
+            + schema
+                .get("patternProperties")
+                .map_or(0, |map| map.entries().count());
         let had = self.patterns;
         self.patterns += patterns;
         if had <= MAX_PATTERNS && self.patterns > MAX_PATTERNS {
-            self.error(&schema.spot, base, format!("more than {MAX_PATTERNS} patterns in one schema"), "");
+            self.error(
+                &schema.spot,
+                base,
+                format!("more than {MAX_PATTERNS} patterns in one schema"),
+                "",
+            );
         }
         for keyword in SINGLE {
             if let Some(inner) = schema.get(keyword) {
@@ -176,7 +216,9 @@ impl Walk<'_> {
         }
         for keyword in MAPS {
             if let Some(inner) = schema.get(keyword) {
-                inner.entries().for_each(|(_, _, schema)| self.step(&schema, base));
+                inner
+                    .entries()
+                    .for_each(|(_, _, schema)| self.step(&schema, base));
             }
         }
     }
@@ -203,8 +245,12 @@ impl Walk<'_> {
                 self.faulty.push(relative(&at.spot, base));
             }
         }
-        let is_array = names.iter().any(|name| matches!(&name.node.data, Data::Text(text) if text == "array"));
-        let has_items = schema.get("items").is_some_and(|items| items.entries().next().is_some());
+        let is_array = names
+            .iter()
+            .any(|name| matches!(&name.node.data, Data::Text(text) if text == "array"));
+        let has_items = schema
+            .get("items")
+            .is_some_and(|items| items.entries().next().is_some());
         if is_array && !has_items {
             self.error(
                 &schema.spot,
@@ -225,7 +271,12 @@ impl Walk<'_> {
 }
 
 fn relative(spot: &Spot, base: usize) -> String {
-    spot.pointer.as_deref().unwrap_or_default().get(base..).unwrap_or_default().to_owned()
+    spot.pointer
+        .as_deref()
+        .unwrap_or_default()
+        .get(base..)
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Messages of the library repeat the whole faulty value.

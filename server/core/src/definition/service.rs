@@ -16,18 +16,31 @@ pub(super) const REQUEST: [&str; 2] = ["request-queue", "request_queue"];
 pub(super) const RESPONSE: [&str; 2] = ["response-queue", "response_queue"];
 pub(super) const PARAMS: [&str; 2] = ["config-params", "config_params"];
 const KEYS: [&str; 8] = [
-    "id", "request-queue", "request_queue", "response-queue", "response_queue", "config-params", "config_params", "envs",
+    "id",
+    "request-queue",
+    "request_queue",
+    "response-queue",
+    "response_queue",
+    "config-params",
+    "config_params",
+    "envs",
 ];
 
 /// The id of a service: the key it stands under, else `id`.
 pub(super) fn id(cursor: &Cursor<'_>, key: Option<(&str, &Spot)>, report: &mut Report) -> Option<ToolName> {
-    let inner = cursor.get("id").and_then(|at| Some((fields::string(&at, "id", report)?, at.spot)));
+    let inner = cursor
+        .get("id")
+        .and_then(|at| Some((fields::string(&at, "id", report)?, at.spot)));
     match (key, inner) {
         (Some((key, spot)), inner) => {
             if let Some((inner, at)) = inner
                 && inner != key
             {
-                report.warning(&at, format!("the service's id is its key {}", shown(key)), "remove \"id\", or make it equal");
+                report.warning(
+                    &at,
+                    format!("the service's id is its key {}", shown(key)),
+                    "remove \"id\", or make it equal",
+                );
             }
             names::id(key, "service id", spot, report)
         }
@@ -65,12 +78,24 @@ pub(super) fn read(
         );
     }
     if request_queue.is_some() && request_queue == response_queue {
-        report.error(&cursor.spot, "requests and responses share one queue", "give the responses a queue of their own");
+        report.error(
+            &cursor.spot,
+            "requests and responses share one queue",
+            "give the responses a queue of their own",
+        );
     }
     let config_params =
         fields::one_of(cursor, &PARAMS, report).map_or_else(Vec::new, |(key, at)| params(&at, key, report));
-    let envs = cursor.get("envs").map_or_else(BTreeMap::new, |at| options::envs(&at, context, report));
-    let definition = ServiceDefinition { id: id?, request_queue, response_queue, config_params, envs };
+    let envs = cursor
+        .get("envs")
+        .map_or_else(BTreeMap::new, |at| options::envs(&at, context, report));
+    let definition = ServiceDefinition {
+        id: id?,
+        request_queue,
+        response_queue,
+        config_params,
+        envs,
+    };
     (report.errors() == before).then_some(definition)
 }
 
@@ -98,7 +123,9 @@ fn params(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Vec<ConfigPara
     let mut seen = HashSet::new();
     let mut params = Vec::new();
     for item in cursor.items() {
-        let Some((param, spot)) = param(&item, report) else { continue };
+        let Some((param, spot)) = param(&item, report) else {
+            continue;
+        };
         if TOOL_KEYS.contains(&param.name.as_str()) {
             report.error(
                 &spot,
@@ -106,7 +133,11 @@ fn params(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Vec<ConfigPara
                 "give the parameter another name",
             );
         } else if !seen.insert(param.name.clone()) {
-            report.error(&spot, format!("duplicate parameter {}", shown(&param.name)), "keep one of them");
+            report.error(
+                &spot,
+                format!("duplicate parameter {}", shown(&param.name)),
+                "keep one of them",
+            );
         } else {
             params.push(param);
         }
@@ -118,13 +149,22 @@ fn params(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Vec<ConfigPara
 fn param(item: &Cursor<'_>, report: &mut Report) -> Option<(ConfigParam, Spot)> {
     if matches!(item.node.data, Data::Text(_)) {
         let name = fields::word(item, "name", 128, report)?;
-        return Some((ConfigParam { name, required: false }, item.spot.clone()));
+        return Some((
+            ConfigParam {
+                name,
+                required: false,
+            },
+            item.spot.clone(),
+        ));
     }
     if !fields::map(item, "config-params", report) {
         return None;
     }
     fields::known_keys(item, &["name", "required"], "a config parameter", report);
-    let required = item.get("required").and_then(|at| fields::boolean(&at, "required", report)).unwrap_or(false);
+    let required = item
+        .get("required")
+        .and_then(|at| fields::boolean(&at, "required", report))
+        .unwrap_or(false);
     let Some(at) = item.get("name") else {
         report.error(&item.spot, "the parameter has no \"name\"", "");
         return None;

@@ -43,7 +43,9 @@ pub(super) fn collect<'n>(document: &Cursor<'n>, items: &mut Vec<Item<'n>>, repo
 
 /// A map of nothing but `tool` and `tool-service`, or of what was meant to be them.
 fn is_map_form(document: &Cursor<'_>) -> bool {
-    document.entries().any(|(key, _, _)| matches!(key, TOOLS | SERVICES))
+    document
+        .entries()
+        .any(|(key, _, _)| matches!(key, TOOLS | SERVICES))
         || document.entries().count() > 0
             && document
                 .entries()
@@ -62,7 +64,11 @@ fn single<'n>(cursor: Cursor<'n>, items: &mut Vec<Item<'n>>, report: &mut Report
     let has = |key: &str| cursor.get(key).is_some();
     let service_keys = || REQUEST.iter().chain(&RESPONSE).chain(&PARAMS).any(|key| has(key));
     let is_service = !has("name") && !has("tool_name") && (service_keys() || has("id"));
-    items.push(Item { cursor, key: None, is_service });
+    items.push(Item {
+        cursor,
+        key: None,
+        is_service,
+    });
 }
 
 fn by_id<'n>(map: &Cursor<'n>, is_service: bool, items: &mut Vec<Item<'n>>, report: &mut Report) {
@@ -72,7 +78,11 @@ fn by_id<'n>(map: &Cursor<'n>, is_service: bool, items: &mut Vec<Item<'n>>, repo
     }
     for (key, spot, cursor) in map.entries() {
         if cursor.is_map() {
-            items.push(Item { cursor, key: Some((key, spot)), is_service });
+            items.push(Item {
+                cursor,
+                key: Some((key, spot)),
+                is_service,
+            });
         } else {
             report.error(
                 &cursor.spot,

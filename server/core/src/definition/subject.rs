@@ -8,7 +8,8 @@ use crate::ids::ProjectId;
 /// What a subject may leave to the call.
 pub const VARIABLES: [&str; 3] = ["project_id", "channel_id", "agent_id"];
 
-const SHAPE: &str = "write cg.v1r4.{project_id}.{channel_id}.cmd.tool.<target>.<suffix>, or cmd.tool.<target>";
+const SHAPE: &str =
+    "write cg.v1r4.{project_id}.{channel_id}.cmd.tool.<target>.<suffix>, or cmd.tool.<target>";
 const LONGEST: usize = 255;
 
 /// Why a subject is refused, and how to mend it.
@@ -26,7 +27,12 @@ pub struct SubjectError {
 /// # Errors
 /// The first rule that it breaks.
 pub fn check(text: &str, project: &ProjectId) -> Result<(), SubjectError> {
-    let refuse = |message: String, hint: &str| Err(SubjectError { message, hint: hint.to_owned() });
+    let refuse = |message: String, hint: &str| {
+        Err(SubjectError {
+            message,
+            hint: hint.to_owned(),
+        })
+    };
     if text.is_empty() || text.len() > LONGEST {
         return refuse(format!("a subject has 1 to {LONGEST} characters"), SHAPE);
     }
@@ -44,7 +50,10 @@ pub fn check(text: &str, project: &ProjectId) -> Result<(), SubjectError> {
             }
             if *owner != "{project_id}" && *owner != project.as_str() {
                 return refuse(
-                    format!("the subject belongs to project {}, not to {project}", shown(owner)),
+                    format!(
+                        "the subject belongs to project {}, not to {project}",
+                        shown(owner)
+                    ),
                     "write {project_id} as its third token",
                 );
             }
@@ -57,11 +66,18 @@ pub fn check(text: &str, project: &ProjectId) -> Result<(), SubjectError> {
     };
     match command {
         ["cmd", "tool", _target, ..] => Ok(()),
-        ["cmd", "sys", ..] => {
-            refuse("cmd.sys subjects are for the system, not for tools".to_owned(), "the subject must be cmd.tool.*")
-        }
-        ["cmd", ..] => refuse(format!("{} is no tool command", shown(text)), "the subject must be cmd.tool.*"),
-        _ => refuse(format!("{} is not the subject of a tool command", shown(text)), SHAPE),
+        ["cmd", "sys", ..] => refuse(
+            "cmd.sys subjects are for the system, not for tools".to_owned(),
+            "the subject must be cmd.tool.*",
+        ),
+        ["cmd", ..] => refuse(
+            format!("{} is no tool command", shown(text)),
+            "the subject must be cmd.tool.*",
+        ),
+        _ => refuse(
+            format!("{} is not the subject of a tool command", shown(text)),
+            SHAPE,
+        ),
     }
 }
 
@@ -76,7 +92,9 @@ fn check_token(token: &str) -> Result<(), String> {
                 return Err("a { is not closed".to_owned());
             };
             if !VARIABLES.contains(&name) {
-                return Err(format!("{{{name}}} is none of {{project_id}}, {{channel_id}} and {{agent_id}}"));
+                return Err(format!(
+                    "{{{name}}} is none of {{project_id}}, {{channel_id}} and {{agent_id}}"
+                ));
             }
             rest = after;
         } else if first == '*' || first == '>' {
@@ -129,10 +147,22 @@ mod tests {
             ("cmd.tool.{user}", "{user} is none of"),
             ("cmd.tool.{agent_id", "not closed"),
             ("cmd.sys.pmo.internal.x", "cmd.sys"),
-            ("cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.internal.x", "cmd.sys"),
-            ("cg.v1r4.{project_id}.{channel_id}.cmd.agent.worker.wakeup", "no tool command"),
-            ("cg.v1r4.{project_id}.{channel_id}.evt.tool.x.y", "not the subject"),
-            ("cg.v1r4.other.public.cmd.tool.x.y", "belongs to project \"other\""),
+            (
+                "cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.internal.x",
+                "cmd.sys",
+            ),
+            (
+                "cg.v1r4.{project_id}.{channel_id}.cmd.agent.worker.wakeup",
+                "no tool command",
+            ),
+            (
+                "cg.v1r4.{project_id}.{channel_id}.evt.tool.x.y",
+                "not the subject",
+            ),
+            (
+                "cg.v1r4.other.public.cmd.tool.x.y",
+                "belongs to project \"other\"",
+            ),
             ("cg.v1r4.{agent_id}.public.cmd.tool.x.y", "belongs to project"),
             ("cg.1.{project_id}.public.cmd.tool.x.y", "protocol version"),
             ("cg.v1r4.{project_id}.public.cmd.tool.x", "no suffix"),

@@ -92,7 +92,11 @@ impl<'t> Iterator for Pieces<'t> {
             return Some(Piece::Variable(name));
         }
         // The first character is literal, whatever it is; the next brace may begin something.
-        let end = text.char_indices().skip(1).find(|&(_, c)| c == '{').map_or(text.len(), |(at, _)| at);
+        let end = text
+            .char_indices()
+            .skip(1)
+            .find(|&(_, c)| c == '{')
+            .map_or(text.len(), |(at, _)| at);
         self.0 = &text[end..];
         Some(Piece::Text(&text[..end]))
     }
@@ -101,10 +105,14 @@ impl<'t> Iterator for Pieces<'t> {
 /// `open`, an identifier and `close` at the start of a text: the identifier and what follows.
 fn placeholder<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
     let inner = text.strip_prefix(open)?;
-    let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(inner.len());
+    let end = inner
+        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+        .unwrap_or(inner.len());
     let (name, rest) = inner.split_at(end);
     let identifier = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    rest.strip_prefix(close).filter(|_| identifier).map(|rest| (name, rest))
+    rest.strip_prefix(close)
+        .filter(|_| identifier)
+        .map(|rest| (name, rest))
 }
 
 #[cfg(test)]
@@ -154,9 +162,18 @@ mod tests {
 
     #[test]
     fn unknown_and_empty_variables_are_errors() {
-        assert_eq!(render("{user}", &ids), Err(TemplateError::Unknown("user".to_owned())));
-        assert_eq!(render("{trace_id}", &ids), Err(TemplateError::Missing("trace_id".to_owned())));
-        assert_eq!(render("{step_id}", &ids), Err(TemplateError::Missing("step_id".to_owned())));
+        assert_eq!(
+            render("{user}", &ids),
+            Err(TemplateError::Unknown("user".to_owned()))
+        );
+        assert_eq!(
+            render("{trace_id}", &ids),
+            Err(TemplateError::Missing("trace_id".to_owned()))
+        );
+        assert_eq!(
+            render("{step_id}", &ids),
+            Err(TemplateError::Missing("step_id".to_owned()))
+        );
         assert_eq!(
             TemplateError::Unknown("user".to_owned()).to_string(),
             "unknown template variable {user}"

@@ -57,7 +57,9 @@ pub(super) fn read(
 ) -> Option<UploadedTool> {
     let before = report.errors();
     let options_at = cursor.get("options");
-    let options = options_at.as_ref().map_or_else(Options::default, |at| options::read(at, context, report));
+    let options = options_at
+        .as_ref()
+        .map_or_else(Options::default, |at| options::read(at, context, report));
     let kind = kind(cursor, report);
     let (service_id, service) = refers_to(cursor, kind, service, report);
     let config = config::read(cursor, kind, &service, report);
@@ -65,18 +67,24 @@ pub(super) fn read(
     if let Some(at) = &options_at {
         options::check(at, &options, &Declared::of(&parameters), report);
     }
-    let target_subject = cursor.get("target_subject").and_then(|at| target_subject(&at, context, report));
+    let target_subject = cursor
+        .get("target_subject")
+        .and_then(|at| target_subject(&at, context, report));
     if let Some(kind) = kind {
         requirements(cursor, kind, &service, report);
     }
     let definition = ToolDefinition {
         kind: kind.map_or_else(String::new, |kind| kind.name.to_owned()),
         description: description(cursor, name.as_ref(), report),
-        group: cursor.get("group").and_then(|at| names::list(&at, "group", Named::Groups, report)),
+        group: cursor
+            .get("group")
+            .and_then(|at| names::list(&at, "group", Named::Groups, report)),
         state: cursor.get("state").and_then(|at| names::state(&at, report)),
         available_in_states: states(cursor, report),
         parameters,
-        after_execution: cursor.get("after_execution").and_then(|at| after_execution(&at, report)),
+        after_execution: cursor
+            .get("after_execution")
+            .and_then(|at| after_execution(&at, report)),
         target_subject,
         service: service_id,
         config,
@@ -86,7 +94,10 @@ pub(super) fn read(
     let expect_revision = cursor
         .get("expect_revision")
         .and_then(|at| fields::integer(&at, "expect_revision", 0, i64::MAX, report));
-    (report.errors() == before).then_some(UploadedTool { definition, expect_revision })
+    (report.errors() == before).then_some(UploadedTool {
+        definition,
+        expect_revision,
+    })
 }
 
 /// The type, stated or evident.
@@ -136,7 +147,9 @@ fn refers_to(
     find: &dyn Fn(&str, &Spot, &mut Report) -> Service,
     report: &mut Report,
 ) -> (Option<String>, Service) {
-    let Some(at) = cursor.get("service") else { return (None, Service::None) };
+    let Some(at) = cursor.get("service") else {
+        return (None, Service::None);
+    };
     if let Some(kind) = kind
         && !kind.service
     {
@@ -159,9 +172,11 @@ fn refers_to(
 /// What each type must have, and must not have.
 fn requirements(cursor: &Cursor<'_>, kind: &Kind, service: &Service, report: &mut Report) {
     let options = cursor.get("options");
-    let request = ["jina", "http", "openapi"]
-        .iter()
-        .find_map(|key| options.as_ref().and_then(|options| Some((*key, options.get(key)?))));
+    let request = ["jina", "http", "openapi"].iter().find_map(|key| {
+        options
+            .as_ref()
+            .and_then(|options| Some((*key, options.get(key)?)))
+    });
     match (kind.name, request) {
         ("openapi", None) => report.error(
             &cursor.spot,
@@ -278,7 +293,11 @@ fn after_execution(cursor: &Cursor<'_>, report: &mut Report) -> Option<AfterExec
                 Some(near) => format!("did you mean {near:?}?"),
                 None => "write suspend or terminate".to_owned(),
             };
-            report.error(&cursor.spot, format!("unknown \"after_execution\" {}", shown(&text)), hint);
+            report.error(
+                &cursor.spot,
+                format!("unknown \"after_execution\" {}", shown(&text)),
+                hint,
+            );
             None
         }
     }

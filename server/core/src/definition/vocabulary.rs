@@ -4,8 +4,22 @@
 
 /// Keys of every tool, both vocabularies.
 pub(super) const TOOL_KEYS: [&str; 17] = [
-    "name", "tool_name", "type", "description", "group", "state", "available_in_states", "applicable-states",
-    "applicable_states", "parameters", "arguments", "after_execution", "target_subject", "service", "config", "options",
+    "name",
+    "tool_name",
+    "type",
+    "description",
+    "group",
+    "state",
+    "available_in_states",
+    "applicable-states",
+    "applicable_states",
+    "parameters",
+    "arguments",
+    "after_execution",
+    "target_subject",
+    "service",
+    "config",
+    "options",
     "expect_revision",
 ];
 
@@ -49,7 +63,12 @@ pub(super) enum Need {
 }
 
 const fn text(name: &'static str, spellings: &'static [&'static str]) -> ConfigKey {
-    ConfigKey { name, spellings, value: ConfigValue::Text, need: Need::Optional }
+    ConfigKey {
+        name,
+        spellings,
+        value: ConfigValue::Text,
+        need: Need::Optional,
+    }
 }
 
 const COLLECTION: ConfigKey = text("collection", &[]);
@@ -57,9 +76,24 @@ const QUESTION: Option<(&str, &str)> = Some(("question", "The question to answer
 
 /// Every type.
 pub(super) const KINDS: [Kind; 10] = [
-    Kind { name: "openapi", config: &[], argument: None, service: true },
-    Kind { name: "worker", config: &[], argument: None, service: true },
-    Kind { name: "tool-service", config: &[], argument: None, service: true },
+    Kind {
+        name: "openapi",
+        config: &[],
+        argument: None,
+        service: true,
+    },
+    Kind {
+        name: "worker",
+        config: &[],
+        argument: None,
+        service: true,
+    },
+    Kind {
+        name: "tool-service",
+        config: &[],
+        argument: None,
+        service: true,
+    },
     Kind {
         name: "mcp-tool",
         config: &[ConfigKey {
@@ -71,27 +105,57 @@ pub(super) const KINDS: [Kind; 10] = [
         argument: None,
         service: false,
     },
-    Kind { name: "knowledge-query", config: &[COLLECTION], argument: QUESTION, service: false },
-    Kind { name: "structured-query", config: &[COLLECTION], argument: QUESTION, service: false },
+    Kind {
+        name: "knowledge-query",
+        config: &[COLLECTION],
+        argument: QUESTION,
+        service: false,
+    },
+    Kind {
+        name: "structured-query",
+        config: &[COLLECTION],
+        argument: QUESTION,
+        service: false,
+    },
     Kind {
         name: "row-embeddings-query",
         config: &[
             COLLECTION,
             text("schema-name", &["schema_name"]),
             text("index-name", &["index_name"]),
-            ConfigKey { name: "limit", spellings: &[], value: ConfigValue::Count, need: Need::Optional },
+            ConfigKey {
+                name: "limit",
+                spellings: &[],
+                value: ConfigValue::Count,
+                need: Need::Optional,
+            },
         ],
         argument: Some(("query", "The text to find similar rows for")),
         service: false,
     },
-    Kind { name: "text-completion", config: &[], argument: QUESTION, service: false },
+    Kind {
+        name: "text-completion",
+        config: &[],
+        argument: QUESTION,
+        service: false,
+    },
     Kind {
         name: "prompt",
-        config: &[ConfigKey { name: "template", spellings: &[], value: ConfigValue::Text, need: Need::Required }],
+        config: &[ConfigKey {
+            name: "template",
+            spellings: &[],
+            value: ConfigValue::Text,
+            need: Need::Required,
+        }],
         argument: None,
         service: false,
     },
-    Kind { name: "graph-update", config: &[COLLECTION], argument: None, service: false },
+    Kind {
+        name: "graph-update",
+        config: &[COLLECTION],
+        argument: None,
+        service: false,
+    },
 ];
 
 /// The type of a name.

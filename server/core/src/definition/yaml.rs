@@ -7,11 +7,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
+use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::node::{Budget, Data, Entry, MAX_DEPTH, Node, Size};
 use super::report::{Place, Report, Spot, shown};
 use super::scalar::{self, ScalarError};
+use super::yaml_syntax;
 
 /// Most aliases in one upload.
 const MAX_ALIASES: usize = 1_000;
@@ -44,11 +45,17 @@ pub(super) fn read(text: &str, report: &mut Report) -> Vec<Rc<Node>> {
 
 fn place(marker: &Marker) -> Place {
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    Place { line: number(marker.line().max(1)), column: number(marker.col() + 1) }
+    Place {
+        line: number(marker.line().max(1)),
+        column: number(marker.col() + 1),
+    }
 }
 
 fn spot(place: Place) -> Spot {
-    Spot { place: Some(place), pointer: None }
+    Spot {
+        place: Some(place),
+        pointer: None,
+    }
 }
 
 /// A list or map that is not closed yet.
@@ -60,7 +67,12 @@ struct Open {
 
 enum Children {
     List(Vec<Rc<Node>>),
-    Map { entries: Vec<Entry>, at: HashMap<String, usize>, merged: Vec<Entry>, key: Option<Key> },
+    Map {
+        entries: Vec<Entry>,
+        at: HashMap<String, usize>,
+        merged: Vec<Entry>,
+        key: Option<Key>,
+    },
 }
 
 /// A key whose value comes next.
@@ -111,8 +123,12 @@ impl<'r> Reader<'r> {
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.collection_tag(tag.as_deref(), "map", at);
-                let map =
-                    Children::Map { entries: Vec::new(), at: HashMap::new(), merged: Vec::new(), key: None };
+                let map = Children::Map {
+                    entries: Vec::new(),
+                    at: HashMap::new(),
+                    merged: Vec::new(),
+                    key: None,
+                };
                 self.open(at, anchor, map)
             }
             Event::SequenceEnd | Event::MappingEnd => self.close(),
@@ -168,7 +184,8 @@ impl<'r> Reader<'r> {
                     ScalarError::NotFinite => format!("{text} is no JSON number"),
                     ScalarError::TooLarge => format!("the number {} is too large", shown(text)),
                 };
-                self.report.error(&spot(at), message, "quote it if it is meant as a text");
+                self.report
+                    .error(&spot(at), message, "quote it if it is meant as a text");
                 Data::Text(text.to_owned())
             }
         }
@@ -189,21 +206,48 @@ impl<'r> Reader<'r> {
         } else {
             format!("unknown tag {}", shown(&tag.original()))
         };
-        self.report.error(&spot(at), message, "remove the tag; quote a text that begins with !");
+        self.report.error(
+            &spot(at),
+            message,
+            "remove the tag; quote a text that begins with !",
+        );
     }
 
     fn open(&mut self, place: Place, anchor: usize, children: Children) -> Result<(), Stop> {
         // Its children pay for themselves.
-        self.pay(Size { nodes: 1, text: 0, height: 1 }, place)?;
-        self.open.push(Open { place, anchor, children });
+        self.pay(
+            Size {
+                nodes: 1,
+                text: 0,
+                height: 1,
+            },
+            place,
+        )?;
+        self.open.push(Open {
+            place,
+            anchor,
+            children,
+        });
         Ok(())
     }
 
     fn close(&mut self) -> Result<(), Stop> {
-        let Some(Open { place, anchor, children }) = self.open.pop() else { return Ok(()) };
+        let Some(Open {
+            place,
+            anchor,
+            children,
+        }) = self.open.pop()
+        else {
+            return Ok(());
+        };
         let data = match children {
             Children::List(items) => Data::List(items),
-            Children::Map { mut entries, mut at, merged, .. } => {
+            Children::Map {
+                mut entries,
+                mut at,
+                merged,
+                ..
+            } => {
                 // Keys of the map itself win over merged ones, earlier merges over later ones.
                 for entry in merged {
                     if !at.contains_key(&entry.key) {
@@ -221,11 +265,19 @@ impl<'r> Reader<'r> {
     fn alias(&mut self, id: usize, at: Place) -> Result<(), Stop> {
         self.aliases += 1;
         if self.aliases > MAX_ALIASES {
-            self.report.error(&spot(at), format!("more than {MAX_ALIASES} aliases"), "write the values out");
+            self.report.error(
+                &spot(at),
+                format!("more than {MAX_ALIASES} aliases"),
+                "write the values out",
+            );
             return Err(Stop);
         }
         let Some(target) = self.anchors.get(&id).cloned() else {
-            self.report.error(&spot(at), "the alias stands inside the value it refers to", "write the value out");
+            self.report.error(
+                &spot(at),
+                "the alias stands inside the value it refers to",
+                "write the value out",
+            );
             return Err(Stop);
         };
         self.pay(target.size, at)?;
@@ -233,15 +285,29 @@ impl<'r> Reader<'r> {
     }
 
     fn pay(&mut self, size: Size, at: Place) -> Result<(), Stop> {
-        if self.budget.take(size, self.open.len(), &spot(at), self.report) { Ok(()) } else { Err(Stop) }
+        if self.budget.take(size, self.open.len(), &spot(at), self.report) {
+            Ok(())
+        } else {
+            Err(Stop)
+        }
     }
 
     fn expects_key(&self) -> bool {
-        matches!(self.open.last(), Some(Open { children: Children::Map { key: None, .. }, .. }))
+        matches!(
+            self.open.last(),
+            Some(Open {
+                children: Children::Map { key: None, .. },
+                ..
+            })
+        )
     }
 
     fn set_key(&mut self, new: Key) {
-        if let Some(Open { children: Children::Map { key, .. }, .. }) = self.open.last_mut() {
+        if let Some(Open {
+            children: Children::Map { key, .. },
+            ..
+        }) = self.open.last_mut()
+        {
             *key = Some(new);
         }
     }
@@ -260,8 +326,20 @@ impl<'r> Reader<'r> {
         match self.open.last_mut() {
             None if matches!(node.data, Data::Null) => {}
             None => self.documents.push(node),
-            Some(Open { children: Children::List(items), .. }) => items.push(node),
-            Some(Open { children: Children::Map { entries, at: index, merged, key }, .. }) => match key.take() {
+            Some(Open {
+                children: Children::List(items),
+                ..
+            }) => items.push(node),
+            Some(Open {
+                children:
+                    Children::Map {
+                        entries,
+                        at: index,
+                        merged,
+                        key,
+                    },
+                ..
+            }) => match key.take() {
                 Some(Key::Name(name, place)) => match index.get(&name) {
                     Some(&first) => {
                         let line = entries[first].place.map_or(0, |place| place.line);
@@ -273,7 +351,11 @@ impl<'r> Reader<'r> {
                     }
                     None => {
                         index.insert(name.clone(), entries.len());
-                        entries.push(Entry { key: name, place: Some(place), value: node });
+                        entries.push(Entry {
+                            key: name,
+                            place: Some(place),
+                            value: node,
+                        });
                     }
                 },
                 Some(Key::Merge(place)) => merge(&node, place, merged, report),
@@ -293,41 +375,19 @@ impl<'r> Reader<'r> {
                     Data::Map(_) => "quote a key or value that begins with {".to_owned(),
                     _ => "write a string before the colon".to_owned(),
                 };
-                self.report.error(&spot(at), format!("keys must be strings, not {}", node.kind()), hint);
+                self.report.error(
+                    &spot(at),
+                    format!("keys must be strings, not {}", node.kind()),
+                    hint,
+                );
                 Key::Faulty
             }
         }
     }
 
     fn syntax(&mut self, error: &ScanError) -> Stop {
-        let at = spot(place(error.marker()));
-        if *error.kind() == ErrorKind::RecursionLimitExceeded {
-            self.report.error(
-                &at,
-                format!("nested more than {MAX_DEPTH} levels deep"),
-                "definitions are flat; check for unclosed brackets or wrong indentation",
-            );
-            return Stop;
-        }
-        let hint = match error.kind() {
-            ErrorKind::TabNotAllowed
-            | ErrorKind::TabInBlockIndentation
-            | ErrorKind::TabInIndentation
-            | ErrorKind::TabAtBlockScalarStart => "indent with spaces, not tabs",
-            ErrorKind::MappingValueNotAllowed | ErrorKind::InvalidColonPlacement => {
-                "quote a text that contains \": \""
-            }
-            ErrorKind::UnclosedQuotedScalar => "close the quote",
-            ErrorKind::UnclosedFlowCollection { .. }
-            | ErrorKind::UnexpectedEofFlowMapping
-            | ErrorKind::UnexpectedEofFlowSequence => "close the bracket",
-            ErrorKind::UnexpectedCharacter { .. } => "quote a text that begins with a special character",
-            ErrorKind::ExpectedBlockMappingKey | ErrorKind::ExpectedBlockSequenceEntry => {
-                "check the indentation of this line and the one before"
-            }
-            _ => "",
-        };
-        self.report.error(&at, format!("the YAML cannot be read: {}", error.info()), hint);
+        let (message, hint) = yaml_syntax::explain(error);
+        self.report.error(&spot(place(error.marker())), message, hint);
         Stop
     }
 }

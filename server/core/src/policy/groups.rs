@@ -33,7 +33,7 @@ impl GroupSet {
     /// Whether it covers one name. Only `*` covers `*`.
     #[must_use]
     pub fn covers(&self, group: &str) -> bool {
-        self.is_any() || names_cover(|name| self.0.contains(name), group)
+        names_cover(|name| self.0.contains(name), group) || self.is_any()
     }
 
     /// Whether it names no group at all: such a request gets nothing, such a grant allows nothing.

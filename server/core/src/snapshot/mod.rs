@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub use availability::{Availability, Visible};
 pub use tool::{CompiledTool, ToolInput};
 
-use crate::definition::ServiceDefinition;
+use crate::definition::{ServiceDefinition, ToolDefinition};
 use crate::ids::ToolName;
 pub use crate::policy::decision::Denial;
 use crate::policy::decision::{Asked, Decision, decide};
@@ -32,8 +32,8 @@ pub struct ProjectSnapshot {
     tools: Arc<[Arc<CompiledTool>]>,
     by_name: HashSet<ByName>,
     services: BTreeMap<ToolName, (ServiceDefinition, i64)>,
-    index: Index,
-    cache: Cache,
+    index: Arc<Index>,
+    cache: Arc<Cache>,
 }
 
 impl ProjectSnapshot {
@@ -46,42 +46,76 @@ impl ProjectSnapshot {
         services: Vec<(ServiceDefinition, i64)>,
         previous: Option<&ProjectSnapshot>,
     ) -> Self {
-        let services: BTreeMap<_, _> = services
-            .into_iter()
-            .map(|(service, revision)| (service.id.clone(), (service, revision)))
-            .collect();
-        let mut compiled: Vec<Arc<CompiledTool>> = tools
-            .into_iter()
-            .map(|input| {
-                let known = previous.and_then(|before| before.tool(input.definition.name.as_str()));
-                let service = input
-                    .definition
-                    .service
-                    .as_deref()
-                    .and_then(|id| services.get(id));
-                let service_envs = service.map(|(service, _)| &service.envs);
-                match known {
-                    Some(known) if known.is_still(&input, service_envs) => Arc::clone(known),
-                    _ => Arc::new(CompiledTool::new(input, service_envs)),
-                }
+        let services = by_id(services);
+        let compile = |input: ToolInput| {
+            let envs = service_envs(&services, &input.definition);
+            match previous.and_then(|before| before.tool(input.definition.name.as_str())) {
+                Some(known) if known.is_still(&input, envs) => Arc::clone(known),
+                _ => Arc::new(CompiledTool::new(input, envs)),
+            }
+        };
+        let mut tools: Vec<_> = tools.into_iter().map(compile).collect();
+        sort_and_keep_last(&mut tools);
+        Self::assemble(version, tools, services, previous)
+    }
+
+    /// The same project after a change: `changed` tools are added or replaced, `removed` ones go, `services` are all
+    /// that there are now. Only the change itself need be read from the store.
+    #[must_use]
+    pub fn with_changes(
+        &self,
+        version: i64,
+        changed: Vec<ToolInput>,
+        removed: &[ToolName],
+        services: Vec<(ServiceDefinition, i64)>,
+    ) -> Self {
+        let services = by_id(services);
+        let removed: HashSet<&str> = removed.iter().map(ToolName::as_str).collect();
+        let mut tools: Vec<_> = self
+            .tools
+            .iter()
+            .filter(|tool| removed.is_empty() || !removed.contains(tool.name()))
+            .map(|tool| match service_envs(&services, &tool.definition) {
+                envs if tool.has_envs(envs) => Arc::clone(tool),
+                envs => Arc::new(tool.with_envs(envs)),
             })
             .collect();
-        compiled.sort_by(|a, b| a.name().cmp(b.name()));
-        compiled.dedup_by(|later, earlier| {
-            let same = later.name() == earlier.name();
-            if same {
-                std::mem::swap(later, earlier);
+        tools.extend(changed.into_iter().map(|input| {
+            let envs = service_envs(&services, &input.definition);
+            Arc::new(CompiledTool::new(input, envs))
+        }));
+        sort_and_keep_last(&mut tools);
+        Self::assemble(version, tools, services, Some(self))
+    }
+
+    fn assemble(
+        version: i64,
+        tools: Vec<Arc<CompiledTool>>,
+        services: BTreeMap<ToolName, (ServiceDefinition, i64)>,
+        previous: Option<&ProjectSnapshot>,
+    ) -> Self {
+        // A change that touches neither names, groups nor states leaves every answer about many tools as it was.
+        let (index, cache) = match previous {
+            Some(before) if before.is_indexed_like(&tools) => {
+                (Arc::clone(&before.index), Arc::clone(&before.cache))
             }
-            same
-        });
+            _ => (Arc::new(Index::build(&tools)), Arc::default()),
+        };
         Self {
             version,
-            by_name: compiled.iter().cloned().map(ByName).collect(),
-            index: Index::build(&compiled),
-            tools: compiled.into(),
+            by_name: tools.iter().cloned().map(ByName).collect(),
+            tools: tools.into(),
             services,
-            cache: Cache::default(),
+            index,
+            cache,
         }
+    }
+
+    fn is_indexed_like(&self, tools: &[Arc<CompiledTool>]) -> bool {
+        self.tools.len() == tools.len()
+            && self.tools.iter().zip(tools).all(|(a, b)| {
+                Arc::ptr_eq(a, b) || (a.name() == b.name() && a.groups == b.groups && a.states == b.states)
+            })
     }
 
     /// The version of the project's definitions that this was built from.
@@ -181,6 +215,37 @@ impl std::fmt::Debug for ProjectSnapshot {
             .field("services", &self.services.len())
             .finish_non_exhaustive()
     }
+}
+
+fn by_id(services: Vec<(ServiceDefinition, i64)>) -> BTreeMap<ToolName, (ServiceDefinition, i64)> {
+    services
+        .into_iter()
+        .map(|(service, revision)| (service.id.clone(), (service, revision)))
+        .collect()
+}
+
+/// What a tool's service says about its environment.
+fn service_envs<'s>(
+    services: &'s BTreeMap<ToolName, (ServiceDefinition, i64)>,
+    definition: &ToolDefinition,
+) -> Option<&'s BTreeMap<String, String>> {
+    definition
+        .service
+        .as_deref()
+        .and_then(|id| services.get(id))
+        .map(|(service, _)| &service.envs)
+}
+
+/// By name; of several of one name the last stands (the sort is stable).
+fn sort_and_keep_last(tools: &mut Vec<Arc<CompiledTool>>) {
+    tools.sort_by(|a, b| a.name().cmp(b.name()));
+    tools.dedup_by(|later, earlier| {
+        let same = later.name() == earlier.name();
+        if same {
+            std::mem::swap(later, earlier);
+        }
+        same
+    });
 }
 
 /// A tool that is found by its name without a second copy of the name.

@@ -72,6 +72,26 @@ impl CompiledTool {
         }
     }
 
+    /// The same tool after its service changed. What callers see may be another, so nothing prepared is kept.
+    pub(super) fn with_envs(&self, service_envs: Option<&BTreeMap<String, String>>) -> Self {
+        Self {
+            definition: Arc::clone(&self.definition),
+            revision: self.revision,
+            updated_at: self.updated_at,
+            updated_by: self.updated_by.clone(),
+            groups: self.groups.clone(),
+            states: self.states.clone(),
+            envs: Arc::new(effective_envs(&self.definition, service_envs)),
+            shown: OnceLock::new(),
+            validator: OnceLock::new(),
+        }
+    }
+
+    /// Whether its environment would be the same with this service.
+    pub(super) fn has_envs(&self, service_envs: Option<&BTreeMap<String, String>>) -> bool {
+        *self.envs == effective_envs(&self.definition, service_envs)
+    }
+
     /// Whether compiling `input` would give this very tool again.
     pub(super) fn is_still(
         &self,

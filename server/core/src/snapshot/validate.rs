@@ -1,9 +1,11 @@
 //! Checking a caller's arguments against the shown schema, without ever repeating the arguments in a message.
 
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{PatternOptions, ValidationError, Validator};
+use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 use toolgate_api::Diagnostic;
+
+use crate::definition::schema;
 
 /// At most this many faults are told.
 const MAX_FAULTS: usize = 100;
@@ -19,17 +21,9 @@ const MAX_POINTER: usize = 500;
 pub(super) struct ArgumentValidator(Result<Validator, String>);
 
 impl ArgumentValidator {
-    /// Compiles. Remote references are refused; patterns are bounded in size and in backtracking.
+    /// Compiles by the rules that definitions are checked with: no reference leaves the schema, patterns are bounded.
     pub(super) fn new(schema: &Value) -> Self {
-        let patterns = PatternOptions::fancy_regex()
-            .backtrack_limit(100_000)
-            .size_limit(1 << 20)
-            .dfa_size_limit(1 << 20);
-        let built = jsonschema::options()
-            .offline()
-            .with_pattern_options(patterns)
-            .build(schema);
-        Self(built.map_err(|error| shorten(&error.masked().to_string(), MAX_MESSAGE)))
+        Self(schema::compile(schema).map_err(|reason| shorten(&reason, MAX_MESSAGE)))
     }
 
     pub(super) fn validate(&self, arguments: &Value) -> Vec<Diagnostic> {

@@ -35,16 +35,20 @@ impl AddressClass {
     /// The class, unless the address is an ordinary public one.
     pub(crate) fn of(address: IpAddr) -> Option<Self> {
         match address {
-            IpAddr::V4(v4) => {
-                V4.iter().find(|(network, _)| network.contains(&v4)).map(|(_, class)| *class)
-            }
+            IpAddr::V4(v4) => V4
+                .iter()
+                .find(|(network, _)| network.contains(&v4))
+                .map(|(_, class)| *class),
             IpAddr::V6(v6) => of_v6(v6),
         }
     }
 
     /// Whether an administrator can permit it. The others are never a tool's upstream, only an attacker's aim.
     pub(crate) const fn may_be_permitted(self) -> bool {
-        matches!(self, Self::Loopback | Self::Private | Self::Shared | Self::UniqueLocal | Self::Benchmark)
+        matches!(
+            self,
+            Self::Loopback | Self::Private | Self::Shared | Self::UniqueLocal | Self::Benchmark
+        )
     }
 
     /// For messages.

@@ -41,7 +41,10 @@ pub(crate) struct SystemResolver;
 impl Resolve for SystemResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         // The port is not part of the question; zero stands in for it.
-        Ok(tokio::net::lookup_host((host, 0)).await?.map(|address| address.ip()).collect())
+        Ok(tokio::net::lookup_host((host, 0))
+            .await?
+            .map(|address| address.ip())
+            .collect())
     }
 }
 
@@ -78,19 +81,36 @@ impl GuardedConnector {
         let deadline = Instant::now() + CONNECT_TIMEOUT;
         let addresses = timeout_at(deadline, self.addresses(host, https, port))
             .await
-            .map_err(|_| ConnectError::Timeout { host: host.to_owned() })??;
-        let mut last = ConnectError::Resolve { host: host.to_owned() };
+            .map_err(|_| ConnectError::Timeout {
+                host: host.to_owned(),
+            })??;
+        let mut last = ConnectError::Resolve {
+            host: host.to_owned(),
+        };
         for (index, address) in addresses.iter().enumerate() {
             let is_last = index + 1 == addresses.len();
-            let until = if is_last { deadline } else { deadline.min(Instant::now() + PER_ADDRESS) };
+            let until = if is_last {
+                deadline
+            } else {
+                deadline.min(Instant::now() + PER_ADDRESS)
+            };
             match timeout_at(until, TcpStream::connect(SocketAddr::new(*address, port))).await {
                 Ok(Ok(stream)) => {
                     // A failure here costs some latency, never the connection.
                     let _ = stream.set_nodelay(true);
                     return Ok(TokioIo::new(stream));
                 }
-                Ok(Err(error)) => last = ConnectError::Refused { host: host.to_owned(), kind: error.kind() },
-                Err(_) => last = ConnectError::Timeout { host: host.to_owned() },
+                Ok(Err(error)) => {
+                    last = ConnectError::Refused {
+                        host: host.to_owned(),
+                        kind: error.kind(),
+                    }
+                }
+                Err(_) => {
+                    last = ConnectError::Timeout {
+                        host: host.to_owned(),
+                    }
+                }
             }
         }
         Err(last)
@@ -105,20 +125,25 @@ impl GuardedConnector {
                 .resolver
                 .resolve(bare)
                 .await
-                .map_err(|_| ConnectError::Resolve { host: host.to_owned() })?,
+                .map_err(|_| ConnectError::Resolve {
+                    host: host.to_owned(),
+                })?,
         };
         let mut refused = None;
-        addresses.retain(|address| match self.policy.check_address(host, https, port, *address) {
-            Ok(()) => true,
-            Err(class) => {
-                refused = Some(class);
-                false
-            }
-        });
+        addresses.retain(
+            |address| match self.policy.check_address(host, https, port, *address) {
+                Ok(()) => true,
+                Err(class) => {
+                    refused = Some(class);
+                    false
+                }
+            },
+        );
         match refused {
-            Some(class) if addresses.is_empty() => {
-                Err(ConnectError::Forbidden { host: host.to_owned(), class })
-            }
+            Some(class) if addresses.is_empty() => Err(ConnectError::Forbidden {
+                host: host.to_owned(),
+                class,
+            }),
             _ => Ok(addresses),
         }
     }

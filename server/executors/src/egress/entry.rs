@@ -13,15 +13,25 @@ use super::EgressError;
 /// # Errors
 /// When the text is no such URL, carries user information, or spells its host in another way.
 pub fn parse_exact(text: &str) -> Result<Url, EgressError> {
-    if text.chars().any(|c| c.is_control() || c.is_whitespace() || c == '\\') {
-        return Err(EgressError::Unreadable { rule: "a URL has no spaces, control characters or backslashes" });
+    if text
+        .chars()
+        .any(|c| c.is_control() || c.is_whitespace() || c == '\\')
+    {
+        return Err(EgressError::Unreadable {
+            rule: "a URL has no spaces, control characters or backslashes",
+        });
     }
-    let url = Url::parse(text).map_err(|_| EgressError::Unreadable { rule: "write it as scheme://host[:port]" })?;
+    let url = Url::parse(text).map_err(|_| EgressError::Unreadable {
+        rule: "write it as scheme://host[:port]",
+    })?;
     if !matches!(url.scheme(), "https" | "http") {
-        return Err(EgressError::Scheme { scheme: url.scheme().to_owned() });
+        return Err(EgressError::Scheme {
+            scheme: url.scheme().to_owned(),
+        });
     }
-    let (_, rest) =
-        text.split_once("://").ok_or(EgressError::Unreadable { rule: "write it as scheme://host[:port]" })?;
+    let (_, rest) = text.split_once("://").ok_or(EgressError::Unreadable {
+        rule: "write it as scheme://host[:port]",
+    })?;
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
     if authority.contains('@') {
         return Err(EgressError::UserInfo);
@@ -34,7 +44,10 @@ pub fn parse_exact(text: &str) -> Result<Url, EgressError> {
     if typed.eq_ignore_ascii_case(read) && !read.is_empty() {
         Ok(url)
     } else {
-        Err(EgressError::Spelling { typed: typed.chars().take(80).collect(), read: read.to_owned() })
+        Err(EgressError::Spelling {
+            typed: typed.chars().take(80).collect(),
+            read: read.to_owned(),
+        })
     }
 }
 

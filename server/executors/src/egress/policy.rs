@@ -88,13 +88,20 @@ impl EgressPolicy {
     /// # Errors
     /// The first entry that cannot be used, with the reason.
     pub fn parse(entries: &[String]) -> Result<Self, EgressError> {
-        let mut policy = Self { hosts: BTreeMap::new(), networks: Vec::new() };
+        let mut policy = Self {
+            hosts: BTreeMap::new(),
+            networks: Vec::new(),
+        };
         let defaults = DEFAULTS.iter().copied();
-        let configured = entries.iter().map(|entry| entry.trim()).filter(|entry| !entry.is_empty());
+        let configured = entries
+            .iter()
+            .map(|entry| entry.trim())
+            .filter(|entry| !entry.is_empty());
         for entry in defaults.chain(configured) {
-            policy
-                .add(entry)
-                .map_err(|reason| EgressError::Entry { entry: entry.chars().take(120).collect(), reason })?;
+            policy.add(entry).map_err(|reason| EgressError::Entry {
+                entry: entry.chars().take(120).collect(),
+                reason,
+            })?;
         }
         Ok(policy)
     }
@@ -105,7 +112,10 @@ impl EgressPolicy {
                 .parse()
                 .map_err(|_| "write a network as cidr:10.0.0.0/8 or cidr:fd00::/8".to_owned())?;
             if network.trunc() != network {
-                return Err(format!("the network has host bits; write cidr:{}", network.trunc()));
+                return Err(format!(
+                    "the network has host bits; write cidr:{}",
+                    network.trunc()
+                ));
             }
             self.networks.push(network);
             return Ok(());
@@ -143,7 +153,9 @@ impl EgressPolicy {
         if self.lists(host, door.https, door.port) {
             Ok(())
         } else {
-            Err(EgressError::NotListed { origin: url.origin().ascii_serialization() })
+            Err(EgressError::NotListed {
+                origin: url.origin().ascii_serialization(),
+            })
         }
     }
 
@@ -152,17 +164,27 @@ impl EgressPolicy {
     pub fn describe(&self) -> Vec<String> {
         let origins = self.hosts.iter().flat_map(|(host, doors)| {
             doors.iter().map(move |door| match door {
-                Door { https: true, port: 443 } => format!("https://{host}"),
-                Door { https: false, port: 80 } => format!("http://{host}"),
+                Door {
+                    https: true,
+                    port: 443,
+                } => format!("https://{host}"),
+                Door {
+                    https: false,
+                    port: 80,
+                } => format!("http://{host}"),
                 Door { https: true, port } => format!("https://{host}:{port}"),
                 Door { https: false, port } => format!("http://{host}:{port}"),
             })
         });
-        origins.chain(self.networks.iter().map(|network| format!("cidr:{network}"))).collect()
+        origins
+            .chain(self.networks.iter().map(|network| format!("cidr:{network}")))
+            .collect()
     }
 
     fn lists(&self, host: &str, https: bool, port: u16) -> bool {
-        self.hosts.get(host).is_some_and(|doors| doors.contains(&Door { https, port }))
+        self.hosts
+            .get(host)
+            .is_some_and(|doors| doors.contains(&Door { https, port }))
     }
 
     /// Whether an address may be dialled for a host. `host` is as it stands in a URL, with brackets around IPv6.
@@ -173,7 +195,9 @@ impl EgressPolicy {
         port: u16,
         address: IpAddr,
     ) -> Result<(), AddressClass> {
-        let Some(class) = AddressClass::of(address) else { return Ok(()) };
+        let Some(class) = AddressClass::of(address) else {
+            return Ok(());
+        };
         if !class.may_be_permitted() {
             return Err(class);
         }
@@ -192,9 +216,15 @@ fn origin(url: &Url) -> Result<(&str, Door), EgressError> {
     let https = match url.scheme() {
         "https" => true,
         "http" => false,
-        other => return Err(EgressError::Scheme { scheme: other.to_owned() }),
+        other => {
+            return Err(EgressError::Scheme {
+                scheme: other.to_owned(),
+            });
+        }
     };
-    let host = url.host_str().ok_or(EgressError::Unreadable { rule: "a URL has a host" })?;
+    let host = url.host_str().ok_or(EgressError::Unreadable {
+        rule: "a URL has a host",
+    })?;
     let port = url.port().unwrap_or(if https { 443 } else { 80 });
     Ok((host, Door { https, port }))
 }
@@ -220,7 +250,13 @@ mod tests {
 
     #[test]
     fn jina_is_always_listed_and_the_list_is_printable() {
-        let listed = policy(&["http://127.0.0.1:8080", "https://api.example.com", "cidr:10.0.0.0/8", " "]).describe();
+        let listed = policy(&[
+            "http://127.0.0.1:8080",
+            "https://api.example.com",
+            "cidr:10.0.0.0/8",
+            " ",
+        ])
+        .describe();
         assert_eq!(
             listed,
             [

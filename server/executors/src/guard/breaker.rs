@@ -55,12 +55,27 @@ impl Breaker {
     /// Asks to go out. The answer's guard must be told how the call ended; dropped untold (the caller went away), it
     /// only gives the place of a probe back.
     pub(crate) fn admit(&self, now: Instant) -> Result<Pass<'_>, Refused> {
-        let Some(left) = self.open_for(now) else { return Ok(Pass { breaker: self, probe: false, told: false }) };
+        let Some(left) = self.open_for(now) else {
+            return Ok(Pass {
+                breaker: self,
+                probe: false,
+                told: false,
+            });
+        };
         if !left.is_zero() {
-            return Err(Refused { retry_after_s: seconds(left) });
+            return Err(Refused {
+                retry_after_s: seconds(left),
+            });
         }
-        match self.probing.compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed) {
-            Ok(_) => Ok(Pass { breaker: self, probe: true, told: false }),
+        match self
+            .probing
+            .compare_exchange(false, true, Ordering::AcqRel, Ordering::Relaxed)
+        {
+            Ok(_) => Ok(Pass {
+                breaker: self,
+                probe: true,
+                told: false,
+            }),
             Err(_) => Err(Refused { retry_after_s: 1 }),
         }
     }
@@ -102,7 +117,8 @@ impl Breaker {
                 if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= THRESHOLD {
                     let stamp = self.stamp(now);
                     let _ =
-                        self.opened_at.compare_exchange(CLOSED, stamp, Ordering::AcqRel, Ordering::Relaxed);
+                        self.opened_at
+                            .compare_exchange(CLOSED, stamp, Ordering::AcqRel, Ordering::Relaxed);
                 }
             }
         }
@@ -134,7 +150,9 @@ impl Drop for Pass<'_> {
 }
 
 fn seconds(left: Duration) -> u32 {
-    u32::try_from(left.as_millis().div_ceil(1000)).unwrap_or(u32::MAX).max(1)
+    u32::try_from(left.as_millis().div_ceil(1000))
+        .unwrap_or(u32::MAX)
+        .max(1)
 }
 
 #[cfg(test)]
@@ -158,7 +176,13 @@ mod tests {
         fail(&breaker, now, 1);
         let refused = breaker.admit(now + Duration::from_millis(1)).expect_err("open");
         assert_eq!(refused.retry_after_s, 10);
-        assert_eq!(breaker.admit(now + Duration::from_millis(9500)).expect_err("open").retry_after_s, 1);
+        assert_eq!(
+            breaker
+                .admit(now + Duration::from_millis(9500))
+                .expect_err("open")
+                .retry_after_s,
+            1
+        );
     }
 
     #[test]

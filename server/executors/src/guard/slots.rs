@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use arc_swap::ArcSwapOption;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
-use toolgate_core::definition::ToolDefinition;
+use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::{ProjectId, ToolName};
 
 use super::breaker::Breaker;
@@ -64,7 +64,11 @@ struct Inner {
 
 impl Slots {
     pub(crate) fn new(max_concurrent_per_tool: usize) -> Self {
-        Self { max_concurrent_per_tool, max_slots: MAX_SLOTS, inner: RwLock::default() }
+        Self {
+            max_concurrent_per_tool,
+            max_slots: MAX_SLOTS,
+            inner: RwLock::default(),
+        }
     }
 
     /// The slot of a tool.
@@ -131,11 +135,18 @@ mod tests {
     fn the_number_of_slots_is_bounded_and_open_breakers_stay_longest() {
         let now = Instant::now();
         let project = ProjectId::parse("demo").expect("a slug");
-        let slots = Slots { max_slots: 3, ..Slots::new(1) };
+        let slots = Slots {
+            max_slots: 3,
+            ..Slots::new(1)
+        };
         let held = slots.get(&project, &tool("held"), now);
         let broken = slots.get(&project, &tool("broken"), now);
         for _ in 0..5 {
-            broken.breaker.admit(now).expect("closed").end(Outcome::Failed, now);
+            broken
+                .breaker
+                .admit(now)
+                .expect("closed")
+                .end(Outcome::Failed, now);
         }
         drop(broken);
         for index in 0..100 {
@@ -145,7 +156,10 @@ mod tests {
         let mut open = Vec::new();
         slots.open(now, |_, tool, _| open.push(tool.to_string()));
         assert_eq!(open, ["broken"]);
-        assert!(Arc::ptr_eq(&held, &slots.get(&project, &tool("held"), now)), "a running call keeps its slot");
+        assert!(
+            Arc::ptr_eq(&held, &slots.get(&project, &tool("held"), now)),
+            "a running call keeps its slot"
+        );
     }
 
     #[test]
@@ -153,6 +167,9 @@ mod tests {
         let now = Instant::now();
         let slots = Slots::new(1);
         let [a, b] = ["a", "b"].map(|id| ProjectId::parse(id).expect("a slug"));
-        assert!(!Arc::ptr_eq(&slots.get(&a, &tool("t"), now), &slots.get(&b, &tool("t"), now)));
+        assert!(!Arc::ptr_eq(
+            &slots.get(&a, &tool("t"), now),
+            &slots.get(&b, &tool("t"), now)
+        ));
     }
 }

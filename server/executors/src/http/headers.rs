@@ -37,7 +37,9 @@ pub(crate) fn name(text: &str) -> Result<HeaderName, Failure> {
     let name = HeaderName::from_bytes(text.as_bytes())
         .map_err(|_| Failure::misconfigured(format!("{text:?} is not a header name")))?;
     if RESERVED.contains(&name.as_str()) {
-        return Err(Failure::misconfigured(format!("the header {name} is set by the connection, not by a definition")));
+        return Err(Failure::misconfigured(format!(
+            "the header {name} is set by the connection, not by a definition"
+        )));
     }
     Ok(name)
 }
@@ -53,7 +55,9 @@ pub(crate) fn constant(
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     for (key, value) in configured {
         let mut value = HeaderValue::from_str(value).map_err(|_| {
-            Failure::misconfigured(format!("the value of the header {key} holds characters that headers do not allow"))
+            Failure::misconfigured(format!(
+                "the value of the header {key} holds characters that headers do not allow"
+            ))
         })?;
         // A definition may carry a key literally; it is then still not printed.
         value.set_sensitive(true);
@@ -67,10 +71,14 @@ pub(crate) fn value(parameter: &str, argument: Argument<'_>) -> Result<HeaderVal
     match argument {
         Argument::Given(value) => {
             let text = scalar(value).ok_or_else(|| {
-                Failure::arguments(format!("/{parameter}: a header takes a text, a number or a boolean"))
+                Failure::arguments(format!(
+                    "/{parameter}: a header takes a text, a number or a boolean"
+                ))
             })?;
             HeaderValue::from_str(&text).map_err(|_| {
-                Failure::arguments(format!("/{parameter}: a header takes one line of visible ASCII characters"))
+                Failure::arguments(format!(
+                    "/{parameter}: a header takes one line of visible ASCII characters"
+                ))
             })
         }
         Argument::Env(secret) => secret_value(secret.expose_secret()).ok_or_else(|| {
@@ -99,7 +107,9 @@ pub(crate) fn bare(secret: &SecretString) -> Result<HeaderValue, Failure> {
 
 fn credential(text: &str) -> Result<HeaderValue, Failure> {
     secret_value(text).ok_or_else(|| {
-        Failure::misconfigured("the credential's environment value holds characters that headers do not allow")
+        Failure::misconfigured(
+            "the credential's environment value holds characters that headers do not allow",
+        )
     })
 }
 

@@ -37,7 +37,10 @@ impl Inputs {
         if let Some(secret) = self.envs.get(name) {
             return Some(Argument::Env(secret));
         }
-        self.arguments.get(name).filter(|value| !value.is_null()).map(Argument::Given)
+        self.arguments
+            .get(name)
+            .filter(|value| !value.is_null())
+            .map(Argument::Given)
     }
 
     /// Every argument, null ones left out.
@@ -47,7 +50,11 @@ impl Inputs {
             .iter()
             .filter(|(name, value)| !value.is_null() && !self.envs.contains_key(*name))
             .map(|(name, value)| (name.as_str(), Argument::Given(value)));
-        given.chain(self.envs.iter().map(|(name, secret)| (name.as_str(), Argument::Env(secret))))
+        given.chain(
+            self.envs
+                .iter()
+                .map(|(name, secret)| (name.as_str(), Argument::Env(secret))),
+        )
     }
 
     /// The values that must not come back in any text.
@@ -91,7 +98,11 @@ pub(crate) fn scalar(value: &Value) -> Option<String> {
 }
 
 /// Appends one argument to a query: lists repeat the name, objects are JSON text, null is left out.
-pub(crate) fn append_query(query: &mut url::form_urlencoded::Serializer<'_, String>, name: &str, value: &Value) {
+pub(crate) fn append_query(
+    query: &mut url::form_urlencoded::Serializer<'_, String>,
+    name: &str,
+    value: &Value,
+) {
     match value {
         Value::Null => {}
         Value::Array(items) => {

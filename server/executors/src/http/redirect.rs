@@ -13,8 +13,12 @@ use crate::redact::Secrets;
 pub(crate) const MAX_REDIRECTS: usize = 5;
 
 /// What may go to another origin than the one the definition names. Everything else could be a credential.
-const HARMLESS: [HeaderName; 4] =
-    [header::ACCEPT, header::ACCEPT_ENCODING, header::USER_AGENT, header::CONTENT_TYPE];
+const HARMLESS: [HeaderName; 4] = [
+    header::ACCEPT,
+    header::ACCEPT_ENCODING,
+    header::USER_AGENT,
+    header::CONTENT_TYPE,
+];
 
 /// One request on the way.
 #[derive(Clone)]
@@ -45,12 +49,19 @@ impl Hop {
             307 | 308 => false,
             _ => return Ok(None),
         };
-        let Some(location) = headers.get(header::LOCATION) else { return Ok(None) };
+        let Some(location) = headers.get(header::LOCATION) else {
+            return Ok(None);
+        };
         let url = location
             .to_str()
             .ok()
             .and_then(|location| self.url.join(location).ok())
-            .ok_or_else(|| Failure::new(ErrorCode::UpstreamInvalid, "the upstream redirects to something that is no URL"))?;
+            .ok_or_else(|| {
+                Failure::new(
+                    ErrorCode::UpstreamInvalid,
+                    "the upstream redirects to something that is no URL",
+                )
+            })?;
         if self.url.scheme() == "https" && url.scheme() != "https" {
             return Err(Failure::new(
                 ErrorCode::EgressDenied,
@@ -90,13 +101,21 @@ mod tests {
 
     fn hop(method: Method, body: &'static str) -> Hop {
         let mut headers = HeaderMap::new();
-        for (name, value) in
-            [("accept", "application/json"), ("authorization", "Bearer k"), ("x-api-key", "k"), ("content-type", "a/b")]
-        {
+        for (name, value) in [
+            ("accept", "application/json"),
+            ("authorization", "Bearer k"),
+            ("x-api-key", "k"),
+            ("content-type", "a/b"),
+        ] {
             headers.insert(name, HeaderValue::from_static(value));
         }
         let url = Url::parse("https://a.example/x/y?q=1").expect("a URL");
-        Hop { method, url, headers, body: Some(Bytes::from_static(body.as_bytes())) }
+        Hop {
+            method,
+            url,
+            headers,
+            body: Some(Bytes::from_static(body.as_bytes())),
+        }
     }
 
     fn follow(hop: &Hop, status: u16, location: &'static str) -> Result<Option<Hop>, Failure> {
@@ -104,7 +123,11 @@ mod tests {
         headers.insert(header::LOCATION, HeaderValue::from_static(location));
         let mut secrets = Secrets::default();
         secrets.add(&SecretString::from("topsecret"));
-        hop.next(StatusCode::from_u16(status).expect("a status"), &headers, &secrets)
+        hop.next(
+            StatusCode::from_u16(status).expect("a status"),
+            &headers,
+            &secrets,
+        )
     }
 
     #[rstest]
@@ -118,10 +141,15 @@ mod tests {
     #[case(307, Method::POST, Method::POST, true)]
     #[case(308, Method::PATCH, Method::PATCH, true)]
     fn methods(#[case] status: u16, #[case] from: Method, #[case] to: Method, #[case] keeps_body: bool) {
-        let next = follow(&hop(from, "{}"), status, "/z").expect("allowed").expect("a redirect");
+        let next = follow(&hop(from, "{}"), status, "/z")
+            .expect("allowed")
+            .expect("a redirect");
         assert_eq!((next.method, next.body.is_some()), (to, keeps_body));
         assert_eq!(next.url.as_str(), "https://a.example/z");
-        assert!(next.headers.contains_key("authorization"), "the same origin still gets the credential");
+        assert!(
+            next.headers.contains_key("authorization"),
+            "the same origin still gets the credential"
+        );
     }
 
     #[rstest]
@@ -129,7 +157,9 @@ mod tests {
     #[case::port("https://a.example:8443/")]
     #[case::network_path("//b.example/")]
     fn another_origin_gets_no_credential(#[case] location: &'static str) {
-        let next = follow(&hop(Method::GET, ""), 302, location).expect("allowed").expect("a redirect");
+        let next = follow(&hop(Method::GET, ""), 302, location)
+            .expect("allowed")
+            .expect("a redirect");
         let mut names: Vec<_> = next.headers.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["accept", "content-type"]);
@@ -141,7 +171,9 @@ mod tests {
     #[case::file("file:///etc/passwd", "")]
     #[case::secret_body("https://b.example/", r#"{"k":"topsecret"}"#)]
     fn refused(#[case] location: &'static str, #[case] body: &'static str) {
-        let failure = follow(&hop(Method::POST, body), 307, location).err().expect("refused");
+        let failure = follow(&hop(Method::POST, body), 307, location)
+            .err()
+            .expect("refused");
         assert_eq!(failure.code, ErrorCode::EgressDenied);
     }
 

@@ -20,7 +20,13 @@ pub(crate) fn is_repeatable(method: &Method) -> bool {
 }
 
 /// The pause before trying again after an answer; `None` when the answer stands.
-pub(crate) fn after_answer(status: StatusCode, headers: &HeaderMap, retry: u32, now: Instant, deadline: Instant) -> Option<Duration> {
+pub(crate) fn after_answer(
+    status: StatusCode,
+    headers: &HeaderMap,
+    retry: u32,
+    now: Instant,
+    deadline: Instant,
+) -> Option<Duration> {
     let asked = retry_after(headers, SystemTime::now()).map(|seconds| Duration::from_secs(seconds.into()));
     let pause = match status.as_u16() {
         // Without a word from the upstream there is no reason to believe that its limit is over soon.
@@ -63,7 +69,12 @@ mod tests {
     #[case::no_time_left(503, Some("1"), 900, false)]
     #[case::broken(500, None, 30_000, false)]
     #[case::fine(200, None, 30_000, false)]
-    fn answers(#[case] status: u16, #[case] asked: Option<&'static str>, #[case] left_ms: u64, #[case] again: bool) {
+    fn answers(
+        #[case] status: u16,
+        #[case] asked: Option<&'static str>,
+        #[case] left_ms: u64,
+        #[case] again: bool,
+    ) {
         let mut headers = HeaderMap::new();
         if let Some(asked) = asked {
             headers.insert(header::RETRY_AFTER, HeaderValue::from_static(asked));

@@ -12,7 +12,10 @@ pub(crate) fn failure(status: StatusCode, headers: &HeaderMap) -> Failure {
     let number = status.as_u16();
     let (code, what) = match number {
         401 | 403 => (ErrorCode::UpstreamAuth, "refused the credential or its rights"),
-        402 => (ErrorCode::UpstreamQuota, "asks for payment: the account has no credit left"),
+        402 => (
+            ErrorCode::UpstreamQuota,
+            "asks for payment: the account has no credit left",
+        ),
         429 => (ErrorCode::UpstreamRateLimited, "asks to slow down"),
         408 | 425 | 500..=599 => (ErrorCode::UpstreamUnavailable, "failed"),
         400..=499 => (ErrorCode::UpstreamRejected, "refused the request"),
@@ -22,7 +25,10 @@ pub(crate) fn failure(status: StatusCode, headers: &HeaderMap) -> Failure {
     failure.upstream_status = Some(number);
     // These two say that the upstream will never do it, not that it cannot now.
     failure.retryable &= !matches!(number, 501 | 505);
-    if matches!(code, ErrorCode::UpstreamRateLimited | ErrorCode::UpstreamUnavailable) {
+    if matches!(
+        code,
+        ErrorCode::UpstreamRateLimited | ErrorCode::UpstreamUnavailable
+    ) {
         failure.retry_after_s = retry_after(headers, SystemTime::now());
     }
     failure
@@ -76,7 +82,10 @@ mod tests {
     #[case(304, ErrorCode::UpstreamInvalid, false)]
     fn statuses(#[case] status: u16, #[case] code: ErrorCode, #[case] retryable: bool) {
         let failure = failure(StatusCode::from_u16(status).expect("a status"), &HeaderMap::new());
-        assert_eq!((failure.code, failure.retryable, failure.upstream_status), (code, retryable, Some(status)));
+        assert_eq!(
+            (failure.code, failure.retryable, failure.upstream_status),
+            (code, retryable, Some(status))
+        );
     }
 
     #[rstest]
@@ -95,7 +104,10 @@ mod tests {
     #[case::empty("", None, None)]
     fn retry_after_forms(#[case] value: &str, #[case] date: Option<&str>, #[case] expected: Option<u32>) {
         let mut headers = HeaderMap::new();
-        headers.insert(header::RETRY_AFTER, HeaderValue::from_str(value).expect("a value"));
+        headers.insert(
+            header::RETRY_AFTER,
+            HeaderValue::from_str(value).expect("a value"),
+        );
         if let Some(date) = date {
             headers.insert(header::DATE, HeaderValue::from_str(date).expect("a value"));
         }

@@ -7,7 +7,7 @@ use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
-use toolgate_core::definition::{AuthScheme, HttpAuth, HttpBody, HttpOptions};
+use toolgate_core::definition::model::{AuthScheme, HttpAuth, HttpBody, HttpOptions};
 use url::Url;
 
 use super::headers;
@@ -16,8 +16,11 @@ use crate::egress::parse_exact;
 use crate::failure::Failure;
 
 /// Everything but the unreserved characters of RFC 3986.
-pub(crate) const SEGMENT: &AsciiSet =
-    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+pub(crate) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 const ACCEPT: &str = "application/json, text/*;q=0.9, */*;q=0.5";
 
@@ -52,7 +55,11 @@ impl HttpTemplate {
         let url = base_url(&options.base_url)?;
         let base = url.as_str().trim_end_matches('/').to_owned();
         let path = pieces(&options.path)?;
-        let query: Vec<_> = options.query.iter().map(|(to, from)| (to.clone(), from.clone())).collect();
+        let query: Vec<_> = options
+            .query
+            .iter()
+            .map(|(to, from)| (to.clone(), from.clone()))
+            .collect();
         let header = options
             .header
             .iter()
@@ -65,9 +72,19 @@ impl HttpTemplate {
             Piece::Literal(_) => None,
         }));
         let auth_header = match &options.auth {
-            Some(HttpAuth { scheme: AuthScheme::Header, name: Some(name), .. }) => headers::name(name)?,
-            Some(HttpAuth { scheme: AuthScheme::Header, name: None, .. }) => {
-                return Err(Failure::misconfigured("`auth` with scheme `header` needs the header's `name`"));
+            Some(HttpAuth {
+                scheme: AuthScheme::Header,
+                name: Some(name),
+                ..
+            }) => headers::name(name)?,
+            Some(HttpAuth {
+                scheme: AuthScheme::Header,
+                name: None,
+                ..
+            }) => {
+                return Err(Failure::misconfigured(
+                    "`auth` with scheme `header` needs the header's `name`",
+                ));
             }
             _ => header::AUTHORIZATION,
         };
@@ -111,7 +128,8 @@ impl HttpTemplate {
             url.push('?');
             url.push_str(&query);
         }
-        let url = Url::parse(&url).map_err(|_| Failure::arguments("the arguments do not make a valid URL"))?;
+        let url =
+            Url::parse(&url).map_err(|_| Failure::arguments("the arguments do not make a valid URL"))?;
 
         let mut headers = self.constant.clone();
         for (name, from) in &self.header {
@@ -133,9 +151,17 @@ impl HttpTemplate {
         }
         let body = self.body(inputs).map(|value| Bytes::from(value.to_string()));
         if body.is_some() {
-            headers.entry(header::CONTENT_TYPE).or_insert(HeaderValue::from_static("application/json"));
+            headers
+                .entry(header::CONTENT_TYPE)
+                .or_insert(HeaderValue::from_static("application/json"));
         }
-        Ok(RequestPlan { method: self.method.clone(), url, headers, body, secrets })
+        Ok(RequestPlan {
+            method: self.method.clone(),
+            url,
+            headers,
+            body,
+            secrets,
+        })
     }
 
     fn write_path(&self, inputs: &Inputs, url: &mut String) -> Result<(), Failure> {
@@ -149,13 +175,18 @@ impl HttpTemplate {
                         None => return Err(Failure::arguments(format!("/{name}: needed in the path"))),
                     };
                     let text = scalar(&value).filter(|text| !text.is_empty()).ok_or_else(|| {
-                        Failure::arguments(format!("/{name}: a path segment takes a text that is not empty, a number or a boolean"))
+                        Failure::arguments(format!(
+                            "/{name}: a path segment takes a text that is not empty, a number or a boolean"
+                        ))
                     })?;
                     url.extend(utf8_percent_encode(&text, SEGMENT));
                 }
             }
         }
-        if url[start..].split('/').any(|segment| matches!(segment, "." | "..")) {
+        if url[start..]
+            .split('/')
+            .any(|segment| matches!(segment, "." | ".."))
+        {
             return Err(Failure::arguments("`.` and `..` cannot be path segments"));
         }
         Ok(())
@@ -186,7 +217,9 @@ impl HttpTemplate {
                     .collect::<Map<_, _>>(),
             )),
             None if self.leftovers_go_to_body() => Some(Value::Object(
-                self.leftovers(inputs).map(|(name, argument)| (name.to_owned(), argument.to_json())).collect(),
+                self.leftovers(inputs)
+                    .map(|(name, argument)| (name.to_owned(), argument.to_json()))
+                    .collect(),
             )),
             None => None,
         }
@@ -208,21 +241,29 @@ impl HttpTemplate {
 pub(crate) fn base_url(text: &str) -> Result<Url, Failure> {
     let url = parse_exact(text).map_err(|error| Failure::misconfigured(format!("`base_url`: {error}")))?;
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(Failure::misconfigured("`base_url` has no query and no fragment: use `query`"));
+        return Err(Failure::misconfigured(
+            "`base_url` has no query and no fragment: use `query`",
+        ));
     }
     Ok(url)
 }
 
 /// The path with a slash in front, or nothing.
 pub(crate) fn slashed(path: &str) -> String {
-    if path.is_empty() || path.starts_with('/') { path.to_owned() } else { format!("/{path}") }
+    if path.is_empty() || path.starts_with('/') {
+        path.to_owned()
+    } else {
+        format!("/{path}")
+    }
 }
 
 /// Checks the fixed parts of a path.
 pub(crate) fn literal_path(path: &str) -> Result<(), Failure> {
     let lowered = path.to_ascii_lowercase().replace("%2e", ".");
     if path.contains(['?', '#', '\\']) || path.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(Failure::misconfigured("`path` holds no query, fragment, backslash or space: use `query`"));
+        return Err(Failure::misconfigured(
+            "`path` holds no query, fragment, backslash or space: use `query`",
+        ));
     }
     if lowered.split('/').any(|segment| matches!(segment, "." | "..")) {
         return Err(Failure::misconfigured("`path` holds no `.` or `..` segment"));

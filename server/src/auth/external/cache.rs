@@ -46,11 +46,21 @@ impl KeySet {
 
 impl KeyCache {
     pub(super) fn new(url: Url, allowed: Vec<Algorithm>, fetch: Arc<dyn JwksFetch>) -> Self {
-        Self { url, allowed, fetch, set: ArcSwapOption::empty(), attempt: Arc::default() }
+        Self {
+            url,
+            allowed,
+            fetch,
+            set: ArcSwapOption::empty(),
+            attempt: Arc::default(),
+        }
     }
 
     /// The key with this id, fetched if need be and allowed.
-    pub(super) async fn key(self: &Arc<Self>, kid: &str, now: DateTime<Utc>) -> Result<Arc<ExternalKey>, Refusal> {
+    pub(super) async fn key(
+        self: &Arc<Self>,
+        kid: &str,
+        now: DateTime<Utc>,
+    ) -> Result<Arc<ExternalKey>, Refusal> {
         if let Some(key) = self.known(kid, MAX_AGE, now) {
             return Ok(key);
         }
@@ -76,14 +86,25 @@ impl KeyCache {
 
     fn known(&self, kid: &str, age: TimeDelta, now: DateTime<Utc>) -> Option<Arc<ExternalKey>> {
         let set = self.set.load();
-        set.as_ref().filter(|set| set.within(age, now))?.keys.get(kid).cloned()
+        set.as_ref()
+            .filter(|set| set.within(age, now))?
+            .keys
+            .get(kid)
+            .cloned()
     }
 
     fn usable(&self, now: DateTime<Utc>) -> bool {
-        self.set.load().as_ref().is_some_and(|set| set.within(MAX_AGE + STALE_IF_ERROR, now))
+        self.set
+            .load()
+            .as_ref()
+            .is_some_and(|set| set.within(MAX_AGE + STALE_IF_ERROR, now))
     }
 
-    async fn refresh(self: &Arc<Self>, mut attempt: OwnedMutexGuard<Option<DateTime<Utc>>>, now: DateTime<Utc>) {
+    async fn refresh(
+        self: &Arc<Self>,
+        mut attempt: OwnedMutexGuard<Option<DateTime<Utc>>>,
+        now: DateTime<Utc>,
+    ) {
         if attempt.is_some_and(|last| (now - last).abs() < MIN_INTERVAL) {
             return;
         }
@@ -93,7 +114,10 @@ impl KeyCache {
         let cache = Arc::clone(self);
         let task = tokio::spawn(async move {
             match cache.load().await {
-                Ok(keys) => cache.set.store(Some(Arc::new(KeySet { keys, fetched_at: now }))),
+                Ok(keys) => cache.set.store(Some(Arc::new(KeySet {
+                    keys,
+                    fetched_at: now,
+                }))),
                 Err(error) => {
                     tracing::warn!(url = %cache.url, %error, "the keys of an external issuer could not be fetched");
                 }

@@ -42,11 +42,14 @@ impl<'de> Deserialize<'de> for NumericDate {
         let number = serde_json::Number::deserialize(deserializer)?;
         let whole = number.as_i64().or_else(|| {
             // Beyond 2^53 a float no longer holds whole seconds exactly; no real date is there.
-            let seconds = number.as_f64().filter(|seconds| seconds.abs() < 9_007_199_254_740_992.0)?;
-            #[expect(clippy::as_conversions, reason = "the range was checked in the line before")]
+            let seconds = number
+                .as_f64()
+                .filter(|seconds| seconds.abs() < 9_007_199_254_740_992.0)?;
             Some(seconds.floor() as i64)
         });
-        whole.map(Self).ok_or_else(|| D::Error::invalid_value(Unexpected::Other("a number out of range"), &"a date"))
+        whole
+            .map(Self)
+            .ok_or_else(|| D::Error::invalid_value(Unexpected::Other("a number out of range"), &"a date"))
     }
 }
 
@@ -68,7 +71,11 @@ pub(super) fn check(claims: Claims, config: &IssuerConfig, now: DateTime<Utc>) -
         return Err(Refusal::WrongAudience);
     }
     let latest = now.timestamp() + CLOCK_SKEW_S;
-    if [&claims.nbf, &claims.iat].into_iter().flatten().any(|date| date.0 > latest) {
+    if [&claims.nbf, &claims.iat]
+        .into_iter()
+        .flatten()
+        .any(|date| date.0 > latest)
+    {
         return Err(Refusal::NotYetValid);
     }
     let expires_at =
@@ -77,10 +84,16 @@ pub(super) fn check(claims: Claims, config: &IssuerConfig, now: DateTime<Utc>) -
         && claims.sub.chars().count() <= MAX_SUBJECT_CHARS
         && !claims.sub.chars().any(char::is_control);
     if !plain {
-        return Err(Refusal::BadClaims("sub is empty, longer than 255 characters or not plain text"));
+        return Err(Refusal::BadClaims(
+            "sub is empty, longer than 255 characters or not plain text",
+        ));
     }
     let groups = groups(claims.others.get(&config.groups_claim))?;
-    Ok(Checked { subject: claims.sub, groups, expires_at })
+    Ok(Checked {
+        subject: claims.sub,
+        groups,
+        expires_at,
+    })
 }
 
 /// An absent claim grants nothing; one that cannot be read refuses the token, so that a mistake in the issuer's mapping
@@ -90,9 +103,11 @@ fn groups(claim: Option<&Value>) -> Result<GroupSet, Refusal> {
     let names: Vec<&str> = match claim {
         None => Vec::new(),
         Some(Value::String(text)) => text.split_ascii_whitespace().collect(),
-        Some(Value::Array(items)) => {
-            items.iter().map(Value::as_str).collect::<Option<Vec<_>>>().ok_or(fault)?
-        }
+        Some(Value::Array(items)) => items
+            .iter()
+            .map(Value::as_str)
+            .collect::<Option<Vec<_>>>()
+            .ok_or(fault)?,
         Some(_) => return Err(fault),
     };
     Ok(names.into_iter().filter(|name| !name.is_empty()).collect())

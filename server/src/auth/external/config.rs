@@ -105,7 +105,10 @@ impl IssuerConfig {
             ("groups_claim", self.groups_claim.is_empty()),
         ];
         if let Some((field, _)) = filled.into_iter().find(|(_, empty)| *empty) {
-            return Err(IssuerConfigError::Empty { issuer: issuer(), field });
+            return Err(IssuerConfigError::Empty {
+                issuer: issuer(),
+                field,
+            });
         }
         let protected = match self.jwks_url.scheme() {
             "https" => true,
@@ -113,7 +116,10 @@ impl IssuerConfig {
             _ => false,
         };
         if !protected {
-            return Err(IssuerConfigError::Scheme { issuer: issuer(), url: self.jwks_url.clone() });
+            return Err(IssuerConfigError::Scheme {
+                issuer: issuer(),
+                url: self.jwks_url.clone(),
+            });
         }
         if !self.jwks_url.username().is_empty() || self.jwks_url.password().is_some() {
             return Err(IssuerConfigError::UserInfo { issuer: issuer() });

@@ -38,7 +38,8 @@ pub trait JwksFetch: Send + Sync {
 /// Fetches over HTTP: no redirects, no proxy, five seconds for all of it.
 ///
 /// The client is made at the first fetch, so that a server without external issuers does not read the machine's
-/// certificates.
+/// certificates. The addresses that are dialled are not checked: they are the operator's own choice, and an issuer
+/// inside a private network is common.
 #[derive(Default)]
 pub struct HttpJwksFetch {
     client: OnceCell<reqwest::Client>,
@@ -67,7 +68,13 @@ impl HttpJwksFetch {
 #[async_trait]
 impl JwksFetch for HttpJwksFetch {
     async fn fetch(&self, url: &Url) -> Result<Vec<u8>, FetchError> {
-        let mut response = self.client().await?.get(url.clone()).send().await.map_err(transport)?;
+        let mut response = self
+            .client()
+            .await?
+            .get(url.clone())
+            .send()
+            .await
+            .map_err(transport)?;
         if response.status() != reqwest::StatusCode::OK {
             return Err(FetchError::Status(response.status().as_u16()));
         }
@@ -83,7 +90,6 @@ impl JwksFetch for HttpJwksFetch {
 }
 
 /// The error with its causes, without the address (the log line has it).
-#[expect(clippy::needless_pass_by_value, reason = "map_err hands the error over")]
 fn transport(error: reqwest::Error) -> FetchError {
     let error = error.without_url();
     let mut text = error.to_string();
@@ -94,4 +100,80 @@ fn transport(error: reqwest::Error) -> FetchError {
         source = next.source();
     }
     FetchError::Transport(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// Answers one request on a loopback port with exactly these bytes.
+    async fn answering(answer: Vec<u8>) -> Url {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/keys", listener.local_addr().unwrap());
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = Vec::new();
+            while !request.ends_with(b"\r\n\r\n") {
+                request.push(stream.read_u8().await.unwrap());
+            }
+            // The client may hang up as soon as it has seen enough.
+            let _ = stream.write_all(&answer).await;
+        });
+        Url::parse(&url).unwrap()
+    }
+
+    fn sized(status: &str, more: &str, body: &[u8]) -> Vec<u8> {
+        let head = format!(
+            "HTTP/1.1 {status}\r\n{more}Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        [head.as_bytes(), body].concat()
+    }
+
+    /// A body whose length is not said beforehand.
+    fn unsized_(body: &[u8]) -> Vec<u8> {
+        [b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n", body].concat()
+    }
+
+    #[tokio::test]
+    async fn only_a_whole_small_answer_with_status_200_counts() {
+        let full = vec![b'x'; MAX_DOCUMENT_BYTES];
+        let over = vec![b'x'; MAX_DOCUMENT_BYTES + 1];
+        let moved = sized("302 Found", "Location: http://127.0.0.1:1/\r\n", b"");
+        let table = [
+            (sized("200 OK", "", b"{}"), Ok(2)),
+            (sized("200 OK", "", &full), Ok(MAX_DOCUMENT_BYTES)),
+            (sized("200 OK", "", &over), Err(FetchError::TooLarge)),
+            (unsized_(&full), Ok(MAX_DOCUMENT_BYTES)),
+            (unsized_(&over), Err(FetchError::TooLarge)),
+            (moved, Err(FetchError::Status(302))),
+            (sized("404 Not Found", "", b"{}"), Err(FetchError::Status(404))),
+            (sized("204 No Content", "", b""), Err(FetchError::Status(204))),
+        ];
+        let fetch = HttpJwksFetch::new();
+        for (n, (answer, expected)) in table.into_iter().enumerate() {
+            let url = answering(answer).await;
+            assert_eq!(
+                fetch.fetch(&url).await.map(|document| document.len()),
+                expected,
+                "row {n}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_broken_answer_is_an_error_without_the_address() {
+        let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc".to_vec();
+        for answer in [cut, b"nonsense\r\n\r\n".to_vec(), Vec::new()] {
+            let url = answering(answer).await;
+            let error = HttpJwksFetch::new().fetch(&url).await.unwrap_err();
+            let FetchError::Transport(text) = &error else {
+                panic!("{error}")
+            };
+            assert!(!text.contains("127.0.0.1"), "{text}");
+        }
+    }
 }

@@ -55,7 +55,10 @@ pub(super) fn read(document: &[u8], allowed: &[Algorithm]) -> Option<Keys> {
     let document: Document = serde_json::from_slice(document).ok()?;
     let mut keys: HashMap<String, Option<Arc<ExternalKey>>> = HashMap::new();
     for value in document.keys.into_iter().take(MAX_KEYS) {
-        let Some((kid, key)) = serde_json::from_value(value).ok().and_then(|jwk| usable(jwk, allowed)) else {
+        let Some((kid, key)) = serde_json::from_value(value)
+            .ok()
+            .and_then(|jwk| usable(jwk, allowed))
+        else {
             continue;
         };
         keys.entry(kid)
@@ -66,12 +69,19 @@ pub(super) fn read(document: &[u8], allowed: &[Algorithm]) -> Option<Keys> {
             })
             .or_insert_with(|| Some(Arc::new(key)));
     }
-    Some(keys.into_iter().filter_map(|(kid, key)| Some((kid, key?))).collect())
+    Some(
+        keys.into_iter()
+            .filter_map(|(kid, key)| Some((kid, key?)))
+            .collect(),
+    )
 }
 
 fn usable(jwk: Jwk, allowed: &[Algorithm]) -> Option<(String, ExternalKey)> {
     let verifies = jwk.use_.as_deref().is_none_or(|use_| use_ == "sig")
-        && jwk.key_ops.as_ref().is_none_or(|ops| ops.iter().any(|op| op == "verify"));
+        && jwk
+            .key_ops
+            .as_ref()
+            .is_none_or(|ops| ops.iter().any(|op| op == "verify"));
     if !verifies || jwk.d.is_some() {
         return None;
     }
@@ -80,13 +90,26 @@ fn usable(jwk: Jwk, allowed: &[Algorithm]) -> Option<(String, ExternalKey)> {
     let algorithms: Vec<_> = fitting
         .iter()
         .copied()
-        .filter(|algorithm| allowed.contains(algorithm) && pinned.is_none_or(|pinned| pinned == Some(*algorithm)))
+        .filter(|algorithm| {
+            allowed.contains(algorithm) && pinned.is_none_or(|pinned| pinned == Some(*algorithm))
+        })
         .collect();
     if algorithms.is_empty() {
         return None;
     }
-    let digest = Sha256::new().chain_update(format!("{algorithms:?}|")).chain_update(material).finalize().into();
-    Some((jwk.kid?, ExternalKey { algorithms, key, digest }))
+    let digest = Sha256::new()
+        .chain_update(format!("{algorithms:?}|"))
+        .chain_update(material)
+        .finalize()
+        .into();
+    Some((
+        jwk.kid?,
+        ExternalKey {
+            algorithms,
+            key,
+            digest,
+        },
+    ))
 }
 
 /// The algorithms that fit the key's type, the key, and its material as one text.
@@ -100,7 +123,11 @@ fn public_key(jwk: &Jwk) -> Option<(&'static [Algorithm], DecodingKey, String)> 
                 return None;
             }
             let key = DecodingKey::from_rsa_components(n, e).ok()?;
-            Some((&[Rs256, Rs384, Rs512, Ps256, Ps384, Ps512], key, format!("RSA|{n}|{e}")))
+            Some((
+                &[Rs256, Rs384, Rs512, Ps256, Ps384, Ps512],
+                key,
+                format!("RSA|{n}|{e}"),
+            ))
         }
         ("EC", Some(curve)) => {
             let (fitting, length): (&[Algorithm], usize) = match curve {

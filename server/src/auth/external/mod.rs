@@ -41,8 +41,16 @@ pub(super) struct ExternalToken {
 impl Issuer {
     pub(super) fn new(config: IssuerConfig, fetch: Arc<dyn JwksFetch>) -> Result<Self, IssuerConfigError> {
         config.check()?;
-        let keys = Arc::new(KeyCache::new(config.jwks_url.clone(), config.algorithms.clone(), fetch));
-        Ok(Self { projects: config.projects.clone().into(), config, keys })
+        let keys = Arc::new(KeyCache::new(
+            config.jwks_url.clone(),
+            config.algorithms.clone(),
+            fetch,
+        ));
+        Ok(Self {
+            projects: config.projects.clone().into(),
+            config,
+            keys,
+        })
     }
 
     pub(super) fn role(&self) -> Role {
@@ -50,13 +58,21 @@ impl Issuer {
     }
 
     /// Checks everything about a token that never changes. [`Issuer::standing`] checks the rest, at every use.
-    pub(super) async fn verify(&self, token: Unverified<'_>, now: DateTime<Utc>) -> Result<ExternalToken, Refusal> {
+    pub(super) async fn verify(
+        &self,
+        token: Unverified<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<ExternalToken, Refusal> {
         let name = token.header("alg")?.ok_or(Refusal::WrongAlgorithm)?;
         let algorithm = Algorithm::by_name(name).ok_or(Refusal::WrongAlgorithm)?;
         if !self.config.algorithms.contains(&algorithm) {
             return Err(Refusal::WrongAlgorithm);
         }
-        if !self.config.types.contains(&TokenType::of(token.header("typ")?).ok_or(Refusal::WrongType)?) {
+        if !self
+            .config
+            .types
+            .contains(&TokenType::of(token.header("typ")?).ok_or(Refusal::WrongType)?)
+        {
             return Err(Refusal::WrongType);
         }
         let kid = token.header("kid")?.ok_or(Refusal::UnknownKeyId)?.to_owned();
@@ -82,6 +98,10 @@ impl Issuer {
             return Err(Refusal::Expired);
         }
         let key = self.keys.key(&token.kid, now).await?;
-        if key.digest == token.key_digest { Ok(()) } else { Err(Refusal::UnknownKeyId) }
+        if key.digest == token.key_digest {
+            Ok(())
+        } else {
+            Err(Refusal::UnknownKeyId)
+        }
     }
 }

@@ -37,9 +37,17 @@ impl Checked {
             ("TOOLGATE_EGRESS_ALLOW", address.as_str()),
             ("TOOLGATE_LOG", "warn"),
         ];
-        let start =
-            Start { binary: &binary, listen: &listen, database_url: &database_url, envs: &envs, show_log: false };
-        Ok(Self { server: Server::start(&start)?, _folder: folder })
+        let start = Start {
+            binary: &binary,
+            listen: &listen,
+            database_url: &database_url,
+            envs: &envs,
+            show_log: false,
+        };
+        Ok(Self {
+            server: Server::start(&start)?,
+            _folder: folder,
+        })
     }
 
     fn admin(&self) -> Result<Client> {
@@ -63,7 +71,10 @@ pub(super) fn document() -> Result<Tally> {
     let committed = fs::read_to_string(openapi::file()).context("cannot read openapi/openapi.json")?;
     Ok(super::all(&[
         ("the committed document is current", &|| {
-            ensure!(openapi::print(&binary)? == committed, "openapi/openapi.json is not current: run `cargo xtask openapi`");
+            ensure!(
+                openapi::print(&binary)? == committed,
+                "openapi/openapi.json is not current: run `cargo xtask openapi`"
+            );
             Ok(Tally::PASSED)
         }),
         ("strict lint (redocly)", &lint),
@@ -85,7 +96,9 @@ pub(super) fn clients() -> Result<Tally> {
     let checked = Checked::start()?;
     let address = checked.server.address();
     let on_server = |sh: Sh| {
-        sh.env("TOOLGATE_ADDRESS", address).env("TOOLGATE_USERNAME", USERNAME).env("TOOLGATE_PASSWORD", PASSWORD)
+        sh.env("TOOLGATE_ADDRESS", address)
+            .env("TOOLGATE_USERNAME", USERNAME)
+            .env("TOOLGATE_PASSWORD", PASSWORD)
     };
     let tally = super::all(&[
         ("TypeScript", &|| {
@@ -96,8 +109,12 @@ pub(super) fn clients() -> Result<Tally> {
         }),
         ("Python", &|| {
             let (python, folder) = python_client()?;
-            let run = Sh::new(python).arg(checks().join("client.py")).env("PYTHONPATH", folder);
-            Ok(count::tap(&on_server(run).env("PYTHONDONTWRITEBYTECODE", "1").tee()?))
+            let run = Sh::new(python)
+                .arg(checks().join("client.py"))
+                .env("PYTHONPATH", folder);
+            Ok(count::tap(
+                &on_server(run).env("PYTHONDONTWRITEBYTECODE", "1").tee()?,
+            ))
         }),
     ]);
     checked.server.stop()?;
@@ -117,7 +134,10 @@ fn typescript_client() -> Result<PathBuf> {
         .env("TOOLGATE_DOCUMENT", openapi::file())
         .folder(&folder)
         .run()?;
-    node_tool("tsc")?.args(["--project", "tsconfig.json"]).folder(&folder).run()?;
+    node_tool("tsc")?
+        .args(["--project", "tsconfig.json"])
+        .folder(&folder)
+        .run()?;
     Ok(folder.join("out/client.mjs"))
 }
 
@@ -126,7 +146,14 @@ fn python_client() -> Result<(PathBuf, PathBuf)> {
     let bin = install::python("python", &checks().join("requirements.txt"))?;
     let folder = fresh(&paths::tools().join("python-client"))?;
     Sh::new(bin.join("openapi-python-client"))
-        .args(["generate", "--meta", "none", "--overwrite", "--fail-on-warning", "--config"])
+        .args([
+            "generate",
+            "--meta",
+            "none",
+            "--overwrite",
+            "--fail-on-warning",
+            "--config",
+        ])
         .arg(checks().join("openapi-python-client.yaml"))
         .arg("--path")
         .arg(openapi::file())
@@ -160,7 +187,10 @@ pub(super) fn schemathesis() -> Result<Tally> {
         .arg("--url")
         .arg(checked.server.address())
         .arg("--header")
-        .arg(format!("Authorization: Bearer {}", admin.token().unwrap_or_default()))
+        .arg(format!(
+            "Authorization: Bearer {}",
+            admin.token().unwrap_or_default()
+        ))
         .folder(folder);
     let outcome = run.tee_as("schemathesis run openapi/openapi.json")?;
     let tally = count::tool(&outcome);

@@ -11,7 +11,12 @@ use crate::sh::Sh;
 use crate::{install, paths};
 
 /// Names under which distributions ship a browser that the tests can drive.
-const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+const BROWSERS: &[&str] = &[
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+];
 
 /// Runs every `*.test.mjs` below `playwright/`.
 pub(super) fn run() -> Result<Tally> {
@@ -31,7 +36,8 @@ pub(super) fn run() -> Result<Tally> {
 
 /// Node looks for packages beside the tests, so they are installed there.
 fn install_packages(folder: &Path) -> Result<()> {
-    let lock = fs::read_to_string(folder.join("package-lock.json")).context("cannot read playwright/package-lock.json")?;
+    let lock = fs::read_to_string(folder.join("package-lock.json"))
+        .context("cannot read playwright/package-lock.json")?;
     let installed = folder.join("node_modules/.installed");
     if fs::read_to_string(&installed).is_ok_and(|text| text == lock) {
         return Ok(());
@@ -84,10 +90,18 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path();
         assert!(tests_below(root).is_err());
-        for (name, _) in [("a.test.mjs", ()), ("deep/b.test.mjs", ()), ("deep/helper.mjs", ()), ("node_modules/x/c.test.mjs", ())] {
+        for (name, _) in [
+            ("a.test.mjs", ()),
+            ("deep/b.test.mjs", ()),
+            ("deep/helper.mjs", ()),
+            ("node_modules/x/c.test.mjs", ()),
+        ] {
             fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
             fs::write(root.join(name), "").unwrap();
         }
-        assert_eq!(tests_below(root).unwrap(), [root.join("a.test.mjs"), root.join("deep/b.test.mjs")]);
+        assert_eq!(
+            tests_below(root).unwrap(),
+            [root.join("a.test.mjs"), root.join("deep/b.test.mjs")]
+        );
     }
 }

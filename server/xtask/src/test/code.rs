@@ -21,7 +21,9 @@ pub(super) fn lint() -> Result<Tally> {
     };
     Ok(super::all(&[
         ("the whole workspace", &|| clippy("")),
-        ("the server with the embedded dashboard", &|| clippy("--features toolgate/embed-ui")),
+        ("the server with the embedded dashboard", &|| {
+            clippy("--features toolgate/embed-ui")
+        }),
     ]))
 }
 
@@ -44,7 +46,9 @@ pub(super) fn unit() -> Result<Tally> {
             }
             Err(error) => Err(anyhow::anyhow!("{error:#}")),
         }),
-        ("server, store, executors, core and contract", &|| test("--features toolgate/embed-ui")),
+        ("server, store, executors, core and contract", &|| {
+            test("--features toolgate/embed-ui")
+        }),
         ("tasks", &|| test("--package xtask")),
         ("dashboard", &|| test("--package toolgate-ui")),
     ]))

@@ -34,7 +34,10 @@ impl Add for Tally {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        Self { passed: self.passed + other.passed, failed: self.failed + other.failed }
+        Self {
+            passed: self.passed + other.passed,
+            failed: self.failed + other.failed,
+        }
     }
 }
 
@@ -51,21 +54,42 @@ pub(super) fn libtest(outcome: &Outcome) -> Tally {
 /// Sums the closing `# pass N` and `# fail N` lines of Node's test runner (TAP reporter).
 pub(super) fn node(outcome: &Outcome) -> Tally {
     let number = |name: &str| -> u64 {
-        outcome.text.lines().filter_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok()).sum()
+        outcome
+            .text
+            .lines()
+            .filter_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok())
+            .sum()
     };
-    let tally = Tally { passed: number("# pass "), failed: number("# fail ") + number("# cancelled ") };
+    let tally = Tally {
+        passed: number("# pass "),
+        failed: number("# fail ") + number("# cancelled "),
+    };
     tally.of(outcome)
 }
 
 /// Counts the `ok` and `not ok` lines of a program that reports in TAP.
 pub(super) fn tap(outcome: &Outcome) -> Tally {
-    let count = |start: &str| outcome.text.lines().filter(|line| line.starts_with(start)).count() as u64;
-    Tally { passed: count("ok "), failed: count("not ok ") }.of(outcome)
+    let count = |start: &str| {
+        outcome
+            .text
+            .lines()
+            .filter(|line| line.starts_with(start))
+            .count() as u64
+    };
+    Tally {
+        passed: count("ok "),
+        failed: count("not ok "),
+    }
+    .of(outcome)
 }
 
 /// One for a tool that only says whether all is well.
 pub(super) fn tool(outcome: &Outcome) -> Tally {
-    if outcome.status.success() { Tally::PASSED } else { Tally::FAILED }
+    if outcome.status.success() {
+        Tally::PASSED
+    } else {
+        Tally::FAILED
+    }
 }
 
 fn number_before(line: &str, word: &str) -> u64 {
@@ -82,7 +106,10 @@ mod tests {
     use super::*;
 
     fn outcome(text: &str, code: i32) -> Outcome {
-        Outcome { text: text.to_owned(), status: ExitStatus::from_raw(code << 8) }
+        Outcome {
+            text: text.to_owned(),
+            status: ExitStatus::from_raw(code << 8),
+        }
     }
 
     const RUST: &str = "running 5 tests\n\
@@ -91,7 +118,13 @@ mod tests {
 
     #[test]
     fn results_of_rust_tests_are_summed() {
-        assert_eq!(libtest(&outcome(RUST, 101)), Tally { passed: 15, failed: 2 });
+        assert_eq!(
+            libtest(&outcome(RUST, 101)),
+            Tally {
+                passed: 15,
+                failed: 2
+            }
+        );
     }
 
     #[test]
@@ -115,7 +148,10 @@ mod tests {
 
     #[test]
     fn tap_lines_are_counted() {
-        assert_eq!(tap(&outcome("ok 1 - a\nok 2 - b\nnot ok 3 - c\n# book\n", 1)), Tally { passed: 2, failed: 1 });
+        assert_eq!(
+            tap(&outcome("ok 1 - a\nok 2 - b\nnot ok 3 - c\n# book\n", 1)),
+            Tally { passed: 2, failed: 1 }
+        );
     }
 
     #[test]

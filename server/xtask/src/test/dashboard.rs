@@ -12,19 +12,31 @@ const BUDGETS: &[(&str, u64)] = &[(".wasm", 350_000), (".js", 25_000), (".css", 
 /// Compiles, packages, and weighs.
 pub(super) fn run() -> Result<Tally> {
     let folder = ui::run()?;
-    let sizes: Vec<_> = package::sizes(&folder)?.into_iter().map(|(name, size)| (name, size.brotli)).collect();
+    let sizes: Vec<_> = package::sizes(&folder)?
+        .into_iter()
+        .map(|(name, size)| (name, size.brotli))
+        .collect();
     let mut tally = Tally::PASSED;
     for (ending, limit, total) in weigh(&sizes) {
         let verdict = if total <= limit { "ok" } else { "TOO LARGE" };
         println!("  {ending:<6} {total:>8} of {limit} bytes  {verdict}");
-        tally = tally + if total <= limit { Tally::PASSED } else { Tally::FAILED };
+        tally = tally
+            + if total <= limit {
+                Tally::PASSED
+            } else {
+                Tally::FAILED
+            };
     }
     Ok(tally)
 }
 
 fn weigh(sizes: &[(String, u64)]) -> impl Iterator<Item = (&'static str, u64, u64)> {
     BUDGETS.iter().map(|&(ending, limit)| {
-        let total = sizes.iter().filter(|(name, _)| name.ends_with(ending)).map(|(_, size)| size).sum();
+        let total = sizes
+            .iter()
+            .filter(|(name, _)| name.ends_with(ending))
+            .map(|(_, size)| size)
+            .sum();
         (ending, limit, total)
     })
 }
@@ -35,8 +47,19 @@ mod tests {
 
     #[test]
     fn files_of_one_kind_are_weighed_together() {
-        let sizes = [("app.js".to_owned(), 20_000), ("boot.js".to_owned(), 6_000), ("main.css".to_owned(), 1)];
+        let sizes = [
+            ("app.js".to_owned(), 20_000),
+            ("boot.js".to_owned(), 6_000),
+            ("main.css".to_owned(), 1),
+        ];
         let weighed: Vec<_> = weigh(&sizes).collect();
-        assert_eq!(weighed, [(".wasm", 350_000, 0), (".js", 25_000, 26_000), (".css", 20_000, 1)]);
+        assert_eq!(
+            weighed,
+            [
+                (".wasm", 350_000, 0),
+                (".js", 25_000, 26_000),
+                (".css", 20_000, 1)
+            ]
+        );
     }
 }

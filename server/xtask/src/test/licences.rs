@@ -29,22 +29,40 @@ const ALLOWED: &[&str] = &[
 pub(super) fn run() -> Result<Tally> {
     let metadata = Sh::cargo("metadata --format-version 1 --locked").read()?;
     let metadata: Value = serde_json::from_str(&metadata).context("cargo metadata is not JSON")?;
-    let packages = metadata["packages"].as_array().context("cargo metadata lists no packages")?;
+    let packages = metadata["packages"]
+        .as_array()
+        .context("cargo metadata lists no packages")?;
     let mut refused = 0;
     for package in packages {
         let licence = package["license"].as_str().unwrap_or_default();
         if !allowed(licence) {
-            println!("FAILED {} {}: the licence {licence:?} is not allowed", package["name"], package["version"]);
+            println!(
+                "FAILED {} {}: the licence {licence:?} is not allowed",
+                package["name"], package["version"]
+            );
             refused += 1;
         }
     }
-    println!("  {} packages, {refused} with a licence that is not allowed", packages.len());
-    Ok(if refused == 0 { Tally::PASSED } else { Tally { passed: 0, failed: refused } })
+    println!(
+        "  {} packages, {refused} with a licence that is not allowed",
+        packages.len()
+    );
+    Ok(if refused == 0 {
+        Tally::PASSED
+    } else {
+        Tally {
+            passed: 0,
+            failed: refused,
+        }
+    })
 }
 
 /// Whether an SPDX expression can be met with allowed licences alone. `/` is the old way to write OR.
 fn allowed(expression: &str) -> bool {
-    let text = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
+    let text = expression
+        .replace('(', " ( ")
+        .replace(')', " ) ")
+        .replace('/', " OR ");
     let tokens: Vec<&str> = text.split_whitespace().collect();
     let mut position = 0;
     let verdict = any(&tokens, &mut position);

@@ -7,8 +7,8 @@ mod api;
 mod browser;
 mod code;
 mod count;
-mod dependencies;
 mod dashboard;
+mod dependencies;
 mod licences;
 
 use std::process::ExitCode;
@@ -29,16 +29,56 @@ struct Stage {
 /// Every stage, in an order that shares what was compiled: the dashboard is packaged before the server that embeds
 /// it is compiled once, with its tests, and the later stages run that binary.
 const STAGES: &[Stage] = &[
-    Stage { name: "format", what: "every source file is formatted", run: code::format },
-    Stage { name: "dependencies", what: "unwanted crates and licences stay out", run: dependencies::run },
-    Stage { name: "ui", what: "the dashboard compiles for the browser within its size budgets", run: dashboard::run },
-    Stage { name: "lint", what: "no compiler or clippy warning anywhere", run: code::lint },
-    Stage { name: "unit", what: "unit, contract and API tests, on SQLite and PostgreSQL", run: code::unit },
-    Stage { name: "up", what: "`cargo xtask up` makes its first call", run: api::up },
-    Stage { name: "document", what: "the API document is current and passes a strict lint", run: api::document },
-    Stage { name: "clients", what: "generated TypeScript and Python clients do the main job", run: api::clients },
-    Stage { name: "schemathesis", what: "the server keeps what its document promises", run: api::schemathesis },
-    Stage { name: "browser", what: "people can use the dashboard in a real browser", run: browser::run },
+    Stage {
+        name: "format",
+        what: "every source file is formatted",
+        run: code::format,
+    },
+    Stage {
+        name: "dependencies",
+        what: "unwanted crates and licences stay out",
+        run: dependencies::run,
+    },
+    Stage {
+        name: "ui",
+        what: "the dashboard compiles for the browser within its size budgets",
+        run: dashboard::run,
+    },
+    Stage {
+        name: "lint",
+        what: "no compiler or clippy warning anywhere",
+        run: code::lint,
+    },
+    Stage {
+        name: "unit",
+        what: "unit, contract and API tests, on SQLite and PostgreSQL",
+        run: code::unit,
+    },
+    Stage {
+        name: "up",
+        what: "`cargo xtask up` makes its first call",
+        run: api::up,
+    },
+    Stage {
+        name: "document",
+        what: "the API document is current and passes a strict lint",
+        run: api::document,
+    },
+    Stage {
+        name: "clients",
+        what: "generated TypeScript and Python clients do the main job",
+        run: api::clients,
+    },
+    Stage {
+        name: "schemathesis",
+        what: "the server keeps what its document promises",
+        run: api::schemathesis,
+    },
+    Stage {
+        name: "browser",
+        what: "people can use the dashboard in a real browser",
+        run: browser::run,
+    },
 ];
 
 /// What can be chosen.
@@ -59,7 +99,9 @@ fn stage_names() -> clap::builder::PossibleValuesParser {
 /// Runs the chosen stages.
 pub(crate) fn run(options: &Options) -> ExitCode {
     if options.list {
-        STAGES.iter().for_each(|stage| println!("{:<14} {}", stage.name, stage.what));
+        STAGES
+            .iter()
+            .for_each(|stage| println!("{:<14} {}", stage.name, stage.what));
         return ExitCode::SUCCESS;
     }
     let chosen: Vec<_> = STAGES
@@ -67,16 +109,30 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         .filter(|stage| options.only.is_empty() || options.only.iter().any(|name| name == stage.name))
         .collect();
     let started = Instant::now();
-    let results: Vec<_> = chosen.iter().map(|stage| (stage.name, run_stage(stage))).collect();
+    let results: Vec<_> = chosen
+        .iter()
+        .map(|stage| (stage.name, run_stage(stage)))
+        .collect();
 
     println!("\n== summary, {}", minutes(started.elapsed()));
     for (name, (tally, took)) in &results {
         let verdict = if tally.failed == 0 { "ok    " } else { "FAILED" };
-        println!("{verdict} {name:<14} {:>5} passed {:>4} failed  {}", tally.passed, tally.failed, minutes(*took));
+        println!(
+            "{verdict} {name:<14} {:>5} passed {:>4} failed  {}",
+            tally.passed,
+            tally.failed,
+            minutes(*took)
+        );
     }
-    let total = results.iter().fold(Tally::default(), |sum, (_, (tally, _))| sum + *tally);
+    let total = results
+        .iter()
+        .fold(Tally::default(), |sum, (_, (tally, _))| sum + *tally);
     println!("{} passed, {} failed", total.passed, total.failed);
-    if total.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if total.failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 fn run_stage(stage: &Stage) -> (Tally, Duration) {

@@ -173,3 +173,87 @@ fn debug_output_of_a_snapshot_is_short() {
     let text = format!("{:?}", project((0..1_000).map(|n| tool(&format!("t{n}")))));
     assert!(text.contains("tools: 1000") && text.len() < 200, "{text}");
 }
+
+#[test]
+fn a_change_gives_the_snapshot_that_building_anew_gives() {
+    let jina = |variable: &str| vec![service("jina", &[("api_key", variable)])];
+    let before = [
+        tool("a"),
+        tool("b").groups(&["x"]),
+        tool("c"),
+        tool("s").service("jina"),
+    ];
+    let before = ProjectSnapshot::build(1, inputs(&before), jina("ONE"), None);
+    let new_b = tool("b").groups(&["y"]).states(&["analysis"]).revision(2);
+    let after = [
+        tool("a"),
+        new_b.clone(),
+        tool("d").groups(&["x", "z"]),
+        tool("s").service("jina"),
+    ];
+    let anew = ProjectSnapshot::build(2, inputs(&after), jina("TWO"), None);
+    let removed = [crate::ids::ToolName::parse("c").unwrap()];
+    let changed = before.with_changes(
+        2,
+        inputs(&[tool("d").groups(&["x", "z"]), new_b]),
+        &removed,
+        jina("TWO"),
+    );
+
+    assert_eq!(changed.version(), 2);
+    let facts = |snapshot: &ProjectSnapshot| {
+        let fact = |tool: &Arc<crate::snapshot::CompiledTool>| {
+            (
+                tool.name().to_owned(),
+                tool.revision,
+                tool.groups.clone(),
+                tool.envs.clone(),
+            )
+        };
+        snapshot.tools().iter().map(fact).collect::<Vec<_>>()
+    };
+    assert_eq!(facts(&changed), facts(&anew));
+    for group in ["default", "x", "y", "z", "*"] {
+        for state in ["undefined", "analysis"] {
+            let resolve = |snapshot: &ProjectSnapshot| {
+                snapshot
+                    .resolve(&grant(&["*"]), Some(&strings(&[group])), Some(state))
+                    .unwrap()
+                    .available()
+            };
+            assert_eq!(resolve(&changed), resolve(&anew), "{group} in {state}");
+        }
+    }
+    assert!(Arc::ptr_eq(before.tool("a").unwrap(), changed.tool("a").unwrap()));
+    assert!(changed.tool("c").is_none() && before.tool("c").is_some());
+}
+
+#[test]
+fn answers_are_kept_across_a_change_that_cannot_alter_them_and_only_then() {
+    let before = project([tool("a").groups(&["x"]), tool("b")]);
+    let ask = |snapshot: &ProjectSnapshot| {
+        snapshot
+            .resolve(&grant(&["x"]), Some(&strings(&["x"])), None)
+            .unwrap()
+            .available()
+    };
+    assert_eq!(ask(&before), ["a"]);
+    let described = before.with_changes(
+        2,
+        inputs(&[tool("a").groups(&["x"]).revision(2)]),
+        &[],
+        Vec::new(),
+    );
+    assert!(Arc::ptr_eq(&before.index, &described.index));
+    assert_eq!(ask(&described), ["a"]);
+    assert_eq!(described.tool("a").map(|tool| tool.revision), Some(2));
+
+    for change in [
+        tool("b").groups(&["x"]),
+        tool("a").groups(&[]),
+        tool("a").groups(&["x"]).states(&["later"]),
+    ] {
+        let changed = before.with_changes(2, inputs(&[change.revision(2)]), &[], Vec::new());
+        assert_ne!(ask(&changed), ["a"]);
+    }
+}

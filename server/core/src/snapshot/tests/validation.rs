@@ -14,7 +14,7 @@ fn search() -> std::sync::Arc<CompiledTool> {
                 "q": {"type": "string", "minLength": 1, "maxLength": 20},
                 "num": {"type": "integer", "minimum": 1, "maximum": 50},
                 "kind": {"enum": ["web", "news"]},
-                "code": {"type": "string", "pattern": "^(?!x)[a-z]+$"},
+                "code": {"type": "string", "pattern": "^[a-w]+$"},
                 "tags": {"type": "array", "items": {"type": "string"}},
                 "a/b~c": {"type": "object", "required": ["d"]},
             },
@@ -86,6 +86,7 @@ fn at_most_a_hundred_faults_are_told() {
 #[case::file_reference(json!({"type": "object", "properties": {"q": {"$ref": "file:///etc/hostname"}}}))]
 #[case::broken(json!({"type": "no-such-type"}))]
 #[case::broken_pattern(json!({"type": "object", "properties": {"q": {"pattern": "("}}}))]
+#[case::pattern_that_could_backtrack_without_end(json!({"type": "object", "properties": {"q": {"pattern": "^(a|a)*(?=b)c$"}}}))]
 #[case::pattern_that_is_too_large(json!({"type": "object", "properties": {"q": {"pattern": "(a{1000}){1000}"}}}))]
 fn a_schema_that_cannot_be_evaluated_admits_nothing(#[case] schema: Value) {
     let compiled = tool("t").parameters(schema).compiled();
@@ -98,19 +99,6 @@ fn a_schema_that_cannot_be_evaluated_admits_nothing(#[case] schema: Value) {
             faults[0].message
         );
     }
-}
-
-#[test]
-fn a_pattern_that_backtracks_without_end_is_given_up() {
-    let compiled = tool("t")
-        .parameters(
-            json!({"type": "object", "properties": {"q": {"type": "string", "pattern": "^(a|a)*(?=b)c$"}}}),
-        )
-        .compiled();
-    assert_eq!(
-        compiled.validate(&object(json!({"q": "a".repeat(5_000)}))).len(),
-        1
-    );
 }
 
 #[test]

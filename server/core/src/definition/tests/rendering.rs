@@ -1,0 +1,263 @@
+//! Canonical YAML and differences.
+
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use toolgate_api::tools::AfterExecution;
+
+use super::*;
+use crate::definition::model::{
+    ArgOptions, AuthScheme, ConfigParam, HttpAuth, HttpBody, HttpOptions, JinaMode, JinaOptions, Options,
+};
+use crate::definition::{check_tool, diff, service_diff, service_to_yaml, to_yaml};
+
+#[test]
+fn the_canonical_form_is_readable_and_in_the_order_of_the_model() {
+    let definition = tool(
+        "options: {jina: {mode: Search, auth_env: JINA_API_KEY}, args: {fixed: {m: '5'}}}\nstate: s\n\
+         group: []\ndescription: |\n  First line.\n  Second: line.\n\
+         parameters: {properties: {query: {type: string}, m: {}}, type: object}\ntool_name: a\n",
+    );
+    assert_eq!(
+        to_yaml(&definition),
+        "name: a\ntype: openapi\ndescription: |\n  First line.\n  Second: line.\ngroup: []\nstate: s\nparameters:\n  \
+         properties:\n    query:\n      type: string\n    m: {}\n  type: object\noptions:\n  args:\n    fixed:\n      \
+         m: \"5\"\n  jina:\n    mode: search\n    auth_env: JINA_API_KEY\n"
+    );
+}
+
+#[test]
+fn differences_are_unified() {
+    let before = tool("name: a\ndescription: d\ntarget_subject: cmd.tool.a\nstate: x");
+    let after = ToolDefinition {
+        state: Some("z".to_owned()),
+        ..before.clone()
+    };
+    assert_eq!(diff(Some(&before), Some(&before)), "");
+    assert_eq!(diff(None, None), "");
+    let changed = diff(Some(&before), Some(&after));
+    assert!(changed.starts_with("--- before\n+++ after\n@@"), "{changed}");
+    assert!(changed.contains("\n-state: x\n+state: z\n"), "{changed}");
+    assert!(diff(None, Some(&after)).contains("\n+name: a\n"));
+    assert!(diff(Some(&after), None).contains("\n-name: a\n"));
+}
+
+/// Texts that YAML could misread.
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z]{1,8}",
+        "(no|yes|on|null|~|true|1|1\\.0|0x1|1e3|\\.inf|2024-01-01|12:30|<<|=|-|\\?|:|#|!|&a|\\*a|%|@|`|>|\\|)",
+        "[ -~]{0,30}",
+        "[ \\n\\ta:#é-]{0,20}",
+        "\\PC{0,10}",
+        any::<String>(),
+    ]
+}
+
+fn values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        plain_texts().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 20, 4, |inner| {
+        prop_oneof![
+            vec(inner.clone(), 0..4).prop_map(Value::from),
+            btree_map(texts(), inner, 0..4).prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+/// Without braces, which would be templates, and nothing that looks like a secret.
+fn plain_texts() -> impl Strategy<Value = String> {
+    texts()
+        .prop_map(|text| text.replace(['{', '}'], "(").replace("-----BEGIN", ""))
+        .prop_filter("a secret", |text| {
+            !crate::definition::destination::looks_secret(text)
+        })
+}
+
+fn maps() -> impl Strategy<Value = Map<String, Value>> {
+    btree_map("[a-z]{1,3}", values(), 0..3).prop_map(|map| map.into_iter().collect())
+}
+
+fn names() -> impl Strategy<Value = Option<Vec<String>>> {
+    let name = texts().prop_filter("a name", |text| {
+        !text.is_empty()
+            && text.trim() == text
+            && !text.chars().any(char::is_control)
+            && text.chars().count() < 100
+    });
+    option::of(proptest::collection::hash_set(name, 0..4).prop_map(|set| set.into_iter().collect()))
+}
+
+fn jina() -> impl Strategy<Value = JinaOptions> {
+    (
+        prop_oneof![Just(JinaMode::Search), Just(JinaMode::Reader)],
+        any::<bool>(),
+        option::of("[ -~]{1,10}"),
+    )
+        .prop_map(|(mode, full, header)| JinaOptions {
+            mode,
+            base_url: full.then(|| "https://s.jina.ai".to_owned()),
+            path: full.then(|| "/search".to_owned()),
+            method: full.then(|| "POST".to_owned()),
+            auth_env: full.then(|| "JINA_API_KEY".to_owned()),
+            accept: full.then(|| "text/plain".to_owned()),
+            headers: header
+                .into_iter()
+                .map(|value| ("X-Locale".to_owned(), value))
+                .collect(),
+        })
+}
+
+fn http() -> impl Strategy<Value = HttpOptions> {
+    (
+        any::<bool>(),
+        texts(),
+        option::of(prop_oneof![
+            Just(AuthScheme::Bearer),
+            Just(AuthScheme::Basic),
+            Just(AuthScheme::Header)
+        ]),
+    )
+        .prop_map(|(full, name, scheme)| HttpOptions {
+            base_url: "http://127.0.0.1:8080/v1".to_owned(),
+            path: if full {
+                "/users/{id}".to_owned()
+            } else {
+                String::new()
+            },
+            method: full.then(|| "PATCH".to_owned()),
+            query: [(name.clone(), "id".to_owned())].into(),
+            header: full
+                .then(|| ("X-Id".to_owned(), "id".to_owned()))
+                .into_iter()
+                .collect(),
+            body: full.then(|| {
+                if name.len() % 2 == 0 {
+                    HttpBody::Argument("id".to_owned())
+                } else {
+                    HttpBody::Fields([(name, "id".to_owned())].into())
+                }
+            }),
+            headers: std::collections::BTreeMap::new(),
+            auth: scheme.map(|scheme| HttpAuth {
+                scheme,
+                env: "API_KEY".to_owned(),
+                name: (scheme == AuthScheme::Header).then(|| "X-Key".to_owned()),
+            }),
+        })
+}
+
+fn definitions() -> impl Strategy<Value = ToolDefinition> {
+    let options = (
+        maps(),
+        maps(),
+        option::of(1..=300_000_u64),
+        any::<bool>(),
+        option::of(jina()),
+        http(),
+    )
+        .prop_map(|(defaults, fixed, timeout_ms, envs, jina, http)| Options {
+            args: ArgOptions { defaults, fixed },
+            envs: envs
+                .then(|| ("ENV".to_owned(), "API_KEY".to_owned()))
+                .into_iter()
+                .collect(),
+            timeout_ms,
+            http: jina.is_none().then_some(http),
+            jina,
+        });
+    let parameters = (values(), texts()).prop_map(|(value, name)| {
+        let mut properties = json!({"id": {"type": "string"}});
+        properties[name] = json!({"default": value, "type": ["string", "null"]});
+        json!({"type": "object", "properties": properties})
+    });
+    (
+        ("[a-zA-Z0-9][a-zA-Z0-9._-]{0,10}", texts(), any::<bool>()),
+        (names(), option::of("[a-z]{1,5}"), names()),
+        (
+            parameters,
+            option::of(prop_oneof![
+                Just(AfterExecution::Suspend),
+                Just(AfterExecution::Terminate)
+            ]),
+        ),
+        (any::<bool>(), plain_texts(), options),
+    )
+        .prop_map(
+            |(
+                (name, description, subject),
+                (group, state, states),
+                (parameters, after),
+                (service, value, options),
+            )| {
+                ToolDefinition {
+                    name: ToolName::parse(name).expect("a name"),
+                    kind: "openapi".to_owned(),
+                    description: if description.trim().is_empty() {
+                        String::new()
+                    } else {
+                        description
+                    },
+                    group,
+                    state,
+                    available_in_states: states,
+                    parameters,
+                    after_execution: after,
+                    target_subject: subject
+                        .then(|| "cg.v1r4.{project_id}.{channel_id}.cmd.tool.a.b".to_owned()),
+                    service: service.then(|| "custom-rag".to_owned()),
+                    config: service
+                        .then(|| ("collection".to_owned(), Value::String(value)))
+                        .into_iter()
+                        .collect(),
+                    options,
+                }
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn what_is_rendered_is_read_back(definition in definitions()) {
+        let yaml = to_yaml(&definition);
+        let upload = upload(&yaml).map_err(|faults| TestCaseError::fail(format!("{yaml}\n{}", shown(&faults))))?;
+        prop_assert_eq!(&upload.tools[0].definition, &definition, "{}", yaml);
+        let value = serde_json::to_value(&definition).expect("JSON");
+        let (read, _) = with_context(|context| check_tool(&value, context))
+            .map_err(|faults| TestCaseError::fail(shown(&faults)))?;
+        prop_assert_eq!(&read, &definition);
+        let json = upload_as_json(&definition)?;
+        prop_assert_eq!(&json, &definition);
+    }
+
+    #[test]
+    fn services_are_read_back(params in proptest::collection::btree_map("[a-z]{1,3}", any::<bool>(), 0..4), queue in "[a-z:/]{1,20}", bus in any::<bool>()) {
+        let service = ServiceDefinition {
+            id: ToolName::parse("service").expect("a name"),
+            request_queue: bus.then(|| format!("{queue}/request")),
+            response_queue: bus.then(|| format!("{queue}/response")),
+            config_params: params.into_iter().map(|(name, required)| ConfigParam { name, required }).collect(),
+            envs: [("key".to_owned(), "API_KEY".to_owned())].into(),
+        };
+        let yaml = service_to_yaml(&service);
+        let upload = upload(&yaml).map_err(|faults| TestCaseError::fail(format!("{yaml}\n{}", shown(&faults))))?;
+        prop_assert_eq!(service_diff(Some(&upload.services[0]), Some(&service)), "");
+        prop_assert_eq!(&upload.services[0], &service);
+    }
+}
+
+fn upload_as_json(definition: &ToolDefinition) -> Result<ToolDefinition, TestCaseError> {
+    let text = serde_json::to_string_pretty(definition).expect("JSON");
+    let upload = upload_as(TextFormat::Json, &text)
+        .map_err(|faults| TestCaseError::fail(format!("{text}\n{}", shown(&faults))))?;
+    Ok(upload.tools[0].definition.clone())
+}

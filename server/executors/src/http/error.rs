@@ -1,0 +1,68 @@
+//! What went wrong between the request and the head of the answer.
+
+use std::error::Error;
+use std::io;
+
+use hyper_util::client::legacy;
+use toolgate_api::ErrorCode;
+
+use crate::egress::connector::ConnectError;
+use crate::failure::Failure;
+
+/// Whether another try on a fresh connection may go better.
+pub(crate) fn may_pass(error: &legacy::Error) -> bool {
+    match find::<ConnectError>(error) {
+        Some(ConnectError::Refused { .. } | ConnectError::Resolve { .. }) => true,
+        // A second time-out would only use up the caller's time.
+        Some(ConnectError::Forbidden { .. } | ConnectError::Timeout { .. }) => false,
+        None => find::<rustls::Error>(error).is_none() && !is_parse(error),
+    }
+}
+
+/// The failure for the caller. Texts of the HTTP library are not passed on: they may quote what was sent.
+pub(crate) fn failure(error: &legacy::Error) -> Failure {
+    if let Some(connect) = find::<ConnectError>(error) {
+        let code = match connect {
+            ConnectError::Forbidden { .. } => ErrorCode::EgressDenied,
+            ConnectError::Resolve { .. } | ConnectError::Refused { .. } | ConnectError::Timeout { .. } => {
+                ErrorCode::UpstreamUnavailable
+            }
+        };
+        return Failure::new(code, connect.to_string());
+    }
+    if let Some(tls) = find::<rustls::Error>(error) {
+        return Failure::new(
+            ErrorCode::UpstreamUnavailable,
+            format!("the secure connection to the upstream failed: {tls}"),
+        );
+    }
+    if is_parse(error) {
+        return Failure::new(
+            ErrorCode::UpstreamInvalid,
+            "the upstream's answer is not valid HTTP",
+        );
+    }
+    Failure::new(
+        ErrorCode::UpstreamUnavailable,
+        "the upstream closed the connection before it answered; whether it acted is unknown",
+    )
+}
+
+fn is_parse(error: &legacy::Error) -> bool {
+    find::<hyper::Error>(error).is_some_and(|error| error.is_parse() && !error.is_incomplete_message())
+}
+
+/// The first error of a type in the chain of causes, also inside I/O errors, which hide theirs.
+fn find<'a, E: Error + 'static>(error: &'a (dyn Error + 'static)) -> Option<&'a E> {
+    let mut current = Some(error);
+    while let Some(error) = current {
+        if let Some(found) = error.downcast_ref::<E>() {
+            return Some(found);
+        }
+        let inner = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        current = inner
+            .map(|inner| inner as &(dyn Error + 'static))
+            .or_else(|| error.source());
+    }
+    None
+}

@@ -1,0 +1,172 @@
+//! Sending a plan: connection pool, redirects, retries.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::{ClientConfig, RootCertStore};
+use tokio::time::Instant;
+use toolgate_api::ErrorCode;
+
+use super::plan::RequestPlan;
+use super::redirect::{Hop, MAX_REDIRECTS};
+use super::{body, error, retry};
+use crate::egress::connector::GuardedConnector;
+use crate::egress::{EgressError, EgressPolicy, Resolve};
+use crate::failure::Failure;
+
+/// Idle connections that are kept per upstream.
+const IDLE_PER_HOST: usize = 128;
+/// How long an idle connection is kept.
+const IDLE_FOR: Duration = Duration::from_secs(60);
+
+/// The client that every request of every tool goes through.
+pub(crate) struct Sender {
+    client: Client<HttpsConnector<GuardedConnector>, Full<Bytes>>,
+    policy: Arc<EgressPolicy>,
+    max_response_bytes: usize,
+}
+
+/// An answer whose body was read completely and decompressed.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Sender {
+    pub(crate) fn new(
+        policy: Arc<EgressPolicy>,
+        resolver: Arc<dyn Resolve>,
+        max_response_bytes: usize,
+    ) -> Self {
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls())
+            .https_or_http()
+            .enable_all_versions()
+            .wrap_connector(GuardedConnector::new(policy.clone(), resolver));
+        let client = Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_FOR)
+            .pool_max_idle_per_host(IDLE_PER_HOST)
+            .build(connector);
+        Self {
+            client,
+            policy,
+            max_response_bytes,
+        }
+    }
+
+    /// Sends a plan and reads the answer. The caller bounds the time; `deadline` is for deciding about retries.
+    ///
+    /// # Errors
+    /// When no complete answer came back. An answer with an error status is an answer.
+    pub(crate) async fn send(&self, plan: &RequestPlan, deadline: Instant) -> Result<Answer, Failure> {
+        let mut hop = Hop {
+            method: plan.method.clone(),
+            url: plan.url.clone(),
+            headers: plan.headers.clone(),
+            body: plan.body.clone(),
+        };
+        for _ in 0..=MAX_REDIRECTS {
+            self.policy.permits(&hop.url).map_err(|error| denied(&error))?;
+            let response = self.send_hop(&hop, deadline).await?;
+            match hop.next(response.status(), response.headers(), &plan.secrets)? {
+                Some(next) => {
+                    tracing::debug!(
+                        status = response.status().as_u16(),
+                        to = next.url.host_str(),
+                        "redirected"
+                    );
+                    hop = next;
+                }
+                None => return body::read(response, self.max_response_bytes).await,
+            }
+        }
+        Err(Failure::new(
+            ErrorCode::UpstreamInvalid,
+            format!("the upstream redirects more than {MAX_REDIRECTS} times"),
+        ))
+    }
+
+    /// One hop, with the retries that are safe.
+    async fn send_hop(&self, hop: &Hop, deadline: Instant) -> Result<Response<Incoming>, Failure> {
+        let uri: Uri = hop.url.as_str().parse().map_err(|_| {
+            Failure::arguments("the arguments make a URL that cannot be sent: it is too long or malformed")
+        })?;
+        let repeatable = retry::is_repeatable(&hop.method);
+        let mut retries = 0;
+        loop {
+            let sent = self.client.request(request(hop, uri.clone())).await;
+            let may_repeat = repeatable && retries < retry::MAX_RETRIES;
+            let now = Instant::now();
+            let pause = match &sent {
+                Ok(response) if may_repeat => {
+                    retry::after_answer(response.status(), response.headers(), retries, now, deadline)
+                }
+                Err(error) if may_repeat && error::may_pass(error) => {
+                    retry::after_failure(retries, now, deadline)
+                }
+                _ => None,
+            };
+            let Some(pause) = pause else {
+                return sent.map_err(|error| error::failure(&error));
+            };
+            retries += 1;
+            tracing::debug!(retries, pause_ms = pause.as_millis(), "trying again");
+            // A connection whose answer is not read cannot be used again, so it is closed before waiting.
+            drop(sent);
+            tokio::time::sleep(pause).await;
+        }
+    }
+}
+
+fn request(hop: &Hop, uri: Uri) -> Request<Full<Bytes>> {
+    let mut request = Request::new(hop.body.clone().map_or_else(Full::default, Full::new));
+    *request.method_mut() = hop.method.clone();
+    *request.uri_mut() = uri;
+    *request.headers_mut() = hop.headers.clone();
+    if hop.body.is_none()
+        && matches!(
+            hop.method,
+            http::Method::POST | http::Method::PUT | http::Method::PATCH
+        )
+    {
+        // Some servers insist on a length for these methods.
+        request
+            .headers_mut()
+            .insert(header::CONTENT_LENGTH, HeaderValue::from_static("0"));
+    }
+    request
+}
+
+pub(crate) fn denied(error: &EgressError) -> Failure {
+    Failure::new(ErrorCode::EgressDenied, error.to_string())
+}
+
+/// TLS 1.2 and 1.3 by aws-lc-rs, trusting what the operating system trusts.
+fn tls() -> ClientConfig {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = || {
+        ClientConfig::builder_with_provider(provider.clone())
+            .with_safe_default_protocol_versions()
+            .expect("aws-lc-rs supports the default protocol versions")
+    };
+    match builder().try_with_platform_verifier() {
+        Ok(builder) => builder.with_no_client_auth(),
+        Err(error) => {
+            // Tools over http still work; tools over https say that the certificate is not trusted.
+            tracing::error!(%error, "no trusted certificates on this machine: install ca-certificates");
+            builder()
+                .with_root_certificates(RootCertStore::empty())
+                .with_no_client_auth()
+        }
+    }
+}

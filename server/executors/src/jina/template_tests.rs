@@ -1,0 +1,158 @@
+//! Definitions and arguments in, requests out.
+
+use std::collections::BTreeMap;
+
+use rstest::rstest;
+use secrecy::SecretString;
+use serde_json::json;
+use toolgate_api::ErrorCode;
+
+use super::*;
+
+fn template(options: Value) -> JinaTemplate {
+    let options: JinaOptions = serde_json::from_value(options).expect("valid options");
+    JinaTemplate::new(&options).unwrap_or_else(|failure| panic!("{}", failure.message))
+}
+
+fn inputs(arguments: Value, envs: &[(&str, &str)], credential: Option<&str>) -> Inputs {
+    let Value::Object(arguments) = arguments else {
+        panic!("an object")
+    };
+    let envs: BTreeMap<_, _> = envs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), SecretString::from(*value)))
+        .collect();
+    Inputs {
+        arguments,
+        envs,
+        credential: credential.map(SecretString::from),
+    }
+}
+
+fn json_body(plan: &RequestPlan) -> Value {
+    serde_json::from_slice(plan.body.as_ref().expect("a body")).expect("JSON")
+}
+
+#[test]
+fn search_is_a_get_with_everything_in_the_query() {
+    let plan = template(json!({"mode": "search"}))
+        .plan(&inputs(
+            json!({"query": "rust & co", "num": 3, "site": ["a.example", "b.example"], "nfpr": true, "gl": null, "o": {"a": 1}}),
+            &[],
+            Some("key"),
+        ))
+        .expect("a plan");
+    assert_eq!(plan.method, Method::GET);
+    assert_eq!(
+        plan.url.as_str(),
+        "https://s.jina.ai/search?q=rust+%26+co&num=3&site=a.example&site=b.example&nfpr=true&o=%7B%22a%22%3A1%7D"
+    );
+    assert_eq!(plan.headers["accept"], "application/json");
+    assert_eq!(plan.headers["authorization"], "Bearer key");
+    assert!(plan.body.is_none());
+}
+
+#[test]
+fn search_by_post_puts_everything_into_the_body() {
+    let plan = template(json!({"mode": "search", "method": "post", "path": "search"}))
+        .plan(&inputs(
+            json!({"q": "a", "query": "b", "num": 3}),
+            &[("api_key", "secret")],
+            None,
+        ))
+        .expect("a plan");
+    assert_eq!(plan.url.as_str(), "https://s.jina.ai/search");
+    assert_eq!(json_body(&plan), json!({"q": "a", "num": 3, "api_key": "secret"}));
+}
+
+#[test]
+fn environment_values_of_a_get_search_travel_as_headers() {
+    let plan = template(json!({"mode": "search"}))
+        .plan(&inputs(
+            json!({"q": "a", "api_key": "from the caller"}),
+            &[("api_key", "secret")],
+            None,
+        ))
+        .expect("a plan");
+    assert_eq!(plan.url.as_str(), "https://s.jina.ai/search?q=a");
+    assert_eq!(plan.headers["x-api-key"], "secret");
+    assert!(plan.headers["x-api-key"].is_sensitive());
+}
+
+#[rstest]
+#[case::search(json!({"mode": "search"}), "q")]
+#[case::reader(json!({"mode": "reader", "method": "GET"}), "url")]
+fn environment_values_never_become_part_of_a_url(#[case] options: Value, #[case] parameter: &str) {
+    let failure = template(options)
+        .plan(&inputs(json!({}), &[(parameter, "secret")], None))
+        .expect_err("refused");
+    assert_eq!(failure.code, ErrorCode::ToolUnavailable);
+    assert!(!failure.message.contains("secret\""), "{}", failure.message);
+}
+
+#[test]
+fn the_reader_posts_the_target_so_that_nothing_can_be_appended_to_it() {
+    let plan = template(json!({"mode": "reader"}))
+        .plan(&inputs(
+            json!({"target_url": "https://x.example/p?a=1&b=2", "respondWith": "text", "session_id": "s"}),
+            &[("token", "secret")],
+            None,
+        ))
+        .expect("a plan");
+    assert_eq!(
+        (plan.method.as_str(), plan.url.as_str()),
+        ("POST", "https://r.jina.ai/")
+    );
+    assert_eq!(
+        json_body(&plan),
+        json!({"url": "https://x.example/p?a=1&b=2", "respondWith": "text", "session_id": "s", "token": "secret"})
+    );
+    assert!(!plan.headers.contains_key("authorization"));
+}
+
+#[test]
+fn the_reader_by_get_encodes_the_target_and_sends_options_as_headers() {
+    let plan = template(json!({"mode": "reader", "method": "GET"}))
+        .plan(&inputs(
+            json!({"url": " https://x.example/p?a=1#f ", "respond_with": "text", "removeSelector": ["nav", "#ad"], "no_cache": true}),
+            &[],
+            None,
+        ))
+        .expect("a plan");
+    assert_eq!(
+        plan.url.as_str(),
+        "https://r.jina.ai/https%3A%2F%2Fx.example%2Fp%3Fa%3D1%23f"
+    );
+    assert_eq!(plan.headers["x-respond-with"], "text");
+    assert_eq!(plan.headers["x-remove-selector"], "nav, #ad");
+    assert_eq!(plan.headers["x-no-cache"], "true");
+}
+
+#[rstest]
+#[case::blank(json!({"mode": "search"}), json!({"q": " ", "query": ""}))]
+#[case::absent(json!({"mode": "search"}), json!({}))]
+#[case::list(json!({"mode": "search"}), json!({"q": ["a"]}))]
+#[case::no_target(json!({"mode": "reader"}), json!({}))]
+#[case::file(json!({"mode": "reader"}), json!({"url": "file:///etc/passwd"}))]
+#[case::script(json!({"mode": "reader"}), json!({"url": "javascript:alert(1)"}))]
+#[case::relative(json!({"mode": "reader"}), json!({"url": "example.com"}))]
+#[case::user(json!({"mode": "reader"}), json!({"url": "https://u:p@x.example"}))]
+#[case::number(json!({"mode": "reader"}), json!({"url": 7}))]
+#[case::unknown_option(json!({"mode": "reader", "method": "GET"}), json!({"url": "https://x.example", "session_id": "s"}))]
+#[case::header_injection(json!({"mode": "reader", "method": "GET"}), json!({"url": "https://x.example", "locale": "de\r\nX-Evil: 1"}))]
+fn bad_arguments(#[case] options: Value, #[case] arguments: Value) {
+    let failure = template(options)
+        .plan(&inputs(arguments, &[], None))
+        .expect_err("refused");
+    assert_eq!(
+        (failure.code, failure.retryable),
+        (ErrorCode::InvalidArguments, false)
+    );
+}
+
+#[test]
+fn only_a_search_needs_a_key() {
+    assert!(!template(json!({"mode": "search"})).may_be_anonymous());
+    assert!(template(json!({"mode": "reader"})).may_be_anonymous());
+    assert!(!template(json!({"mode": "reader", "auth_env": "MY_KEY"})).may_be_anonymous());
+}

@@ -1,0 +1,12 @@
+//! Executing against real servers on loopback.
+
+mod faults;
+mod http;
+#[path = "../common/jina.rs"]
+mod jina;
+mod jina_calls;
+mod limits;
+mod redirects;
+mod secrets;
+mod ssrf;
+mod support;

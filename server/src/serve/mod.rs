@@ -1,0 +1,256 @@
+//! The accept loop: own, because every connection needs time limits and a share of a bounded number.
+//!
+//! What guards one connection is in [`stream`], what stops the server in [`shutdown`]. Nothing here costs a request
+//! more than a few atomic operations.
+
+mod shutdown;
+mod stream;
+
+#[cfg(test)]
+pub(crate) mod raw;
+#[cfg(test)]
+mod tests;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::ConnectInfo;
+use http::{HeaderValue, Request, Version, header};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use tower::Service;
+
+use self::shutdown::Running;
+pub use self::shutdown::Shutdown;
+use self::stream::{Activity, TimedStream};
+use crate::config::Limits;
+
+/// Requests that one HTTP/2 connection may have open.
+const MAX_STREAMS: u32 = 128;
+/// Streams that a client may reset before they were served (rapid reset).
+const MAX_PENDING_RESETS: usize = 32;
+/// After a failed accept, such as for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How serving ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Drained {
+    /// Requests that were cut off because they did not end in time.
+    pub aborted: usize,
+}
+
+type Builder = auto::Builder<TokioExecutor>;
+
+/// Serves until `shutdown` stops it and what runs has ended, or until the time to drain is over.
+///
+/// A stopping server goes through three steps: for `linger` everything goes on, so that load balancers see it is not
+/// ready; then answers close their connections while running requests end; then nothing is accepted any more.
+/// Handlers find the client's address as [`ConnectInfo<SocketAddr>`].
+pub async fn serve(listener: TcpListener, app: Router, limits: &Limits, shutdown: Shutdown) -> Drained {
+    let server = Arc::new(Server {
+        builder: builder(limits),
+        app,
+        header_timeout: limits.header_timeout(),
+        idle_timeout: limits.idle_timeout(),
+        slots: Arc::new(Semaphore::new(limits.max_connections as usize)),
+        connections: metrics::gauge!("toolgate_http_connections"),
+        running: Running::default(),
+        drain: CancellationToken::new(),
+        close: CancellationToken::new(),
+        abort: CancellationToken::new(),
+    });
+
+    // Until told to stop.
+    server.accept_while(&listener, shutdown.stopping()).await;
+    let deadline = Instant::now() + limits.drain();
+    tracing::info!(running = server.running.count(), "stopping");
+    // Not ready any more, but all goes on.
+    let linger = Instant::now() + limits.linger().min(limits.drain());
+    server
+        .accept_while(&listener, tokio::time::sleep_until(linger))
+        .await;
+    // Answers close their connections; idle ones close now.
+    server.drain.cancel();
+    server
+        .accept_while(&listener, async {
+            drop(timeout_at(deadline, server.running.none()).await)
+        })
+        .await;
+    drop(listener);
+    // The last bytes go out.
+    server.close.cancel();
+    let all = limits.max_connections;
+    let flushed = timeout_at(deadline, server.slots.acquire_many(all)).await.is_ok();
+    let aborted = if flushed { 0 } else { server.running.count() };
+    if !flushed {
+        tracing::warn!(aborted, "the time to drain is over");
+        server.abort.cancel();
+        // Cut connections give their slots back at once; wait so that none outlives the server.
+        drop(server.slots.acquire_many(all).await);
+    }
+    shutdown.set_stopped();
+    Drained { aborted }
+}
+
+fn builder(limits: &Limits) -> Builder {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        // The stream has this limit and the idle one, without a timer for every request.
+        .header_read_timeout(None)
+        // A head that does not fit the buffer is answered with 431.
+        .max_buf_size(limits.max_header_bytes as usize);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(MAX_STREAMS)
+        .max_pending_accept_reset_streams(MAX_PENDING_RESETS)
+        .max_header_list_size(limits.max_header_bytes)
+        .keep_alive_interval(limits.idle_timeout())
+        .keep_alive_timeout(limits.header_timeout());
+    builder
+}
+
+struct Server {
+    builder: Builder,
+    app: Router,
+    header_timeout: Duration,
+    idle_timeout: Duration,
+    slots: Arc<Semaphore>,
+    connections: metrics::Gauge,
+    running: Running,
+    /// Connections close after the answer they are at.
+    drain: CancellationToken,
+    /// Connections that came after `drain` close too.
+    close: CancellationToken,
+    /// Connections are cut.
+    abort: CancellationToken,
+}
+
+impl Server {
+    /// Accepts connections until `end`; without a free slot they wait in the backlog of the operating system.
+    async fn accept_while(self: &Arc<Self>, listener: &TcpListener, end: impl Future<Output = ()>) {
+        let mut end = std::pin::pin!(end);
+        loop {
+            let accepted = tokio::select! {
+                biased;
+                () = &mut end => return,
+                accepted = self.accept(listener) => accepted,
+            };
+            match accepted {
+                Ok((stream, peer, slot)) => {
+                    tokio::spawn(Arc::clone(self).connection(stream, peer, slot));
+                }
+                Err(error) if is_of_connection(&error) => {}
+                Err(error) => {
+                    tracing::error!(%error, "a connection could not be accepted");
+                    tokio::select! {
+                        () = &mut end => return,
+                        () = tokio::time::sleep(ACCEPT_PAUSE) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    async fn accept(
+        &self,
+        listener: &TcpListener,
+    ) -> std::io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+        let slot = Arc::clone(&self.slots)
+            .acquire_owned()
+            .await
+            .map_err(std::io::Error::other)?;
+        let (stream, peer) = listener.accept().await?;
+        Ok((stream, peer, slot))
+    }
+
+    async fn connection(self: Arc<Self>, stream: TcpStream, peer: SocketAddr, _slot: OwnedSemaphorePermit) {
+        let _open = Open::new(&self.connections);
+        // Answers are small and written whole: waiting to fill a packet only adds time.
+        drop(stream.set_nodelay(true));
+        let activity = Arc::new(Activity::default());
+        let stream = TimedStream::new(
+            stream,
+            Arc::clone(&activity),
+            self.header_timeout,
+            self.idle_timeout,
+        );
+
+        // A connection that comes while draining gets its one answer before it is closed.
+        let finish = if self.drain.is_cancelled() {
+            &self.close
+        } else {
+            &self.drain
+        };
+        let server = Arc::clone(&self);
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            let version = request.version();
+            let guards = (activity.begin(version), server.running.begin());
+            request.extensions_mut().insert(ConnectInfo(peer));
+            let answer = server.app.clone().call(request);
+            let server = Arc::clone(&server);
+            async move {
+                let Ok(mut response) = answer.await;
+                if version < Version::HTTP_2 && server.drain.is_cancelled() {
+                    response
+                        .headers_mut()
+                        .insert(header::CONNECTION, HeaderValue::from_static("close"));
+                }
+                Ok::<_, Infallible>(response.map(|body| stream::Guarded::new(body, guards)))
+            }
+        });
+        let mut connection = std::pin::pin!(self.builder.serve_connection(TokioIo::new(stream), service));
+        let mut finishing = false;
+        loop {
+            tokio::select! {
+                ended = connection.as_mut() => {
+                    if let Err(error) = ended {
+                        tracing::debug!(%error, %peer, "connection ended");
+                    }
+                    return;
+                }
+                () = finish.cancelled(), if !finishing => {
+                    finishing = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+                () = self.abort.cancelled() => return,
+            }
+        }
+    }
+}
+
+/// Counts an open connection while it lives.
+struct Open<'a>(&'a metrics::Gauge);
+
+impl<'a> Open<'a> {
+    fn new(gauge: &'a metrics::Gauge) -> Self {
+        gauge.increment(1.0);
+        Self(gauge)
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.decrement(1.0);
+    }
+}
+
+/// Faults of the one connection that was to be accepted, not of the listener.
+fn is_of_connection(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
+}

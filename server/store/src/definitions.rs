@@ -1,0 +1,291 @@
+//! Tools and services of a project: loading them, publishing changes, and the history of each tool.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use toolgate_core::ids::{ProjectUid, ToolName};
+
+use crate::Store;
+use crate::codec::{from_json, micros, text, time, to_json};
+use crate::db::{both, execute, reading, writing};
+use crate::error::{Result, StoreError};
+use crate::multirow::{MultiRow, chunks};
+use crate::projects::{ProjectColumns, project};
+use crate::rows::{ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow};
+use crate::versions::Scope;
+
+/// What a publication has become.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Published {
+    /// The project's version afterwards.
+    pub version: i64,
+    /// The new revision of each tool, deletions included, in the order given.
+    pub tools: Vec<(ToolName, i64)>,
+    /// The new revision of each service.
+    pub services: Vec<(ToolName, i64)>,
+}
+
+type RevisionColumns = (String, i64, String, i64, Option<String>, Option<String>);
+
+static LAST_REVISIONS: LazyLock<MultiRow> = LazyLock::new(|| {
+    MultiRow::new(
+        "WITH wanted (project_uid, name) AS (",
+        2,
+        ") SELECT wanted.name, MAX(tool_revisions.revision) FROM wanted
+           JOIN tool_revisions ON tool_revisions.project_uid = wanted.project_uid AND tool_revisions.name = wanted.name
+           GROUP BY wanted.name",
+    )
+});
+static INSERT_REVISIONS: LazyLock<MultiRow> = LazyLock::new(|| {
+    MultiRow::new(
+        "INSERT INTO tool_revisions (project_uid, name, revision, author, created_at, note, definition)",
+        7,
+        "",
+    )
+});
+static PUT_TOOLS: LazyLock<MultiRow> = LazyLock::new(|| {
+    MultiRow::new(
+        "INSERT INTO tools (project_uid, name, revision, definition, updated_at, updated_by)",
+        6,
+        " ON CONFLICT (project_uid, name)
+          DO UPDATE SET revision = excluded.revision, definition = excluded.definition,
+                        updated_at = excluded.updated_at, updated_by = excluded.updated_by",
+    )
+});
+
+/// A tool on its way into the database.
+struct Change<'a> {
+    name: &'a ToolName,
+    definition: Option<&'a str>,
+    revision: i64,
+}
+
+impl Store {
+    /// A living project with its definitions; `None` when it does not live.
+    pub async fn load_project(&self, uid: ProjectUid) -> Result<Option<ProjectRows>> {
+        let loaded = reading!(self, |tx| {
+            let found: Option<ProjectColumns> = sqlx::query_as(
+                "SELECT uid, id, name, created_at FROM projects WHERE uid = $1 AND deleted_at IS NULL",
+            )
+            .bind(uid.0)
+            .fetch_optional(&mut *tx)
+            .await?;
+            match found {
+                None => None,
+                Some(found) => {
+                    let version: i64 = sqlx::query_scalar("SELECT version FROM versions WHERE scope = $1")
+                        .bind(Scope::Project(uid).to_string())
+                        .fetch_one(&mut *tx)
+                        .await?;
+                    let tools: Vec<(String, i64, i64, String)> = sqlx::query_as(
+                        "SELECT definition, revision, updated_at, updated_by FROM tools
+                         WHERE project_uid = $1 ORDER BY name",
+                    )
+                    .bind(uid.0)
+                    .fetch_all(&mut *tx)
+                    .await?;
+                    let services: Vec<(String, i64)> = sqlx::query_as(
+                        "SELECT definition, revision FROM tool_services WHERE project_uid = $1 ORDER BY id",
+                    )
+                    .bind(uid.0)
+                    .fetch_all(&mut *tx)
+                    .await?;
+                    Some((found, version, tools, services))
+                }
+            }
+        })
+        .await?;
+        let Some((found, version, tools, services)) = loaded else { return Ok(None) };
+        let tool = |(definition, revision, updated_at, updated_by): (String, i64, i64, String)| {
+            Ok(ToolRow {
+                definition: from_json(&definition, || format!("a tool of project {uid}"))?,
+                revision,
+                updated_at: time(updated_at)?,
+                updated_by,
+            })
+        };
+        let service = |(definition, revision): (String, i64)| {
+            Ok(ServiceRow {
+                definition: from_json(&definition, || format!("a tool service of project {uid}"))?,
+                revision,
+            })
+        };
+        Ok(Some(ProjectRows {
+            version,
+            project: project(found)?,
+            tools: tools.into_iter().map(tool).collect::<Result<_>>()?,
+            services: services.into_iter().map(service).collect::<Result<_>>()?,
+        }))
+    }
+
+    /// Applies a change of definitions, whole or not at all, and makes a new revision of everything in it.
+    ///
+    /// # Errors
+    /// [`StoreError::VersionConflict`] when the project is not at the expected version (any more), or does not live;
+    /// [`StoreError::NotFound`] when a tool to delete is not there; [`StoreError::Conflict`] when a name is in it twice.
+    pub async fn publish(&self, publication: &Publication) -> Result<Published> {
+        let uid = publication.project;
+        let scope = Scope::Project(uid).to_string();
+        let at = micros(publication.at);
+        let author = text(&publication.author);
+        let note = publication.note.as_deref().map(text);
+        let encoded = encode(publication)?;
+        writing!(self, |tx| {
+            let moved = execute!(
+                tx,
+                "UPDATE versions SET version = version + 1 WHERE scope = $1 AND version = $2",
+                &scope,
+                publication.expected_version,
+            );
+            if moved == 0 {
+                return Err(StoreError::VersionConflict);
+            }
+
+            let mut last = HashMap::with_capacity(encoded.len());
+            for chunk in chunks(&encoded) {
+                let mut query = sqlx::query_as::<_, (String, i64)>(LAST_REVISIONS.sql(self, chunk.len()));
+                for (name, _) in chunk {
+                    query = query.bind(uid.0).bind(name.as_str());
+                }
+                last.extend(query.fetch_all(&mut *tx).await?);
+            }
+            let changes = number(&encoded, &last);
+
+            for chunk in chunks(&changes) {
+                let mut query = sqlx::query(INSERT_REVISIONS.sql(self, chunk.len()));
+                for change in chunk {
+                    query = query
+                        .bind(uid.0)
+                        .bind(change.name.as_str())
+                        .bind(change.revision)
+                        .bind(&*author)
+                        .bind(at)
+                        .bind(note.as_deref())
+                        .bind(change.definition);
+                }
+                query.execute(&mut *tx).await?;
+            }
+
+            let (stored, deleted): (Vec<_>, Vec<_>) =
+                changes.iter().partition(|change| change.definition.is_some());
+            for chunk in chunks(&stored) {
+                let mut query = sqlx::query(PUT_TOOLS.sql(self, chunk.len()));
+                for change in chunk {
+                    query = query
+                        .bind(uid.0)
+                        .bind(change.name.as_str())
+                        .bind(change.revision)
+                        .bind(change.definition)
+                        .bind(at)
+                        .bind(&*author);
+                }
+                query.execute(&mut *tx).await?;
+            }
+            for change in deleted {
+                let gone =
+                    execute!(tx, "DELETE FROM tools WHERE project_uid = $1 AND name = $2", uid.0, change.name.as_str());
+                if gone == 0 {
+                    return Err(StoreError::not_found(format!("the tool \"{}\"", change.name)));
+                }
+            }
+
+            let mut services = Vec::with_capacity(publication.services.len());
+            for service in &publication.services {
+                let revision: i64 = sqlx::query_scalar(
+                    "INSERT INTO tool_services (project_uid, id, revision, definition) VALUES ($1, $2, 1, $3)
+                     ON CONFLICT (project_uid, id)
+                     DO UPDATE SET revision = tool_services.revision + 1, definition = excluded.definition
+                     RETURNING revision",
+                )
+                .bind(uid.0)
+                .bind(service.id.as_str())
+                .bind(to_json(service)?)
+                .fetch_one(&mut *tx)
+                .await?;
+                services.push((service.id.clone(), revision));
+            }
+            Published {
+                version: publication.expected_version + 1,
+                tools: changes.iter().map(|change| (change.name.clone(), change.revision)).collect(),
+                services,
+            }
+        })
+        .await
+    }
+
+    /// The revisions of a tool, newest first, those before a revision if one is given. A tool that never was has none.
+    pub async fn revisions(
+        &self,
+        project: ProjectUid,
+        tool: &ToolName,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<RevisionRow>> {
+        let rows: Vec<RevisionColumns> = both!(self, |pool| {
+            sqlx::query_as(
+                "SELECT name, revision, author, created_at, note, definition FROM tool_revisions
+                 WHERE project_uid = $1 AND name = $2 AND revision < $3 ORDER BY revision DESC LIMIT $4",
+            )
+            .bind(project.0)
+            .bind(tool.as_str())
+            .bind(before.unwrap_or(i64::MAX))
+            .bind(i64::from(limit))
+            .fetch_all(pool)
+            .await?
+        })
+        .await?;
+        rows.into_iter().map(revision).collect()
+    }
+
+    /// One revision of a tool.
+    pub async fn revision(&self, project: ProjectUid, tool: &ToolName, number: i64) -> Result<Option<RevisionRow>> {
+        let row: Option<RevisionColumns> = both!(self, |pool| {
+            sqlx::query_as(
+                "SELECT name, revision, author, created_at, note, definition FROM tool_revisions
+                 WHERE project_uid = $1 AND name = $2 AND revision = $3",
+            )
+            .bind(project.0)
+            .bind(tool.as_str())
+            .bind(number)
+            .fetch_optional(pool)
+            .await?
+        })
+        .await?;
+        row.map(revision).transpose()
+    }
+}
+
+/// The definitions as text, before the transaction, so that it is short.
+fn encode(publication: &Publication) -> Result<Vec<(&ToolName, Option<String>)>> {
+    let mut names = HashSet::with_capacity(publication.tools.len());
+    publication
+        .tools
+        .iter()
+        .map(|(name, definition)| {
+            if !names.insert(name) {
+                return Err(StoreError::conflict(format!("another change of \"{name}\" in the same publication")));
+            }
+            Ok((name, definition.as_ref().map(to_json).transpose()?))
+        })
+        .collect()
+}
+
+/// Gives every change the revision after the tool's last one.
+fn number<'a>(encoded: &'a [(&'a ToolName, Option<String>)], last: &HashMap<String, i64>) -> Vec<Change<'a>> {
+    encoded
+        .iter()
+        .map(|(name, definition)| Change {
+            name,
+            definition: definition.as_deref(),
+            revision: last.get(name.as_str()).copied().unwrap_or(0) + 1,
+        })
+        .collect()
+}
+
+fn revision((name, revision, author, created_at, note, definition): RevisionColumns) -> Result<RevisionRow> {
+    let definition = definition
+        .map(|text| from_json(&text, || format!("revision {revision} of the tool \"{name}\"")))
+        .transpose()?;
+    let name = ToolName::parse(name).map_err(|error| StoreError::corrupt(error.to_string()))?;
+    Ok(RevisionRow { name, revision, author, created_at: time(created_at)?, note, definition })
+}

@@ -1,0 +1,170 @@
+//! Rows that tests start from, and ids and times that are the same in every run.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use serde_json::json;
+use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::auth::{PrincipalKind, Role};
+use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
+use toolgate_core::ids::{CallId, KeyId, ProjectId, ProjectUid, ToolName, UserId};
+use toolgate_store::Store;
+use toolgate_store::rows::{
+    Claim, Completion, IdempotencyKey, KeyRow, Opening, ProjectRow, Publication, UserRow,
+};
+use uuid::Uuid;
+
+/// A new id, greater than all before it, as ids of version 7 are.
+pub(crate) fn new_uuid() -> Uuid {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    Uuid::from_u128(0x0199_f7c2_5a8e_7000_8000_0000_0000_0000 + u128::from(NEXT.fetch_add(1, Ordering::Relaxed)))
+}
+
+/// A moment: so many seconds into the tests' day, and 123 456 microseconds.
+pub(crate) fn at(seconds: i64) -> DateTime<Utc> {
+    let day = DateTime::from_timestamp(1_760_000_000, 123_456_000).expect("a moment");
+    day + TimeDelta::seconds(seconds)
+}
+
+pub(crate) fn name(text: &str) -> ToolName {
+    ToolName::parse(text).expect("a tool name")
+}
+
+pub(crate) fn project_row(id: &str) -> ProjectRow {
+    ProjectRow {
+        uid: ProjectUid(new_uuid()),
+        id: ProjectId::parse(id).expect("a project id"),
+        name: format!("The project {id}"),
+        created_at: at(0),
+    }
+}
+
+/// A living project.
+pub(crate) async fn project(store: &Store, id: &str) -> ProjectUid {
+    let row = project_row(id);
+    store.create_project(&row, None).await.expect("a project");
+    row.uid
+}
+
+pub(crate) fn user_row(username: &str) -> UserRow {
+    UserRow {
+        id: UserId(new_uuid()),
+        username: username.to_owned(),
+        password_hash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA".to_owned(),
+        system_admin: false,
+        created_at: at(1),
+    }
+}
+
+pub(crate) fn key_row(project: ProjectUid, prefix: &str) -> KeyRow {
+    KeyRow {
+        id: KeyId(new_uuid()),
+        project,
+        name: "research agent".to_owned(),
+        prefix: prefix.to_owned(),
+        digest: [7; 32],
+        role: Role::Agent,
+        groups: vec!["default".to_owned(), "knowledge/read".to_owned()],
+        created_at: at(2),
+        created_by: "admin".to_owned(),
+        expires_at: Some(at(3600)),
+        revoked_at: None,
+    }
+}
+
+pub(crate) fn tool(tool_name: &str, description: &str) -> ToolDefinition {
+    serde_json::from_value(json!({
+        "name": tool_name,
+        "type": "openapi",
+        "description": description,
+        "group": [],
+        "available_in_states": ["draft", "*"],
+        "parameters": {"type": "object", "properties": {"q": {"type": "string", "default": "a\u{0}b"}}},
+        "options": {"args": {"defaults": {"num": 10}}, "envs": {"key": "TOOLGATE_TOOL_ENV_KEY"}, "timeout_ms": 5000},
+    }))
+    .expect("a tool")
+}
+
+pub(crate) fn service(id: &str, queue: &str) -> ServiceDefinition {
+    serde_json::from_value(json!({"id": id, "request-queue": queue, "envs": {"key": "TOOLGATE_TOOL_ENV_KEY"}}))
+        .expect("a service")
+}
+
+/// A change of tools, from a version.
+pub(crate) fn publication(
+    project: ProjectUid,
+    expected_version: i64,
+    tools: &[(&str, Option<&str>)],
+) -> Publication {
+    Publication {
+        project,
+        expected_version,
+        tools: tools
+            .iter()
+            .map(|(tool_name, description)| (name(tool_name), description.map(|text| tool(tool_name, text))))
+            .collect(),
+        services: Vec::new(),
+        author: "admin".to_owned(),
+        at: at(10),
+        note: Some("because".to_owned()),
+    }
+}
+
+/// A record of an admitted call.
+pub(crate) fn record(id: CallId) -> AuditRecord {
+    AuditRecord {
+        id: id.0,
+        at: at(20),
+        action: AuditAction::Call,
+        outcome: AuditOutcome::Open,
+        code: None,
+        principal_kind: PrincipalKind::ServiceKey,
+        principal_id: "agent-1".to_owned(),
+        principal_name: "Agent".to_owned(),
+        tool: Some("web-search".to_owned()),
+        revision: Some(2),
+        requested_groups: vec!["knowledge".to_owned()],
+        granted_groups: vec!["*".to_owned()],
+        missing_groups: Vec::new(),
+        state_before: "draft".to_owned(),
+        state_after: None,
+        arguments: Some(json!({"q": "größer \u{0} \"als\"", "depth": null, "n": 1.5})),
+        provenance: Some(json!({"q": "caller"})),
+        context: Some(json!({"trace_id": "t-1"})),
+        request_id: "request-1".to_owned(),
+        snapshot_version: 4,
+        duration_ms: None,
+        usage: None,
+    }
+}
+
+pub(crate) fn opening(project: ProjectUid) -> Opening {
+    Opening { project, record: record(CallId(new_uuid())) }
+}
+
+pub(crate) fn call_of(opening: &Opening) -> CallId {
+    CallId(opening.record.id)
+}
+
+/// A success that moves the state to `done`.
+pub(crate) fn completion(project: ProjectUid, id: CallId) -> Completion {
+    Completion {
+        project,
+        id,
+        outcome: AuditOutcome::Succeeded,
+        code: None,
+        state_after: "done".to_owned(),
+        duration_ms: 42,
+        usage: Some(json!({"tokens": 120})),
+        settlement: None,
+    }
+}
+
+pub(crate) fn claim(project: ProjectUid, key: &str) -> Claim {
+    Claim {
+        key: IdempotencyKey { project, principal_id: "agent-1".to_owned(), key: key.to_owned() },
+        fingerprint: [1; 32],
+        call: CallId(new_uuid()),
+        expires_at: at(86_400),
+    }
+}

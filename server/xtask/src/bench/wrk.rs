@@ -1,0 +1,144 @@
+//! One load run with `wrk`, and its figures.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use crate::sh::Sh;
+
+/// A request that is repeated.
+pub(super) struct Target {
+    /// Where to.
+    pub(super) url: String,
+    /// `Authorization: Bearer ...`, if any.
+    pub(super) token: Option<String>,
+    /// A JSON body to POST; GET without one.
+    pub(super) body: Option<String>,
+}
+
+/// What one run measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Figures {
+    /// Answers per second.
+    pub(super) per_second: f64,
+    /// Median latency in milliseconds.
+    pub(super) p50_ms: f64,
+    /// 99th percentile of the latency in milliseconds.
+    pub(super) p99_ms: f64,
+}
+
+impl Target {
+    /// Writes the script that makes wrk send this request.
+    pub(super) fn script(&self, folder: &Path, name: &str) -> Result<PathBuf> {
+        let mut script = String::new();
+        if let Some(token) = &self.token {
+            writeln!(script, "wrk.headers[\"Authorization\"] = \"Bearer {token}\"")?;
+        }
+        if let Some(body) = &self.body {
+            writeln!(script, "wrk.method = \"POST\"")?;
+            writeln!(script, "wrk.headers[\"Content-Type\"] = \"application/json\"")?;
+            writeln!(script, "wrk.body = [[{body}]]")?;
+        }
+        let path = folder.join(format!("{name}.lua"));
+        fs::write(&path, script).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+}
+
+/// Loads a target with one thread on CPU 0. An answer other than 2xx or a socket error makes the run invalid.
+pub(super) fn load(target: &Target, script: &Path, connections: u32, seconds: u32) -> Result<Figures> {
+    let text = Sh::words(&format!(
+        "taskset -c 0 wrk --threads 1 --connections {connections} --duration {seconds}s --latency"
+    ))
+    .arg("--script")
+    .arg(script)
+    .arg(&target.url)
+    .read()?;
+    figures(&text).with_context(|| format!("the load on {} gave no valid figures:\n{text}", target.url))
+}
+
+fn figures(text: &str) -> Result<Figures> {
+    for bad in ["Non-2xx", "Socket errors"] {
+        if let Some(line) = text.lines().find(|line| line.contains(bad)) {
+            bail!("not every request was answered well: {}", line.trim());
+        }
+    }
+    let after = |label: &str| {
+        text.lines()
+            .find_map(|line| line.trim().strip_prefix(label))
+            .map(str::trim)
+            .with_context(|| format!("there is no {label:?}"))
+    };
+    let per_second: f64 = after("Requests/sec:")?
+        .parse()
+        .context("Requests/sec is not a number")?;
+    ensure!(per_second > 0.0, "nothing was answered");
+    Ok(Figures {
+        per_second,
+        p50_ms: milliseconds(after("50%")?)?,
+        p99_ms: milliseconds(after("99%")?)?,
+    })
+}
+
+/// `870.00us`, `1.25ms`, `2.01s`, `1.50m`.
+fn milliseconds(text: &str) -> Result<f64> {
+    let split = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .with_context(|| format!("{text:?} has no unit"))?;
+    let (number, unit) = text.split_at(split);
+    let factor = match unit {
+        "us" => 0.001,
+        "ms" => 1.0,
+        "s" => 1000.0,
+        "m" => 60_000.0,
+        _ => bail!("{text:?} has an unknown unit"),
+    };
+    Ok(number
+        .parse::<f64>()
+        .with_context(|| format!("{text:?} is not a time"))?
+        * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OUTPUT: &str = "Running 10s test @ http://127.0.0.1:1/\n  1 threads and 32 connections\n  Latency Distribution\n     \
+        50%  870.00us\n     75%    1.00ms\n     90%    1.20ms\n     99%    1.82ms\n  350480 requests in 10.00s\n\
+        Requests/sec:  35048.00\nTransfer/sec:     42.00MB\n";
+
+    #[test]
+    fn figures_are_read() {
+        let figures = figures(OUTPUT).unwrap();
+        assert!((figures.per_second - 35048.0).abs() < 1e-9);
+        assert!((figures.p50_ms - 0.87).abs() < 1e-9);
+        assert!((figures.p99_ms - 1.82).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_run_with_errors_does_not_count() {
+        for line in [
+            "  Non-2xx or 3xx responses: 5\n",
+            "  Socket errors: connect 0, read 3, write 0, timeout 0\n",
+        ] {
+            assert!(figures(&format!("{OUTPUT}{line}")).is_err());
+        }
+        assert!(figures("").is_err());
+    }
+
+    #[test]
+    fn times_have_units() {
+        for (text, expected) in [
+            ("870.00us", 0.87),
+            ("1.25ms", 1.25),
+            ("2.01s", 2010.0),
+            ("1.50m", 90_000.0),
+        ] {
+            assert!((milliseconds(text).unwrap() - expected).abs() < 1e-9, "{text}");
+        }
+        assert!(milliseconds("5").is_err());
+        assert!(milliseconds("5h").is_err());
+    }
+}
