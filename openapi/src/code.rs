@@ -7,8 +7,9 @@ macro_rules! codes {
         /// A stable error code. Clients branch on it; the text beside it is for people.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+        #[serde(rename_all = "snake_case")]
         pub enum ErrorCode {
-            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
+            $($(#[$doc])* $variant,)*
         }
 
         impl ErrorCode {

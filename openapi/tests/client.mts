@@ -45,9 +45,13 @@ function as(token: string) {
   return createClient({ baseUrl, auth: token });
 }
 
-/** Sends YAML text as it is: the client would make JSON of it. */
+/** Sends YAML text as it is. The generated types know only the JSON form of an upload, so the text is passed off as it. */
 function yaml(text: string) {
-  return { body: text, bodySerializer: (body: unknown) => body, headers: { 'Content-Type': 'application/yaml' } } as const;
+  return {
+    body: text as unknown as Record<string, unknown>,
+    bodySerializer: (body: unknown) => body,
+    headers: { 'Content-Type': 'application/yaml' },
+  };
 }
 
 describe('typescript client', () => {

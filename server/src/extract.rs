@@ -12,13 +12,14 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::ids::UserId;
 use toolgate_core::principal::{Grant, Permission, allows};
 
-use crate::auth::authenticator::Identity;
+use crate::auth::authenticator::{Credential, Identity};
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::record::Asker;
 use crate::gateway::world::{ProjectState, World};
-use crate::middleware::request_id::RequestId;
+use crate::middleware::{LogPrincipal, RequestId};
 use crate::state::AppState;
 
 /// A JSON body.
@@ -142,6 +143,7 @@ impl FromRequestParts<AppState> for Caller {
                     "The credential is not valid, has expired or was revoked. Sign in again or use another key.",
                 )
             })?;
+        LogPrincipal::set(&parts.extensions, identity.principal.id.as_str());
         Ok(Self { identity, world, request_id })
     }
 }
@@ -165,6 +167,24 @@ fn credential(headers: &HeaderMap) -> ApiResult<Option<String>> {
         return Err(malformed());
     }
     Ok(Some(token.to_owned()))
+}
+
+/// A user who may do everything in every project.
+pub struct SystemAdmin {
+    /// Who.
+    pub user: UserId,
+}
+
+impl FromRequestParts<AppState> for SystemAdmin {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> ApiResult<Self> {
+        let identity = Caller::from_request_parts(parts, app).await?.identity;
+        match &identity.credential {
+            Credential::User { user, .. } if identity.system_admin => Ok(Self { user: user.id }),
+            _ => Err(ApiError::new(ErrorCode::Forbidden, "Only a system administrator may do this.")),
+        }
+    }
 }
 
 /// What an operation demands of the caller's role; see the marker types.

@@ -94,6 +94,8 @@ pub async fn list_keys(
 }
 
 /// Get a key
+///
+/// Revoked ones included; never its secret.
 #[utoipa::path(get, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(KeyPath),
     responses((status = 200, description = "The key", body = Key, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn get_key(place: InProject<ManageKeys>, Path((_, id)): Path<(String, Uuid)>) -> ApiResult<Response> {

@@ -12,9 +12,8 @@ use toolgate_store::rows::ProjectRow;
 
 use super::cursor;
 use super::precondition::{IfMatch, etag, unchanged};
-use crate::auth::authenticator::Credential;
 use crate::error::{ApiError, ApiResult};
-use crate::extract::{Caller, DeleteProject, InProject, Json, Query, Use};
+use crate::extract::{Caller, DeleteProject, InProject, Json, Query, SystemAdmin, Use};
 use crate::state::AppState;
 
 /// Paging.
@@ -45,20 +44,16 @@ impl PageQuery {
         headers(("ETag" = String, description = "For `If-Match`"), ("Location" = String, description = "Where it is")))))]
 pub async fn create_project(
     State(app): State<AppState>,
-    caller: Caller,
+    admin: SystemAdmin,
     Json(request): Json<CreateProject>,
 ) -> ApiResult<Response> {
-    let user = match &caller.identity.credential {
-        Credential::User { user, .. } if caller.identity.system_admin => user.id,
-        _ => return Err(ApiError::new(ErrorCode::Forbidden, "Only a system administrator creates projects.")),
-    };
     let id = ProjectId::parse(request.id).map_err(|error| invalid("/id", &error.to_string()))?;
     let name = request.name.unwrap_or_else(|| id.to_string()).trim().to_owned();
     if !(1..=200).contains(&name.chars().count()) || name.chars().any(char::is_control) {
         return Err(invalid("/name", "the name must have 1-200 characters and no control characters"));
     }
     let row = ProjectRow { uid: ProjectUid(app.clock.new_id()), id, name, created_at: app.clock.now() };
-    match app.store.create_project(&row, Some(user)).await {
+    match app.store.create_project(&row, Some(admin.user)).await {
         Ok(()) => {}
         Err(StoreError::Conflict { .. }) => {
             return Err(ApiError::new(
@@ -93,6 +88,8 @@ pub async fn list_projects(caller: Caller, Query(query): Query<PageQuery>) -> Ap
 }
 
 /// Get a project
+///
+/// Its id, its name and when it was created.
 #[utoipa::path(get, path = "/projects/{project_id}", tag = "projects", params(super::ProjectPath),
     responses((status = 200, description = "The project", body = Project, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 304, description = "Not modified")))]

@@ -42,6 +42,8 @@ pub async fn list_tool_revisions(
 }
 
 /// Get a revision
+///
+/// With the whole definition, also of deleted tools.
 #[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions/{revision}", tag = "tools", params(RevisionPath),
     responses((status = 200, description = "The revision with its definition", body = ToolRevision)))]
 pub async fn get_tool_revision(
@@ -67,6 +69,8 @@ pub struct DiffQuery {
 }
 
 /// Compare two revisions
+///
+/// As a unified diff of their YAML.
 #[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/diff", tag = "tools", params(super::ToolPath, DiffQuery),
     responses((status = 200, description = "The difference", body = RevisionDiff)))]
 pub async fn diff_tool_revisions(

@@ -11,6 +11,7 @@ use thiserror::Error;
 use toolgate_store::rows::SigningKeyRow;
 
 use super::directory::Directory;
+use super::jws::CLOCK_SKEW_S;
 
 /// Why a signing key cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -69,12 +70,14 @@ impl SigningKey {
         self.retired_at.is_none_or(|retired| now < retired)
     }
 
-    /// When the last token it signed has expired; `None` while it is not retired.
+    /// When the last token it signed has expired; `None` while it is not retired. Another replica may have signed with
+    /// it for a moment longer, before it heard of the retirement.
     #[must_use]
     pub fn verifies_until(&self, lifetime: TimeDelta) -> Option<DateTime<Utc>> {
+        let after = lifetime + TimeDelta::seconds(CLOCK_SKEW_S);
         self.retired_at.map(|retired| {
             retired
-                .checked_add_signed(lifetime)
+                .checked_add_signed(after)
                 .unwrap_or(DateTime::<Utc>::MAX_UTC)
         })
     }

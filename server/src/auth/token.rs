@@ -179,7 +179,7 @@ impl OwnToken {
             return Err(Refusal::Expired);
         }
         let key = directory.verifying_key(&self.kid).ok_or(Refusal::UnknownKeyId)?;
-        // A retired key's last token expires one lifetime after it retired: a later expiry was signed too late.
+        // A token that expires after the last honest one of its key was signed too late.
         if key
             .verifies_until(policy.lifetime)
             .is_some_and(|end| end < self.expires_at)

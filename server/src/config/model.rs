@@ -69,10 +69,20 @@ impl Config {
         }
     }
 
-    /// The `iss` of our own tokens.
+    /// The `iss` of our own tokens: what is configured, the public address, or a plain name. Never the address that
+    /// is listened on: replicas and restarts must agree.
     #[must_use]
     pub fn issuer(&self) -> String {
-        self.auth.issuer.clone().unwrap_or_else(|| self.base_url())
+        let public = || {
+            self.public_url
+                .as_ref()
+                .map(|url| url.as_str().trim_end_matches('/').to_owned())
+        };
+        self.auth
+            .issuer
+            .clone()
+            .or_else(public)
+            .unwrap_or_else(|| "toolgate".to_owned())
     }
 }
 
@@ -170,7 +180,7 @@ pub enum LogFormat {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AuthConfig {
-    /// The `iss` of our own tokens; the server's address when absent.
+    /// The `iss` of our own tokens; the public address, or `toolgate`, when absent.
     #[serde(default)]
     pub issuer: Option<String>,
     /// The `aud` of our own tokens.

@@ -5,6 +5,7 @@
 //! be signed in as somebody else from another site either.
 
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
+use http::uri::Authority;
 use http::{HeaderMap, HeaderName, Method, Uri};
 
 use super::host::HostPolicy;
@@ -23,7 +24,7 @@ pub(super) fn is_cross_site(hosts: &HostPolicy, method: &Method, uri: &Uri, head
     let Some(origin) = headers.get(ORIGIN) else {
         return false;
     };
-    let host = uri.authority().map(|authority| authority.as_str());
+    let host = uri.authority().map(Authority::as_str);
     let host = host
         .or_else(|| headers.get(HOST)?.to_str().ok())
         .unwrap_or_default();

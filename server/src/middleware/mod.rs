@@ -20,7 +20,6 @@ pub use self::trace::LogPrincipal;
 use crate::state::AppState;
 
 /// Wraps every route and fallback that the router has by now.
-#[must_use]
 pub fn apply(router: Router<AppState>, app: &AppState) -> Router<AppState> {
     router.layer(EdgeLayer::new(EdgeSettings::from_config(
         &app.config,

@@ -82,7 +82,7 @@ pub async fn serve(listener: TcpListener, app: Router, limits: &Limits, shutdown
     server.drain.cancel();
     server
         .accept_while(&listener, async {
-            drop(timeout_at(deadline, server.running.none()).await)
+            drop(timeout_at(deadline, server.running.none()).await);
         })
         .await;
     drop(listener);
@@ -193,10 +193,10 @@ impl Server {
         } else {
             &self.drain
         };
-        let server = Arc::clone(&self);
+        let (server, requests) = (Arc::clone(&self), Arc::clone(&activity));
         let service = service_fn(move |mut request: Request<Incoming>| {
             let version = request.version();
-            let guards = (activity.begin(version), server.running.begin());
+            let guards = (requests.begin(version), server.running.begin());
             request.extensions_mut().insert(ConnectInfo(peer));
             let answer = server.app.clone().call(request);
             let server = Arc::clone(&server);
@@ -211,7 +211,7 @@ impl Server {
             }
         });
         let mut connection = std::pin::pin!(self.builder.serve_connection(TokioIo::new(stream), service));
-        let mut finishing = false;
+        let (mut finishing, mut closing) = (false, false);
         loop {
             tokio::select! {
                 ended = connection.as_mut() => {
@@ -223,6 +223,10 @@ impl Server {
                 () = finish.cancelled(), if !finishing => {
                     finishing = true;
                     connection.as_mut().graceful_shutdown();
+                }
+                () = self.close.cancelled(), if finishing && !closing => {
+                    closing = true;
+                    activity.close();
                 }
                 () = self.abort.cancelled() => return,
             }

@@ -26,9 +26,15 @@ pub(super) struct Activity {
     running: AtomicUsize,
     begun: AtomicU64,
     multiplexed: AtomicBool,
+    closing: AtomicBool,
 }
 
 impl Activity {
+    /// From now on nothing is waited for: a connection without a running request ends when it is polled next.
+    pub(super) fn close(&self) {
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
     pub(super) fn begin(self: &Arc<Self>, version: Version) -> ActivityGuard {
         if version == Version::HTTP_2 {
             self.multiplexed.store(true, Ordering::Relaxed);
@@ -112,6 +118,13 @@ impl TimedStream {
         let begun = self.activity.begun.load(Ordering::Relaxed);
         // Frames of HTTP/2 need not be heads: only idleness is limited there.
         let multiplexed = self.activity.multiplexed.load(Ordering::Relaxed);
+        // HTTP/2 says goodbye by itself, and an answer may still be on its way out.
+        if self.activity.closing.load(Ordering::Relaxed) && !multiplexed && self.stalled.is_none() {
+            return Err(io::Error::new(
+                io::ErrorKind::ConnectionAborted,
+                "the server stops",
+            ));
+        }
         let in_head = !multiplexed && (begun == 0 || self.head_after == Some(begun));
         let wait = if in_head {
             Wait::Head { begun }

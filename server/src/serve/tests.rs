@@ -37,7 +37,7 @@ fn hello() -> Router {
 fn gated() -> (Router, Arc<Notify>, Arc<Notify>) {
     let (came, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (says, waits) = (Arc::clone(&came), Arc::clone(&go));
-    let slow = get(async move || {
+    let slow = get(move || async move {
         says.notify_one();
         waits.notified().await;
         "done"
@@ -212,7 +212,8 @@ async fn a_client_that_does_not_take_its_answer_is_cut_off() {
     }
     let (gone, is_gone) = oneshot::channel();
     let endless = std::sync::Mutex::new(Some(Endless(Some(gone))));
-    let route = get(async move || {
+    let endless = Arc::new(endless);
+    let route = get(move || async move {
         let kept = endless.lock().unwrap().take();
         Body::from_stream(futures_util::stream::repeat_with(move || {
             let _ = &kept;

@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn json_lines_are_flat_objects() {
         let text = logged("info", LogFormat::Json, || {
-            tracing::info!(status = 200, route = "/x/{id}", "request")
+            tracing::info!(status = 200, route = "/x/{id}", "request");
         });
         let line: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert_eq!(line["message"], "request");
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn text_lines_have_no_colours() {
         let text = logged("info", LogFormat::Text, || {
-            tracing::warn!(status = 500, "request")
+            tracing::warn!(status = 500, "request");
         });
         assert!(text.ends_with("request status=500\n"), "{text:?}");
         assert!(!text.contains('\u{1b}'));

@@ -15,7 +15,8 @@ async fn broken_and_unfitting_bodies() {
     let broken = post("application/json", "{\"tool\": ").await.problem(400, "malformed_request");
     assert_eq!(broken["errors"][0]["line"], 1);
     post("application/json", "").await.problem(400, "malformed_request");
-    post("application/json", &"[".repeat(100_000)).await.problem(400, "malformed_request");
+    let deep = format!("{{\"tool\": \"a\", \"arguments\": {{\"x\": {}", "[".repeat(100_000));
+    post("application/json", &deep).await.problem(400, "malformed_request");
     post("text/plain", "{}").await.problem(415, "unsupported_media_type");
     let unknown = post("application/json", "{\"tool\": \"a\",\n \"grup\": []}").await.problem(422, "invalid_request");
     assert_eq!(unknown["errors"][0]["line"], 2, "{unknown}");

@@ -114,7 +114,8 @@ async fn fixed_and_environment_arguments_are_hidden_and_win() {
     let answer = agent.post(CALLS, &request).await.expect(200);
     let result = answer.json()["result"].clone();
     assert_eq!(result["query"], json!({"q": "rust", "num": "5", "tenant": "demo"}));
-    assert_eq!(result["headers"]["x-api-key"], "canary-7f3a");
+    assert_eq!(result["key_bytes"], "canary-7f3a".len(), "the upstream got the value");
+    assert_eq!(result["headers"]["x-api-key"], "[redacted]", "and it does not come back");
 
     let audit = admin.get("/projects/demo/audit").await.expect(200);
     assert!(!audit.text().contains("canary-7f3a"));

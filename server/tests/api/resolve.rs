@@ -36,7 +36,7 @@ async fn the_specifications_requests_by_the_rule() {
 async fn absent_null_and_empty_stay_different() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
-    admin.upload("/projects/demo/tools", "name: plain\ntype: tool\ndescription: No group.\nparameters: {}\n").await.expect(201);
+    admin.upload("/projects/demo/tools", "name: plain\ntype: text-completion\ndescription: No group.\n").await.expect(201);
     for (body, requested, available) in [
         (json!({}), json!(["default"]), json!(["plain"])),
         (json!({"group": null}), json!(["default"]), json!(["plain"])),

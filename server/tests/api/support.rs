@@ -23,7 +23,7 @@ pub(crate) struct TestApp {
     pub(crate) app: AppState,
     router: Router,
     _started: Started,
-    pub(crate) folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
 }
 
 /// What came back.
@@ -41,10 +41,6 @@ impl Answer {
 
     pub(crate) fn text(&self) -> String {
         String::from_utf8(self.body.clone()).expect("the body is UTF-8")
-    }
-
-    pub(crate) fn code(&self) -> String {
-        self.json()["code"].as_str().unwrap_or_default().to_owned()
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
@@ -97,7 +93,7 @@ impl TestApp {
             .unwrap_or_else(|error| panic!("{error}"));
         let started = start::start(config, Arc::new(SystemClock), Shutdown::new(), Metrics::new()).await.expect("the application starts");
         let app = Arc::clone(&started.app);
-        Self { router: toolgate::router::router(Arc::clone(&app)), app, _started: started, folder }
+        Self { router: toolgate::router::router(Arc::clone(&app)), app, _started: started, _folder: folder }
     }
 
     /// Sends a request as it is.
@@ -204,7 +200,8 @@ pub(crate) async fn echo() -> String {
             .iter()
             .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
             .collect();
-        axum::Json(json!({"method": method.as_str(), "path": uri.path(), "query": query, "headers": headers, "body": body}))
+        let key_bytes = headers.get("x-api-key").map_or(0, String::len);
+        axum::Json(json!({"key_bytes": key_bytes, "method": method.as_str(), "path": uri.path(), "query": query, "headers": headers, "body": body}))
     };
     let fails = || async { (StatusCode::NOT_FOUND, axum::Json(json!({"message": "no such thing"}))) };
     serve(Router::new().route("/fails", axum::routing::any(fails)).fallback(echo)).await

@@ -45,12 +45,12 @@ async fn a_dry_run_says_the_same_and_stores_nothing() {
 async fn every_fault_is_named_with_its_place_and_nothing_is_stored() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
-    let yaml = format!("{}---\nname: fork_join\ntype: tool\ndescription: Reserved.\nparameters: {{}}\n---\nname: b\ngrup: [x]\ndescription: B\nparameters: {{}}\n", tool("good", BASE, "/x", ""));
+    let yaml = format!("{}---\nname: fork_join\ntype: text-completion\ndescription: Reserved.\n---\nname: b\ngrup: [x]\ndescription: B\nparameters: {{}}\n", tool("good", BASE, "/x", ""));
     let problem = admin.upload(TOOLS, &yaml).await.problem(422, "invalid_definition");
     let errors = problem["errors"].as_array().unwrap();
     let at = |line: u64| errors.iter().find(|error| error["line"] == line).unwrap_or_else(|| panic!("line {line} in {problem}"));
-    assert!(at(13)["message"].as_str().unwrap().contains("fork_join"));
-    assert!(at(19)["hint"].as_str().unwrap().contains("group"));
+    assert!(at(12)["message"].as_str().unwrap().contains("fork_join"));
+    assert!(at(18)["hint"].as_str().unwrap().contains("group"));
     admin.get(&format!("{TOOLS}/good")).await.problem(404, "tool_not_found");
 }
 
@@ -77,7 +77,7 @@ async fn a_map_with_services_is_read() {
     let result = admin.upload(TOOLS, yaml).await.expect(201).json();
     let kinds: Vec<&Value> = result["items"].as_array().unwrap().iter().map(|item| &item["kind"]).collect();
     assert!(kinds.contains(&&json!("tool-service")) && kinds.contains(&&json!("tool")), "{result}");
-    let call = admin.post("/projects/demo/calls", &json!({"tool": "tell-joke", "arguments": {"topic": "food"}})).await.expect(200).json();
+    let call = admin.post("/projects/demo/calls", &json!({"tool": "tell-joke", "group": ["fun"], "arguments": {"topic": "food"}})).await.expect(200).json();
     assert_eq!(call["error"]["code"], "tool_unavailable", "nothing executes this kind yet, and the answer says so");
 }
 

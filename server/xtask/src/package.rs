@@ -44,11 +44,22 @@ impl Package {
         self.names.get(plain).map(String::as_str)
     }
 
-    /// Writes every file with its `.br` and `.gz`, and `manifest.json`, into a folder made afresh.
+    /// Writes every file with its `.br` and `.gz`, and `manifest.json`, into a folder made afresh. It is put in place
+    /// in one step, so that nobody finds half a package.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
+        let parent = folder.parent().context("the folder has no parent")?;
+        fs::create_dir_all(parent)?;
+        let beside = || tempfile::Builder::new().prefix("ui-").tempdir_in(parent);
+        let (fresh, old) = (beside()?, beside()?);
+        self.write_into(fresh.path())?;
         if folder.exists() {
-            fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+            fs::rename(folder, old.path().join("ui"))
+                .with_context(|| format!("cannot replace {}", folder.display()))?;
         }
+        fs::rename(fresh.keep(), folder).with_context(|| format!("cannot write {}", folder.display()))
+    }
+
+    fn write_into(&self, folder: &Path) -> Result<()> {
         for (name, bytes) in &self.files {
             let path = folder.join(name);
             fs::create_dir_all(path.parent().unwrap_or(folder))?;

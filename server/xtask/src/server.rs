@@ -45,6 +45,7 @@ impl Server {
     pub(crate) fn start(start: &Start<'_>) -> Result<Self> {
         let mut command = Sh::new(start.binary)
             .arg("serve")
+            .without("TOOLGATE_")
             .env("TOOLGATE_LISTEN", start.listen)
             .env("TOOLGATE_DATABASE_URL", start.database_url);
         for (name, value) in start.envs {

@@ -17,6 +17,7 @@ pub(crate) struct Sh {
     program: OsString,
     args: Vec<OsString>,
     envs: Vec<(OsString, OsString)>,
+    hidden: Option<&'static str>,
     folder: PathBuf,
 }
 
@@ -35,6 +36,7 @@ impl Sh {
             program: program.into(),
             args: Vec::new(),
             envs: Vec::new(),
+            hidden: None,
             folder: paths::root(),
         }
     }
@@ -69,6 +71,12 @@ impl Sh {
         self
     }
 
+    /// Keeps our own variables with this prefix from it: a developer's settings must not change what happens here.
+    pub(crate) fn without(mut self, prefix: &'static str) -> Self {
+        self.hidden = Some(prefix);
+        self
+    }
+
     /// The folder it runs in.
     pub(crate) fn folder(mut self, folder: impl AsRef<Path>) -> Self {
         self.folder = folder.as_ref().to_owned();
@@ -77,6 +85,13 @@ impl Sh {
 
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
+        if let Some(prefix) = self.hidden {
+            for (name, _) in
+                std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with(prefix))
+            {
+                command.env_remove(name);
+            }
+        }
         command
             .args(&self.args)
             .envs(self.envs.iter().cloned())
@@ -255,5 +270,19 @@ mod tests {
             .read()
             .unwrap();
         assert_eq!(text, format!("green\n{}\n", folder.display()));
+    }
+
+    #[test]
+    fn variables_can_be_kept_from_a_program() {
+        // Cargo sets these for every program it runs.
+        let script = ["-c", "echo ${CARGO_MANIFEST_DIR:-none} $CARGO_NEW"];
+        let text = Sh::new("sh")
+            .args(script)
+            .without("CARGO_")
+            .env("CARGO_NEW", "set")
+            .read()
+            .unwrap();
+        assert_eq!(text, "none set\n");
+        assert_ne!(Sh::new("sh").args(script).read().unwrap(), "none \n");
     }
 }

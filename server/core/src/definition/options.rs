@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::UploadContext;
 use super::destination;
@@ -11,7 +11,7 @@ use super::http;
 use super::jina;
 use super::model::{ArgOptions, Options};
 use super::names;
-use super::node::Cursor;
+use super::node::{Cursor, Data};
 use super::parameters::Declared;
 use super::report::{Report, Spot, listed, shown};
 use super::template;
@@ -112,9 +112,7 @@ fn args(cursor: &Cursor<'_>, report: &mut Report) -> ArgOptions {
             if name.trim().is_empty() {
                 report.error(&spot, "a parameter's name must not be empty", "");
             }
-            if let Some(Value::String(text)) = layer.get(name) {
-                string_value(name, text, &value.spot, report);
-            }
+            string_values(name, &value, report);
         }
         layer
     };
@@ -122,6 +120,17 @@ fn args(cursor: &Cursor<'_>, report: &mut Report) -> ArgOptions {
         defaults: layer("defaults"),
         fixed: layer("fixed"),
     }
+}
+
+/// Applies the rules for texts to every text in a value; keys of maps are names, not texts.
+fn string_values(name: &str, value: &Cursor<'_>, report: &mut Report) {
+    if let Data::Text(text) = &value.node.data {
+        string_value(name, text, &value.spot, report);
+    }
+    value.items().for_each(|item| string_values(name, &item, report));
+    value
+        .entries()
+        .for_each(|(key, _, inner)| string_values(key, &inner, report));
 }
 
 /// Rules for a text that the definition gives as an argument.

@@ -54,7 +54,7 @@ pub(crate) fn constant(
     headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     for (key, value) in configured {
-        let mut value = HeaderValue::from_str(value).map_err(|_| {
+        let mut value = line(value).ok_or_else(|| {
             Failure::misconfigured(format!(
                 "the value of the header {key} holds characters that headers do not allow"
             ))
@@ -75,7 +75,7 @@ pub(crate) fn value(parameter: &str, argument: Argument<'_>) -> Result<HeaderVal
                     "/{parameter}: a header takes a text, a number or a boolean"
                 ))
             })?;
-            HeaderValue::from_str(&text).map_err(|_| {
+            line(&text).ok_or_else(|| {
                 Failure::arguments(format!(
                     "/{parameter}: a header takes one line of visible ASCII characters"
                 ))
@@ -113,8 +113,16 @@ fn credential(text: &str) -> Result<HeaderValue, Failure> {
     })
 }
 
+/// One line of visible ASCII text. The HTTP library also lets other bytes through, which servers read in different ways.
+fn line(text: &str) -> Option<HeaderValue> {
+    let plain = text
+        .bytes()
+        .all(|byte| byte == b'\t' || (b' '..=b'~').contains(&byte));
+    plain.then(|| HeaderValue::from_str(text).ok()).flatten()
+}
+
 fn secret_value(text: &str) -> Option<HeaderValue> {
-    let mut value = HeaderValue::from_str(text).ok()?;
+    let mut value = line(text)?;
     value.set_sensitive(true);
     Some(value)
 }

@@ -95,7 +95,7 @@ mod tests {
     #[case::date("Sun, 06 Nov 1994 08:49:47 GMT", None, Some(10))]
     #[case::past_date("Sun, 06 Nov 1994 08:00:00 GMT", None, Some(0))]
     #[case::date_of_another_clock(
-        "Sun, 06 Nov 2094 08:49:47 GMT",
+        "Sat, 06 Nov 2094 08:49:47 GMT",
         Some("Sat, 06 Nov 2094 08:49:40 GMT"),
         Some(7)
     )]

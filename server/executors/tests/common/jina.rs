@@ -232,7 +232,8 @@ fn wants_text(received: &Received) -> bool {
 }
 
 fn success(data: Value, tokens: u64) -> Response {
-    let envelope = json!({"code": 200, "status": 20000, "data": data, "meta": {"usage": {"tokens": tokens}}});
+    let mut envelope = json!({"code": 200, "status": 20000, "meta": {"usage": {"tokens": tokens}}});
+    envelope["data"] = data;
     with_usage(axum::Json(envelope).into_response(), tokens)
 }
 

@@ -46,10 +46,6 @@ async fn no_text_that_comes_back_holds_a_secret(#[case] status: u16) {
         .finish();
     let guard = tracing::subscriber::set_default(subscriber);
 
-    let echo = format!(
-        r#"{{"message":"you sent {CANARY} and dXNlcjpjYW5hcnktN2YzYTlj","{CANARY}":["x{CANARY}x"]}}"#
-    );
-    let bytes = answer(status, &[("content-type", "application/json")], echo);
     for (auth, options) in [
         (json!({"env": "KEY"}), json!({"method": "POST"})),
         (
@@ -61,7 +57,14 @@ async fn no_text_that_comes_back_holds_a_secret(#[case] status: u16) {
             json!({"header": {"X-Token": "token"}}),
         ),
     ] {
-        let server = Server::start([Step::Send(bytes.clone())]).await;
+        let encoded = if auth["scheme"] == "basic" {
+            "dXNlcjpjYW5hcnktN2YzYTlj"
+        } else {
+            ""
+        };
+        let echo = format!(r#"{{"message":"you sent {CANARY} and {encoded}","{CANARY}":["x{CANARY}x"]}}"#);
+        let bytes = answer(status, &[("content-type", "application/json")], echo);
+        let server = Server::start([Step::Send(bytes)]).await;
         let executors = executors(
             &[&server.url],
             &[("KEY", CANARY), ("BASIC", BASIC), ("PARAM", CANARY)],

@@ -135,6 +135,16 @@ fn tools(#[case] text: &str, #[case] message: &str, #[case] hint: &str) {
     "{{user}} for the literal"
 )]
 #[case(
+    "options: {args: {fixed: {a: [{b: '{user}'}]}}}",
+    "unknown template variable {user}",
+    ""
+)]
+#[case(
+    "options: {args: {fixed: {a: {password: s3cret}}}}",
+    "looks like a secret",
+    "options.envs"
+)]
+#[case(
     "options: {args: {fixed: {api_key: s3cret}}}",
     "looks like a secret",
     "options.envs"
