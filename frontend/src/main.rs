@@ -3,7 +3,10 @@
 //! The server renders two pages around it. The sign-in page has a form that this application takes over; every
 //! other page is an empty shell for it. `api` is the only place that speaks HTTP, `components` are widgets that know
 //! no feature, and each folder of `features` is one family of screens.
-#![expect(unreachable_pub, reason = "the component macro writes `pub` whatever the component's visibility is")]
+#![expect(
+    unreachable_pub,
+    reason = "the component macro writes `pub` whatever the component's visibility is"
+)]
 #![expect(clippy::needless_pass_by_value, reason = "a component owns its properties")]
 
 mod api;

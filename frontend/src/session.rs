@@ -108,6 +108,9 @@ impl Session {
         self.state.set(SessionState::Leaving);
         let location = window().location();
         let here = location.pathname().unwrap_or_default() + &location.search().unwrap_or_default();
-        browser::leave_to(&routes::sign_in_returning_to(&here, matches!(before, SessionState::SignedIn(_))));
+        browser::leave_to(&routes::sign_in_returning_to(
+            &here,
+            matches!(before, SessionState::SignedIn(_)),
+        ));
     }
 }

@@ -76,12 +76,40 @@ test('what is typed before the dashboard is ready is kept', story({}, async (pag
   await new ToolsPage(page).rows.first().waitFor();
 }));
 
+test('taking over the form moves nothing', story({}, async (page) => {
+  await page.addInitScript(() => {
+    window.shift = 0;
+    const add = (list) => list.getEntries().forEach((entry) => (window.shift += entry.value));
+    new PerformanceObserver(add).observe({ type: 'layout-shift', buffered: true });
+  });
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route('**/*.wasm', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.goto('/ui/sign-in', { waitUntil: 'commit' });
+  const form = new SignInPage(page);
+  await form.button.waitFor();
+  const before = await form.button.boundingBox();
+  release();
+  await form.ready();
+  assert.deepEqual(await form.button.boundingBox(), before);
+  const shift = await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(window.shift)))),
+  );
+  assert.ok(shift <= 0.02, `layout shift ${shift}`);
+}));
+
 test('without JavaScript the page says why it does not work', story({ javaScriptEnabled: false }, async (page) => {
   await page.goto('/ui/sign-in');
-  await page.getByText('Signing in here needs JavaScript and WebAssembly').waitFor();
+  // Text selectors pass over `noscript`, so its content is asked for by structure.
+  await page.locator('noscript p').waitFor();
+  assert.match(await page.locator('noscript p').textContent(), /needs JavaScript and WebAssembly/);
   assert.equal(await page.getByRole('button', { name: 'Sign in' }).isDisabled(), true);
   await page.goto('/ui/');
-  await page.getByRole('heading', { name: 'Toolgate needs JavaScript' }).waitFor();
+  await page.locator('noscript h1').waitFor();
+  assert.equal(await page.locator('noscript h1').textContent(), 'Toolgate needs JavaScript');
 }));
 
 test('when the dashboard cannot be loaded the page says so', story({}, async (page) => {

@@ -66,7 +66,7 @@ fn uploads(criterion: &mut Criterion) {
     let mut many = String::new();
     let mut count = 0;
     loop {
-        let next = format!("---\n{}", tool(count, 12));
+        let next = format!("---\n{}", tool(count, 18));
         if many.len() + next.len() > LARGEST {
             break;
         }

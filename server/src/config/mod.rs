@@ -1,6 +1,6 @@
 //! Configuration: defaults, then a YAML file, then `TOOLGATE_*` variables, then command-line flags; later ones win.
 //!
-//! To add a setting: give it a field in [`model`], a row in [`keys`], and, if it has rules of its own, a line in
+//! To add a setting: give it a field in `model`, a row in `keys`, and, if it has rules of its own, a line in
 //! `check`.
 
 mod args;

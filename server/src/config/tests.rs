@@ -46,7 +46,7 @@ fn nothing_set_gives_the_documented_defaults() {
     assert_eq!(config.log.format, LogFormat::Text);
     assert_eq!(config.limits, Limits::default());
     assert_eq!(config.auth.access_ttl_s, 3600);
-    assert_eq!(config.issuer(), "http://127.0.0.1:8080");
+    assert_eq!(config.issuer(), "toolgate");
     assert!(config.warnings.is_empty(), "{:?}", config.warnings);
 }
 

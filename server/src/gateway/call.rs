@@ -14,6 +14,7 @@ use toolgate_core::policy::decision::{Decision, Effect, next_state};
 use toolgate_core::redact;
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_executors::{Execution, Failure, Invocation};
+use toolgate_store::StoreError;
 use toolgate_store::rows::{Completion, IdempotencyKey, Opening, Settlement};
 
 use super::record::{self, Asker};
@@ -222,7 +223,9 @@ async fn complete(app: &App, completion: Completion) -> ApiResult<()> {
         let mut pause = Duration::from_millis(20);
         loop {
             match app.records.complete(completion.clone()).await {
-                Ok(()) => return,
+                Ok(()) => return Ok(()),
+                // Another process believed this one dead and closed the record; that stands.
+                Err(error @ StoreError::NotFound { .. }) => return Err(error),
                 Err(error) => {
                     tracing::error!(call_id = %id, cause = %error, "the completion could not be recorded; trying again");
                     tokio::time::sleep(pause).await;
@@ -231,7 +234,7 @@ async fn complete(app: &App, completion: Completion) -> ApiResult<()> {
             }
         }
     };
-    tokio::time::timeout(COMPLETION_PATIENCE, attempts).await.map_err(|_| {
+    let unrecorded = || {
         ApiError::new(
             ErrorCode::AuditUnavailable,
             "The tool ran, but its completion could not be recorded. Look at the tool's effects before you repeat \
@@ -239,5 +242,13 @@ async fn complete(app: &App, completion: Completion) -> ApiResult<()> {
         )
         .final_()
         .call_id(id)
-    })
+    };
+    match tokio::time::timeout(COMPLETION_PATIENCE, attempts).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(error)) => {
+            tracing::error!(call_id = %id, cause = %error, "the record was closed before its call ended");
+            Err(unrecorded())
+        }
+        Err(_) => Err(unrecorded()),
+    }
 }

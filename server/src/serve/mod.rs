@@ -1,6 +1,6 @@
 //! The accept loop: own, because every connection needs time limits and a share of a bounded number.
 //!
-//! What guards one connection is in [`stream`], what stops the server in [`shutdown`]. Nothing here costs a request
+//! What guards one connection is in `stream`, what stops the server in `shutdown`. Nothing here costs a request
 //! more than a few atomic operations.
 
 mod shutdown;

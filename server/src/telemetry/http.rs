@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::Method;
 use metrics::{Counter, Histogram, Label};
 
-use super::metrics::Registry;
+use super::registry::Registry;
 
 /// The label of requests that no route matched.
 const UNMATCHED: &str = "unmatched";

@@ -7,8 +7,8 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use metrics::{Counter, Histogram, Key, Label, Level, Metadata, Recorder, Unit};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use metrics::{Counter, Histogram};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use thiserror::Error;
 use tokio::task::JoinHandle;
 use toolgate_api::ErrorCode;
@@ -17,59 +17,14 @@ use toolgate_core::policy::Effect;
 
 use super::http::HttpMetrics;
 use super::process;
+use super::registry::Registry;
 
-const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
 /// Upper bounds in seconds, from a cached answer to the longest call.
 const BUCKETS: [f64; 15] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0,
 ];
 /// How often samples are folded into their buckets; until then each takes 16 bytes.
 const UPKEEP: Duration = Duration::from_secs(1);
-
-const COUNTERS: [(&str, &str); 5] = [
-    (
-        "toolgate_decisions_total",
-        "Decisions on calls, by effect and by the code of the refusal.",
-    ),
-    (
-        "toolgate_escalation_attempts_total",
-        "Requests that asked for groups which the caller was not granted.",
-    ),
-    (
-        "toolgate_calls_total",
-        "Executed calls, by outcome, code and kind of executor.",
-    ),
-    (
-        "toolgate_http_requests_total",
-        "Answered requests, by method, route template and status.",
-    ),
-    (
-        "toolgate_audit_failures_total",
-        "Calls refused because their record could not be written.",
-    ),
-];
-const HISTOGRAMS: [(&str, &str); 2] = [
-    (
-        "toolgate_call_duration_seconds",
-        "Seconds that executing a call took, by kind of executor.",
-    ),
-    (
-        "toolgate_http_request_duration_seconds",
-        "Seconds until the head of the answer, by method and route template.",
-    ),
-];
-const GAUGES: [(&str, &str); 4] = [
-    ("toolgate_build_info", "Always 1; the label is the version."),
-    ("toolgate_http_connections", "Open client connections."),
-    (
-        "toolgate_process_resident_memory_bytes",
-        "Resident memory of the process.",
-    ),
-    (
-        "toolgate_process_open_files",
-        "Open file descriptors of the process.",
-    ),
-];
 
 /// What executes a tool, as a metric label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,7 +44,7 @@ pub enum ExecutorKind {
 }
 
 impl ExecutorKind {
-    const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Jina,
         Self::Http,
         Self::Bus,
@@ -182,8 +137,7 @@ impl Metrics {
             .unwrap_or_else(|_| PrometheusBuilder::new());
         let recorder = Arc::new(builder.build_recorder());
         let handle = recorder.handle();
-        let recorder = Registry(recorder);
-        recorder.describe();
+        let recorder = Registry::new(recorder);
         recorder
             .gauge("toolgate_build_info", &[("version", env!("CARGO_PKG_VERSION"))])
             .set(1.0);
@@ -211,7 +165,7 @@ impl Metrics {
     /// When the process has one already.
     pub fn install() -> Result<Self, InstalledBefore> {
         let metrics = Self::new();
-        let recorder = Arc::clone(&metrics.0.recorder.0);
+        let recorder = metrics.0.recorder.recorder();
         metrics::set_global_recorder(recorder).map_err(|_| InstalledBefore)?;
         Ok(metrics)
     }
@@ -299,187 +253,5 @@ impl Metrics {
         self.0
             .http
             .request(&self.0.recorder, method, route, status, duration);
-    }
-}
-
-/// Makes handles, by names and labels that live as long as the process.
-#[derive(Debug)]
-pub(super) struct Registry(Arc<PrometheusRecorder>);
-
-impl Registry {
-    pub(super) fn counter(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> Counter {
-        self.0.register_counter(&key(name, labels), &METADATA)
-    }
-
-    pub(super) fn histogram(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> Histogram {
-        self.0.register_histogram(&key(name, labels), &METADATA)
-    }
-
-    /// A counter of which one label's value was made at run time, from a closed set.
-    pub(super) fn counter_of_route(&self, name: &'static str, labels: Vec<Label>) -> Counter {
-        self.0.register_counter(&Key::from_parts(name, labels), &METADATA)
-    }
-
-    /// A histogram of which one label's value was made at run time, from a closed set.
-    pub(super) fn histogram_of_route(&self, name: &'static str, labels: Vec<Label>) -> Histogram {
-        self.0
-            .register_histogram(&Key::from_parts(name, labels), &METADATA)
-    }
-
-    fn gauge(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> metrics::Gauge {
-        self.0.register_gauge(&key(name, labels), &METADATA)
-    }
-
-    fn describe(&self) {
-        for (name, text) in COUNTERS {
-            self.0.describe_counter(name.into(), None, text.into());
-        }
-        for (name, text) in HISTOGRAMS {
-            self.0
-                .describe_histogram(name.into(), Some(Unit::Seconds), text.into());
-        }
-        for (name, text) in GAUGES {
-            self.0.describe_gauge(name.into(), None, text.into());
-        }
-    }
-}
-
-fn key(name: &'static str, labels: &[(&'static str, &'static str)]) -> Key {
-    let labels = labels
-        .iter()
-        .map(|&(name, value)| Label::from_static_parts(name, value))
-        .collect::<Vec<_>>();
-    Key::from_parts(name, labels)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn has(text: &str, line: &str) -> bool {
-        text.lines().any(|found| found == line)
-    }
-
-    #[test]
-    fn decisions_are_counted_by_effect_and_code() {
-        let metrics = Metrics::new();
-        metrics.decision(Effect::Allow, None);
-        metrics.decision(Effect::Allow, None);
-        metrics.decision(Effect::Deny, Some(ErrorCode::InsufficientToolGroups));
-        metrics.decision(Effect::Deny, Some(ErrorCode::ToolNotInState));
-        let text = metrics.render();
-        for line in [
-            "toolgate_decisions_total{effect=\"allow\",code=\"ok\"} 2",
-            "toolgate_decisions_total{effect=\"deny\",code=\"insufficient_tool_groups\"} 1",
-            "toolgate_decisions_total{effect=\"deny\",code=\"tool_not_in_state\"} 1",
-            "toolgate_escalation_attempts_total 1",
-        ] {
-            assert!(has(&text, line), "{line} is not in\n{text}");
-        }
-    }
-
-    #[test]
-    fn calls_are_counted_and_timed_by_kind() {
-        let metrics = Metrics::new();
-        metrics.call(ExecutorKind::Http, None, 3);
-        metrics.call(ExecutorKind::Http, Some(ErrorCode::Timeout), 30_000);
-        let text = metrics.render();
-        for line in [
-            "toolgate_calls_total{outcome=\"succeeded\",code=\"ok\",kind=\"http\"} 1",
-            "toolgate_calls_total{outcome=\"failed\",code=\"timeout\",kind=\"http\"} 1",
-            "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"0.0025\"} 0",
-            "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"0.005\"} 1",
-            "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"30\"} 2",
-            "toolgate_call_duration_seconds_count{kind=\"http\"} 2",
-        ] {
-            assert!(has(&text, line), "{line} is not in\n{text}");
-        }
-    }
-
-    #[test]
-    fn every_code_and_kind_has_a_place_of_its_own() {
-        let metrics = Metrics::new();
-        for &code in ErrorCode::ALL {
-            metrics.decision(Effect::Deny, Some(code));
-            for kind in ExecutorKind::ALL {
-                metrics.call(kind, Some(code), 1);
-            }
-        }
-        let text = metrics.render();
-        for &code in ErrorCode::ALL {
-            assert!(
-                has(
-                    &text,
-                    &format!("toolgate_decisions_total{{effect=\"deny\",code=\"{code}\"}} 1")
-                ),
-                "{code}"
-            );
-            for kind in ExecutorKind::ALL.map(ExecutorKind::as_str) {
-                let labels = format!("outcome=\"failed\",code=\"{code}\",kind=\"{kind}\"");
-                assert!(
-                    has(&text, &format!("toolgate_calls_total{{{labels}}} 1")),
-                    "{code} {kind}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn everything_rendered_is_described_and_has_our_prefix() {
-        let metrics = Metrics::new();
-        metrics.call(ExecutorKind::Jina, None, 1);
-        metrics.http_request(
-            &http::Method::GET,
-            Some("/healthz"),
-            200,
-            Duration::from_millis(1),
-        );
-        let text = metrics.render();
-        let mut seen = 0;
-        for name in text
-            .lines()
-            .filter_map(|line| line.strip_prefix("# TYPE "))
-            .filter_map(|line| line.split(' ').next())
-        {
-            assert!(name.starts_with("toolgate_"), "{name}");
-            assert!(
-                text.contains(&format!("# HELP {name} ")),
-                "{name} is not described"
-            );
-            seen += 1;
-        }
-        assert!(seen >= 6, "{text}");
-    }
-
-    #[test]
-    fn which_executor_a_definition_leads_to() {
-        let definition = |extra: serde_json::Value| -> ToolDefinition {
-            let mut tool =
-                serde_json::json!({"name": "t", "type": "openapi", "parameters": {"type": "object"}});
-            tool.as_object_mut()
-                .unwrap()
-                .extend(extra.as_object().unwrap().clone());
-            serde_json::from_value(tool).unwrap()
-        };
-        let rows = [
-            (
-                serde_json::json!({"options": {"jina": {"mode": "search"}}}),
-                ExecutorKind::Jina,
-            ),
-            (
-                serde_json::json!({"options": {"http": {"base_url": "https://a.test"}}}),
-                ExecutorKind::Http,
-            ),
-            (
-                serde_json::json!({"target_subject": "cmd.tool.demo.x"}),
-                ExecutorKind::Bus,
-            ),
-            (serde_json::json!({"type": "tool-service"}), ExecutorKind::Service),
-            (serde_json::json!({"type": "mcp-tool"}), ExecutorKind::Mcp),
-            (serde_json::json!({"type": "anything-else"}), ExecutorKind::Other),
-        ];
-        for (extra, kind) in rows {
-            assert_eq!(executor_kind(&definition(extra.clone())), kind, "{extra}");
-        }
     }
 }

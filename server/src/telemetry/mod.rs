@@ -4,6 +4,9 @@ mod http;
 pub mod logs;
 pub mod metrics;
 mod process;
+mod registry;
+#[cfg(test)]
+mod tests;
 
 pub use self::logs::LogGuard;
 pub use self::metrics::{ExecutorKind, Metrics, executor_kind};

@@ -85,7 +85,7 @@ struct NotBuilt;
 const POINTS: [&str; 3] = [
     "Groups and workflow states decide who may call what, at every call.",
     "Every decision is on record before anything runs.",
-    "One definition serves REST, MCP and the message bus.",
+    "Definitions are checked before they are stored, and every revision is kept.",
 ];
 
 /// Every page of the dashboard: it reads the address itself.

@@ -46,7 +46,10 @@ fn opening(id: CallId) -> Opening {
         duration_ms: None,
         usage: None,
     };
-    Opening { project: PROJECT, record }
+    Opening {
+        project: PROJECT,
+        record,
+    }
 }
 
 async fn pair(writer: &RecordWriter, id: CallId) {
@@ -65,7 +68,10 @@ async fn pair(writer: &RecordWriter, id: CallId) {
 }
 
 fn pairs(criterion: &mut Criterion) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("bench.db").display());
     let store = runtime.block_on(Store::open(&url)).expect("a store");
@@ -76,7 +82,10 @@ fn pairs(criterion: &mut Criterion) {
     let next = Arc::new(AtomicU64::new(0));
 
     let mut group = criterion.benchmark_group("records");
-    group.throughput(Throughput::Elements(1)).sample_size(10).measurement_time(Duration::from_secs(10));
+    group
+        .throughput(Throughput::Elements(1))
+        .sample_size(10)
+        .measurement_time(Duration::from_secs(10));
     group.bench_function("open and complete, 32 at a time", |bencher| {
         bencher.iter_custom(|pairs| {
             runtime.block_on(async {

@@ -24,8 +24,9 @@ pub(crate) fn time(micros: i64) -> Result<DateTime<Utc>> {
 
 /// A value as JSON text.
 pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String> {
-    serde_json::to_string(value)
-        .map_err(|error| StoreError::Refused { source: sqlx::Error::Encode(Box::new(error)).into() })
+    serde_json::to_string(value).map_err(|error| StoreError::Refused {
+        source: sqlx::Error::Encode(Box::new(error)).into(),
+    })
 }
 
 /// A value from JSON text; `what` says where the text stands.
@@ -35,17 +36,27 @@ pub(crate) fn from_json<T: DeserializeOwned>(text: &str, what: impl FnOnce() -> 
 
 /// A digest from its column.
 pub(crate) fn digest(bytes: &[u8]) -> Result<[u8; 32]> {
-    bytes.try_into().map_err(|_| StoreError::corrupt(format!("a digest of {} bytes", bytes.len())))
+    bytes
+        .try_into()
+        .map_err(|_| StoreError::corrupt(format!("a digest of {} bytes", bytes.len())))
 }
 
 /// Text that both databases keep: PostgreSQL refuses the character U+0000, which callers may send.
 pub(crate) fn text(given: &str) -> Cow<'_, str> {
-    if given.contains('\0') { Cow::Owned(given.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(given) }
+    if given.contains('\0') {
+        Cow::Owned(given.replace('\0', "\u{fffd}"))
+    } else {
+        Cow::Borrowed(given)
+    }
 }
 
 /// As [`text`], for a text that is owned.
 pub(crate) fn owned_text(given: String) -> String {
-    if given.contains('\0') { given.replace('\0', "\u{fffd}") } else { given }
+    if given.contains('\0') {
+        given.replace('\0', "\u{fffd}")
+    } else {
+        given
+    }
 }
 
 /// An enum that is a word in its column.
@@ -91,7 +102,11 @@ impl Word for ErrorCode {
     }
 
     fn from_word(word: &str) -> Result<Self> {
-        Self::ALL.iter().copied().find(|code| code.as_str() == word).ok_or_else(|| unknown("ErrorCode", word))
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|code| code.as_str() == word)
+            .ok_or_else(|| unknown("ErrorCode", word))
     }
 }
 
@@ -110,11 +125,26 @@ mod tests {
                 assert_eq!(serde_json::to_value(value).expect("a word"), value.word());
             }
         }
-        check(&[Role::Owner, Role::Editor, Role::Auditor, Role::Viewer, Role::Agent]);
+        check(&[
+            Role::Owner,
+            Role::Editor,
+            Role::Auditor,
+            Role::Viewer,
+            Role::Agent,
+        ]);
         check(&[AuditAction::Call, AuditAction::Resolve]);
-        check(&[AuditOutcome::Open, AuditOutcome::Succeeded, AuditOutcome::Failed, AuditOutcome::Denied]);
+        check(&[
+            AuditOutcome::Open,
+            AuditOutcome::Succeeded,
+            AuditOutcome::Failed,
+            AuditOutcome::Denied,
+        ]);
         check(&[AuditOutcome::Interrupted]);
-        check(&[PrincipalKind::User, PrincipalKind::ServiceKey, PrincipalKind::External]);
+        check(&[
+            PrincipalKind::User,
+            PrincipalKind::ServiceKey,
+            PrincipalKind::External,
+        ]);
         check(ErrorCode::ALL);
         assert!(Role::from_word("king").is_err());
     }

@@ -72,8 +72,9 @@ macro_rules! reading {
                     Ok(value)
                 }
                 $crate::db::Db::Pg(pool) => {
-                    let mut transaction =
-                        pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+                    let mut transaction = pool
+                        .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                        .await?;
                     let $tx = &mut *transaction;
                     let value = $body;
                     transaction.commit().await?;

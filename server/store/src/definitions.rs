@@ -95,7 +95,9 @@ impl Store {
             }
         })
         .await?;
-        let Some((found, version, tools, services)) = loaded else { return Ok(None) };
+        let Some((found, version, tools, services)) = loaded else {
+            return Ok(None);
+        };
         let tool = |(definition, revision, updated_at, updated_by): (String, i64, i64, String)| {
             Ok(ToolRow {
                 definition: from_json(&definition, || format!("a tool of project {uid}"))?,
@@ -182,8 +184,12 @@ impl Store {
                 query.execute(&mut *tx).await?;
             }
             for change in deleted {
-                let gone =
-                    execute!(tx, "DELETE FROM tools WHERE project_uid = $1 AND name = $2", uid.0, change.name.as_str());
+                let gone = execute!(
+                    tx,
+                    "DELETE FROM tools WHERE project_uid = $1 AND name = $2",
+                    uid.0,
+                    change.name.as_str()
+                );
                 if gone == 0 {
                     return Err(StoreError::not_found(format!("the tool \"{}\"", change.name)));
                 }
@@ -206,7 +212,10 @@ impl Store {
             }
             Published {
                 version: publication.expected_version + 1,
-                tools: changes.iter().map(|change| (change.name.clone(), change.revision)).collect(),
+                tools: changes
+                    .iter()
+                    .map(|change| (change.name.clone(), change.revision))
+                    .collect(),
                 services,
             }
         })
@@ -238,7 +247,12 @@ impl Store {
     }
 
     /// One revision of a tool.
-    pub async fn revision(&self, project: ProjectUid, tool: &ToolName, number: i64) -> Result<Option<RevisionRow>> {
+    pub async fn revision(
+        &self,
+        project: ProjectUid,
+        tool: &ToolName,
+        number: i64,
+    ) -> Result<Option<RevisionRow>> {
         let row: Option<RevisionColumns> = both!(self, |pool| {
             sqlx::query_as(
                 "SELECT name, revision, author, created_at, note, definition FROM tool_revisions
@@ -263,7 +277,9 @@ fn encode(publication: &Publication) -> Result<Vec<(&ToolName, Option<String>)>>
         .iter()
         .map(|(name, definition)| {
             if !names.insert(name) {
-                return Err(StoreError::conflict(format!("another change of \"{name}\" in the same publication")));
+                return Err(StoreError::conflict(format!(
+                    "another change of \"{name}\" in the same publication"
+                )));
             }
             Ok((name, definition.as_ref().map(to_json).transpose()?))
         })
@@ -287,5 +303,12 @@ fn revision((name, revision, author, created_at, note, definition): RevisionColu
         .map(|text| from_json(&text, || format!("revision {revision} of the tool \"{name}\"")))
         .transpose()?;
     let name = ToolName::parse(name).map_err(|error| StoreError::corrupt(error.to_string()))?;
-    Ok(RevisionRow { name, revision, author, created_at: time(created_at)?, note, definition })
+    Ok(RevisionRow {
+        name,
+        revision,
+        author,
+        created_at: time(created_at)?,
+        note,
+        definition,
+    })
 }

@@ -66,13 +66,22 @@ impl Store {
             grants: grants.into_iter().map(grant).collect::<Result<_>>()?,
             keys: keys.into_iter().map(key).collect::<Result<_>>()?,
             signing_keys: signing_keys.into_iter().map(signing_key).collect::<Result<_>>()?,
-            revoked_tokens: revoked_tokens.into_iter().map(revoked_token).collect::<Result<_>>()?,
+            revoked_tokens: revoked_tokens
+                .into_iter()
+                .map(revoked_token)
+                .collect::<Result<_>>()?,
         })
     }
 }
 
 fn user((id, username, password_hash, system_admin, created_at): UserColumns) -> Result<UserRow> {
-    Ok(UserRow { id: UserId(id), username, password_hash, system_admin, created_at: time(created_at)? })
+    Ok(UserRow {
+        id: UserId(id),
+        username,
+        password_hash,
+        system_admin,
+        created_at: time(created_at)?,
+    })
 }
 
 fn grant((project, user, role, groups): GrantColumns) -> Result<GrantRow> {
@@ -80,7 +89,9 @@ fn grant((project, user, role, groups): GrantColumns) -> Result<GrantRow> {
         project: ProjectUid(project),
         user: UserId(user),
         role: Word::from_word(&role)?,
-        groups: from_json(&groups, || format!("the groups of user {user} in project {project}"))?,
+        groups: from_json(&groups, || {
+            format!("the groups of user {user} in project {project}")
+        })?,
     })
 }
 
@@ -103,9 +114,17 @@ fn key(columns: KeyColumns) -> Result<KeyRow> {
 
 fn signing_key((kid, pkcs8, created_at, retired_at): SigningKeyColumns) -> Result<SigningKeyRow> {
     let retired_at = retired_at.map(time).transpose()?;
-    Ok(SigningKeyRow { kid, pkcs8, created_at: time(created_at)?, retired_at })
+    Ok(SigningKeyRow {
+        kid,
+        pkcs8,
+        created_at: time(created_at)?,
+        retired_at,
+    })
 }
 
 fn revoked_token((jti, expires_at): (String, i64)) -> Result<RevokedTokenRow> {
-    Ok(RevokedTokenRow { jti, expires_at: time(expires_at)? })
+    Ok(RevokedTokenRow {
+        jti,
+        expires_at: time(expires_at)?,
+    })
 }

@@ -47,7 +47,9 @@ pub enum StoreError {
         what: String,
     },
     /// The URL does not name a database.
-    #[error("the database URL is not valid: {reason}; write sqlite:PATH, sqlite::memory: or postgres://USER@HOST/NAME")]
+    #[error(
+        "the database URL is not valid: {reason}; write sqlite:PATH, sqlite::memory: or postgres://USER@HOST/NAME"
+    )]
     InvalidUrl {
         /// What is wrong with it; never the URL itself, which may hold a password.
         reason: String,
@@ -80,7 +82,9 @@ impl StoreError {
     }
 
     pub(crate) fn unavailable(source: sqlx::Error) -> Self {
-        Self::Unavailable { source: Arc::new(source) }
+        Self::Unavailable {
+            source: Arc::new(source),
+        }
     }
 
     pub(crate) fn io(source: std::io::Error) -> Self {
@@ -89,7 +93,10 @@ impl StoreError {
 
     /// Whether writing other rows of the same batch can still succeed.
     pub(crate) fn is_about_one_row(&self) -> bool {
-        matches!(self, Self::NotFound { .. } | Self::Conflict { .. } | Self::Refused { .. })
+        matches!(
+            self,
+            Self::NotFound { .. } | Self::Conflict { .. } | Self::Refused { .. }
+        )
     }
 }
 
@@ -98,15 +105,21 @@ impl From<sqlx::Error> for StoreError {
         use sqlx::Error as E;
         let class = match &error {
             E::Database(cause) => classify(&**cause),
-            E::Io(_) | E::Tls(_) | E::Protocol(_) | E::PoolTimedOut | E::PoolClosed | E::WorkerCrashed | E::BeginFailed => {
-                Class::Unavailable
-            }
+            E::Io(_)
+            | E::Tls(_)
+            | E::Protocol(_)
+            | E::PoolTimedOut
+            | E::PoolClosed
+            | E::WorkerCrashed
+            | E::BeginFailed => Class::Unavailable,
             E::Encode(_) | E::InvalidArgument(_) => Class::Refused,
             _ => Class::Corrupt,
         };
         match class {
             Class::Unavailable => Self::unavailable(error),
-            Class::Refused => Self::Refused { source: Arc::new(error) },
+            Class::Refused => Self::Refused {
+                source: Arc::new(error),
+            },
             Class::Unique => Self::conflict(subject(&error)),
             Class::Reference => Self::not_found("what the new row refers to"),
             Class::Corrupt => Self::corrupt(error.to_string()),
@@ -119,12 +132,16 @@ impl From<MigrateError> for StoreError {
         match error {
             MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _) => cause.into(),
             MigrateError::VersionMissing(number) => Self::Schema {
-                reason: format!("migration {number} was applied by a newer release; start that one, or restore a backup"),
+                reason: format!(
+                    "migration {number} was applied by a newer release; start that one, or restore a backup"
+                ),
             },
-            MigrateError::VersionMismatch(number) => {
-                Self::Schema { reason: format!("migration {number} was applied in another form than this release has") }
-            }
-            other => Self::Schema { reason: other.to_string() },
+            MigrateError::VersionMismatch(number) => Self::Schema {
+                reason: format!("migration {number} was applied in another form than this release has"),
+            },
+            other => Self::Schema {
+                reason: other.to_string(),
+            },
         }
     }
 }
@@ -180,7 +197,9 @@ fn postgres_class(code: &str) -> Class {
 
 /// What a unique constraint is about, from the table that reported it.
 fn subject(error: &sqlx::Error) -> &'static str {
-    let Some(cause) = error.as_database_error() else { return "it" };
+    let Some(cause) = error.as_database_error() else {
+        return "it";
+    };
     // PostgreSQL names the constraint, SQLite the index or the columns in its message.
     let text = cause.constraint().unwrap_or_else(|| cause.message());
     let subjects = [
@@ -191,5 +210,8 @@ fn subject(error: &sqlx::Error) -> &'static str {
         ("records", "a record with this id"),
         ("tool_revisions", "this revision"),
     ];
-    subjects.iter().find(|(table, _)| text.contains(table)).map_or("it", |(_, what)| what)
+    subjects
+        .iter()
+        .find(|(table, _)| text.contains(table))
+        .map_or("it", |(_, what)| what)
 }

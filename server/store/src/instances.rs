@@ -88,7 +88,11 @@ impl Store {
     }
 
     fn take_serving_lock(&self, database: &Path) -> Result<()> {
-        let mut serving = self.inner.serving.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut serving = self
+            .inner
+            .serving
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         if serving.is_some() {
             return Ok(());
         }
@@ -105,7 +109,9 @@ impl Store {
                 *serving = Some(file);
                 Ok(())
             }
-            Err(TryLockError::WouldBlock) => Err(StoreError::InUse { path: database.display().to_string() }),
+            Err(TryLockError::WouldBlock) => Err(StoreError::InUse {
+                path: database.display().to_string(),
+            }),
             Err(TryLockError::Error(error)) => Err(StoreError::io(error)),
         }
     }

@@ -98,7 +98,11 @@ impl Store {
     pub async fn drop_signing_keys(&self, retired_before: DateTime<Utc>) -> Result<u64> {
         writing!(self, |tx| {
             touch_directory!(tx);
-            execute!(tx, "DELETE FROM signing_keys WHERE retired_at < $1", micros(retired_before))
+            execute!(
+                tx,
+                "DELETE FROM signing_keys WHERE retired_at < $1",
+                micros(retired_before)
+            )
         })
         .await
     }
@@ -107,8 +111,16 @@ impl Store {
     /// changes by that, so no version does.
     pub async fn prune(&self, now: DateTime<Utc>) -> Result<()> {
         writing!(self, |tx| {
-            execute!(tx, "DELETE FROM revoked_tokens WHERE expires_at <= $1", micros(now));
-            execute!(tx, "DELETE FROM idempotency_claims WHERE expires_at <= $1", micros(now));
+            execute!(
+                tx,
+                "DELETE FROM revoked_tokens WHERE expires_at <= $1",
+                micros(now)
+            );
+            execute!(
+                tx,
+                "DELETE FROM idempotency_claims WHERE expires_at <= $1",
+                micros(now)
+            );
         })
         .await
     }

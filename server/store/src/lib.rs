@@ -62,7 +62,13 @@ impl Store {
     /// database belongs to another release.
     pub async fn open(url: &str) -> Result<Self> {
         let db = open::open(url).await?;
-        Ok(Self { inner: Arc::new(Inner { db, instance: OnceLock::new(), serving: Mutex::new(None) }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                db,
+                instance: OnceLock::new(),
+                serving: Mutex::new(None),
+            }),
+        })
     }
 
     /// `sqlite` or `postgres`, for logs.
@@ -77,7 +83,9 @@ impl Store {
     /// Whether the database answers.
     pub async fn ping(&self) -> Result<()> {
         let _one: i64 = both!(self, |pool| {
-            sqlx::query_scalar("SELECT COUNT(*) FROM versions WHERE scope = 'directory'").fetch_one(pool).await?
+            sqlx::query_scalar("SELECT COUNT(*) FROM versions WHERE scope = 'directory'")
+                .fetch_one(pool)
+                .await?
         })
         .await?;
         Ok(())

@@ -44,7 +44,13 @@ impl MultiRow {
     }
 }
 
-fn statement(head: &str, columns: usize, tail: &str, rows: usize, parameter: impl Fn(usize, &mut String)) -> String {
+fn statement(
+    head: &str,
+    columns: usize,
+    tail: &str,
+    rows: usize,
+    parameter: impl Fn(usize, &mut String),
+) -> String {
     let mut sql = format!("{head} VALUES ");
     for row in 0..rows {
         sql.push_str(if row == 0 { "(" } else { ", (" });
@@ -80,15 +86,24 @@ mod tests {
             let rows: Vec<usize> = (0..length).collect();
             let cut: Vec<&[usize]> = chunks(&rows).collect();
             assert_eq!(cut.concat(), rows);
-            assert!(cut.iter().all(|chunk| chunk.len().is_power_of_two() && chunk.len() <= LARGEST));
-            assert!(cut.len() <= length / LARGEST + SIZES - 1);
+            assert!(
+                cut.iter()
+                    .all(|chunk| chunk.len().is_power_of_two() && chunk.len() <= LARGEST)
+            );
+            assert!(cut.len() < length / LARGEST + SIZES);
         }
     }
 
     #[test]
     fn parameters_are_numbered_through_for_postgres() {
         let statement = MultiRow::new("INSERT INTO t (a, b)", 2, " ON CONFLICT DO NOTHING");
-        assert_eq!(statement.pg[1], "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4) ON CONFLICT DO NOTHING");
-        assert_eq!(statement.lite[1], "INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING");
+        assert_eq!(
+            statement.pg[1],
+            "INSERT INTO t (a, b) VALUES ($1, $2), ($3, $4) ON CONFLICT DO NOTHING"
+        );
+        assert_eq!(
+            statement.lite[1],
+            "INSERT INTO t (a, b) VALUES (?, ?), (?, ?) ON CONFLICT DO NOTHING"
+        );
     }
 }

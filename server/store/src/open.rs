@@ -55,23 +55,35 @@ async fn open_sqlite(url: &str) -> Result<Db> {
         // The database lives as long as its connection, so there is one, and it is never closed.
         let write = lasting(one_connection).connect_with(options).await?;
         migrate_sqlite(&mut *write.acquire().await?).await?;
-        return Ok(Db::Lite(Lite { read: write.clone(), write, path: None }));
+        return Ok(Db::Lite(Lite {
+            read: write.clone(),
+            write,
+            path: None,
+        }));
     }
     let path = options.get_filename().to_owned();
     if path.as_os_str().is_empty() {
         return Err(invalid("it names no file".to_owned()));
     }
     create_file(&path).map_err(|error| {
-        StoreError::io(std::io::Error::new(error.kind(), format!("creating {}: {error}", path.display())))
+        StoreError::io(std::io::Error::new(
+            error.kind(),
+            format!("creating {}: {error}", path.display()),
+        ))
     })?;
-    let options =
-        options.journal_mode(SqliteJournalMode::Wal).pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
+    let options = options
+        .journal_mode(SqliteJournalMode::Wal)
+        .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
     let write = lasting(one_connection).connect_with(options.clone()).await?;
     migrate_sqlite(&mut *write.acquire().await?).await?;
     let read = lasting(SqlitePoolOptions::new().max_connections(SQLITE_READERS))
         .connect_with(options.pragma("query_only", "ON"))
         .await?;
-    Ok(Db::Lite(Lite { write, read, path: Some(path) }))
+    Ok(Db::Lite(Lite {
+        write,
+        read,
+        path: Some(path),
+    }))
 }
 
 /// Connections to a file do not age, and there is nobody on the other side who could close them.
@@ -119,7 +131,9 @@ async fn open_postgres(url: &str) -> Result<Db> {
                      SET idle_in_transaction_session_timeout = '30s'",
                     LOCK_WAIT.as_secs()
                 );
-                sqlx::raw_sql(sqlx::AssertSqlSafe(settings)).execute(connection).await?;
+                sqlx::raw_sql(sqlx::AssertSqlSafe(settings))
+                    .execute(connection)
+                    .await?;
                 Ok(())
             })
         })
@@ -144,10 +158,11 @@ async fn migrate_sqlite(connection: &mut SqliteConnection) -> Result<()> {
 /// that the migrator takes, however it ends.
 async fn migrate_postgres(options: &PgConnectOptions) -> Result<()> {
     let connecting = tokio::time::timeout(CONNECTION_WAIT, PgConnection::connect_with(options));
-    let mut connection =
-        connecting.await.map_err(|_| StoreError::unavailable(sqlx::Error::PoolTimedOut))??;
+    let mut connection = connecting
+        .await
+        .map_err(|_| StoreError::unavailable(sqlx::Error::PoolTimedOut))??;
     if !is_current(&POSTGRES, &mut connection).await {
-        POSTGRES.run(&mut connection).await?;
+        POSTGRES.run_direct(None, &mut connection, false).await?;
     }
     connection.close().await?;
     Ok(())
@@ -156,9 +171,17 @@ async fn migrate_postgres(options: &PgConnectOptions) -> Result<()> {
 /// Whether there is nothing to do, found out without any lock, so that a command line tool can open a database that a busy
 /// server is writing to.
 async fn is_current<C: Migrate>(migrator: &Migrator, connection: &mut C) -> bool {
-    let Ok(applied) = connection.list_applied_migrations("_sqlx_migrations").await else { return false };
-    let wanted: Vec<_> = migrator.iter().map(|migration| (migration.version, &migration.checksum)).collect();
-    applied.iter().map(|migration| (migration.version, &migration.checksum)).eq(wanted)
+    let Ok(applied) = connection.list_applied_migrations("_sqlx_migrations").await else {
+        return false;
+    };
+    let wanted: Vec<_> = migrator
+        .iter()
+        .map(|migration| (migration.version, &migration.checksum))
+        .collect();
+    applied
+        .iter()
+        .map(|migration| (migration.version, &migration.checksum))
+        .eq(wanted)
 }
 
 #[cfg(test)]
@@ -168,7 +191,10 @@ mod tests {
     #[test]
     fn both_databases_have_the_same_migrations() {
         let names = |migrator: &Migrator| -> Vec<_> {
-            migrator.iter().map(|migration| (migration.version, migration.description.to_string())).collect()
+            migrator
+                .iter()
+                .map(|migration| (migration.version, migration.description.to_string()))
+                .collect()
         };
         assert!(!names(&SQLITE).is_empty());
         assert_eq!(names(&SQLITE), names(&POSTGRES));

@@ -17,7 +17,12 @@ pub(crate) type ProjectColumns = (Uuid, String, String, i64);
 
 pub(crate) fn project((uid, id, name, created_at): ProjectColumns) -> Result<ProjectRow> {
     let id = ProjectId::parse(id).map_err(|error| StoreError::corrupt(error.to_string()))?;
-    Ok(ProjectRow { uid: ProjectUid(uid), id, name, created_at: time(created_at)? })
+    Ok(ProjectRow {
+        uid: ProjectUid(uid),
+        id,
+        name,
+        created_at: time(created_at)?,
+    })
 }
 
 /// Fails unless the project lives. Use it after [`touch_directory`], which keeps it alive until the commit.
@@ -39,9 +44,11 @@ impl Store {
     /// All living projects, by id.
     pub async fn projects(&self) -> Result<Vec<ProjectRow>> {
         let rows: Vec<ProjectColumns> = both!(self, |pool| {
-            sqlx::query_as("SELECT uid, id, name, created_at FROM projects WHERE deleted_at IS NULL ORDER BY id")
-                .fetch_all(pool)
-                .await?
+            sqlx::query_as(
+                "SELECT uid, id, name, created_at FROM projects WHERE deleted_at IS NULL ORDER BY id",
+            )
+            .fetch_all(pool)
+            .await?
         })
         .await?;
         rows.into_iter().map(project).collect()
@@ -93,7 +100,11 @@ impl Store {
                 uid.0,
             );
             // The version first: its lock waits for a publication that is under way, and none can follow.
-            execute!(tx, "DELETE FROM versions WHERE scope = $1", Scope::Project(uid).to_string());
+            execute!(
+                tx,
+                "DELETE FROM versions WHERE scope = $1",
+                Scope::Project(uid).to_string()
+            );
             execute!(tx, "DELETE FROM tools WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM tool_services WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM grants WHERE project_uid = $1", uid.0);

@@ -34,9 +34,10 @@ impl Store {
 
     /// How many users there are.
     pub async fn count_users(&self) -> Result<u64> {
-        let count: i64 =
-            both!(self, |pool| sqlx::query_scalar("SELECT COUNT(*) FROM users").fetch_one(pool).await?)
-                .await?;
+        let count: i64 = both!(self, |pool| sqlx::query_scalar("SELECT COUNT(*) FROM users")
+            .fetch_one(pool)
+            .await?)
+        .await?;
         Ok(count.unsigned_abs())
     }
 
@@ -44,7 +45,12 @@ impl Store {
     pub async fn set_password(&self, user: UserId, hash: &str) -> Result<bool> {
         writing!(self, |tx| {
             touch_directory!(tx);
-            execute!(tx, "UPDATE users SET password_hash = $1 WHERE id = $2", hash, user.0) > 0
+            execute!(
+                tx,
+                "UPDATE users SET password_hash = $1 WHERE id = $2",
+                hash,
+                user.0
+            ) > 0
         })
         .await
     }
@@ -75,7 +81,12 @@ impl Store {
     pub async fn delete_grant(&self, project: ProjectUid, user: UserId) -> Result<bool> {
         writing!(self, |tx| {
             touch_directory!(tx);
-            execute!(tx, "DELETE FROM grants WHERE project_uid = $1 AND user_id = $2", project.0, user.0) > 0
+            execute!(
+                tx,
+                "DELETE FROM grants WHERE project_uid = $1 AND user_id = $2",
+                project.0,
+                user.0
+            ) > 0
         })
         .await
     }

@@ -32,7 +32,9 @@ impl Scope {
     fn parse(text: &str) -> Result<Self> {
         let uid = match text {
             "directory" => return Ok(Self::Directory),
-            _ => text.strip_prefix("project:").and_then(|uid| Uuid::parse_str(uid).ok()),
+            _ => text
+                .strip_prefix("project:")
+                .and_then(|uid| Uuid::parse_str(uid).ok()),
         };
         uid.map(|uid| Self::Project(ProjectUid(uid)))
             .ok_or_else(|| StoreError::corrupt(format!("{text:?} is not a scope")))
@@ -43,7 +45,10 @@ impl Scope {
 /// transactions wait for each other, so that each sees what the one before has done.
 macro_rules! touch_directory {
     ($tx:expr) => {
-        $crate::db::execute!($tx, "UPDATE versions SET version = version + 1 WHERE scope = 'directory'")
+        $crate::db::execute!(
+            $tx,
+            "UPDATE versions SET version = version + 1 WHERE scope = 'directory'"
+        )
     };
 }
 pub(crate) use touch_directory;
@@ -52,9 +57,13 @@ impl Store {
     /// The version of the directory and of every living project. Versions only grow.
     pub async fn versions(&self) -> Result<HashMap<Scope, i64>> {
         let rows: Vec<(String, i64)> = both!(self, |pool| {
-            sqlx::query_as("SELECT scope, version FROM versions").fetch_all(pool).await?
+            sqlx::query_as("SELECT scope, version FROM versions")
+                .fetch_all(pool)
+                .await?
         })
         .await?;
-        rows.into_iter().map(|(scope, version)| Ok((Scope::parse(&scope)?, version))).collect()
+        rows.into_iter()
+            .map(|(scope, version)| Ok((Scope::parse(&scope)?, version)))
+            .collect()
     }
 }

@@ -22,7 +22,6 @@ macro_rules! contract {
         }
     };
 }
-pub(crate) use contract;
 
 #[path = "contract/claims.rs"]
 mod claims;

@@ -50,7 +50,7 @@ async fn every_fault_is_named_with_its_place_and_nothing_is_stored() {
     let errors = problem["errors"].as_array().unwrap();
     let at = |line: u64| errors.iter().find(|error| error["line"] == line).unwrap_or_else(|| panic!("line {line} in {problem}"));
     assert!(at(12)["message"].as_str().unwrap().contains("fork_join"));
-    assert!(at(18)["hint"].as_str().unwrap().contains("group"));
+    assert!(at(17)["hint"].as_str().unwrap().contains("group"));
     admin.get(&format!("{TOOLS}/good")).await.problem(404, "tool_not_found");
 }
 

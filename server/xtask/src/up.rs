@@ -196,7 +196,7 @@ fn first_call(anyone: &Client, password: &str) -> Result<()> {
     )?;
 
     println!("6. The agent calls list-tools; Toolgate decides, records, asks its own API, and answers");
-    let body = json!({ "tool": "list-tools", "arguments": { "limit": 2 }, "group": ["catalog"] });
+    let body = json!({ "tool": "list-tools", "arguments": { "limit": 1 }, "group": ["catalog"] });
     let answer = show_post(&agent, &format!("/projects/{PROJECT}/calls"), &body)?;
     ensure!(
         answer["status"] == "succeeded",

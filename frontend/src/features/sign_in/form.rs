@@ -110,28 +110,30 @@ pub(crate) fn SignInForm(
                     aria-describedby=move || refused().then_some("sign-in-refused")
                 />
             </div>
-            <div aria-live="assertive">
-                {move || {
-                    failed
-                        .get()
-                        .map(|error| {
-                            if error.is_unauthenticated() {
-                                view! {
-                                    <p class="field-error" id="sign-in-refused">
-                                        <Icon symbol=Symbol::Alert />
-                                        "The user name or the password is wrong."
-                                    </p>
+            <div>
+                <div class="form-outcome" aria-live="assertive">
+                    {move || {
+                        failed
+                            .get()
+                            .map(|error| {
+                                if error.is_unauthenticated() {
+                                    view! {
+                                        <p class="field-error" id="sign-in-refused">
+                                            <Icon symbol=Symbol::Alert />
+                                            "The user name or the password is wrong."
+                                        </p>
+                                    }
+                                        .into_any()
+                                } else {
+                                    view! { <ProblemPanel error /> }.into_any()
                                 }
-                                    .into_any()
-                            } else {
-                                view! { <ProblemPanel error /> }.into_any()
-                            }
-                        })
-                }}
+                            })
+                    }}
+                </div>
+                <button type="submit" class="button button-primary button-wide" aria-disabled=move || busy.get().to_string()>
+                    {move || if busy.get() { "Signing in…" } else { "Sign in" }}
+                </button>
             </div>
-            <button type="submit" class="button button-primary button-wide" aria-disabled=move || busy.get().to_string()>
-                {move || if busy.get() { "Signing in…" } else { "Sign in" }}
-            </button>
         </form>
         <ThemeSwitch />
     }

@@ -132,8 +132,8 @@ mod tests {
         answer(status, "application/json; charset=utf-8", body.to_string())
     }
 
-    fn read(answer: Answer) -> Result<Execution, Failure> {
-        super::read(&answer, &Secrets::default(), "JINA_API_KEY")
+    fn read(answer: &Answer) -> Result<Execution, Failure> {
+        super::read(answer, &Secrets::default(), "JINA_API_KEY")
     }
 
     #[rstest]
@@ -144,7 +144,7 @@ mod tests {
     fn envelopes_become_data_and_usage(#[case] mut envelope: Value, #[case] tokens: Option<u64>) {
         envelope["code"] = json!(200);
         envelope["status"] = json!(20000);
-        let execution = read(json_answer(200, &envelope)).expect("a result");
+        let execution = read(&json_answer(200, &envelope)).expect("a result");
         assert_eq!(execution.result, envelope["data"]);
         assert_eq!(execution.usage, tokens.map(|tokens| json!({"tokens": tokens})));
     }
@@ -156,13 +156,13 @@ mod tests {
         answer
             .headers
             .insert("x-usage-tokens", HeaderValue::from_static("12"));
-        let execution = read(answer).expect("a result");
+        let execution = read(&answer).expect("a result");
         assert_eq!(
             execution.result,
             json!({"title": "A page", "url": "https://x.example/", "published_time": "2026", "text": page})
         );
         assert_eq!(execution.usage, Some(json!({"tokens": 12})));
-        let search = read(self::answer(
+        let search = read(&self::answer(
             200,
             "text/plain",
             "[1] Title: a\n[1] URL Source: b\n",
@@ -198,7 +198,7 @@ mod tests {
     ) {
         let body = json!({"data": null, "code": code, "status": status, "name": "N", "message": "m", "readableMessage": "N: m"});
         for http in [code, 200] {
-            let failure = read(json_answer(http, &body)).expect_err("a failure");
+            let failure = read(&json_answer(http, &body)).expect_err("a failure");
             assert_eq!(
                 (failure.code, failure.retryable),
                 (expected, retryable),
@@ -217,7 +217,7 @@ mod tests {
     #[case("", 500, ErrorCode::UpstreamUnavailable)]
     fn text_errors(#[case] text: &'static str, #[case] http: u16, #[case] expected: ErrorCode) {
         assert_eq!(
-            read(answer(http, "text/plain", text))
+            read(&answer(http, "text/plain", text))
                 .expect_err("a failure")
                 .code,
             expected
@@ -227,40 +227,40 @@ mod tests {
     #[test]
     fn a_page_about_errors_is_a_page() {
         let page = "AuthenticationRequiredError: how to fix it\n\nFirst, ...";
-        assert!(read(answer(200, "text/plain", page)).is_ok());
+        assert!(read(&answer(200, "text/plain", page)).is_ok());
     }
 
     #[test]
     fn the_wait_is_taken_from_the_header_or_the_envelope() {
         let body = json!({"data": null, "code": 429, "status": 42903, "message": "m", "retryAfter": 2.5});
         assert_eq!(
-            read(json_answer(429, &body)).expect_err("limited").retry_after_s,
+            read(&json_answer(429, &body)).expect_err("limited").retry_after_s,
             Some(3)
         );
         let mut with_header = json_answer(429, &body);
         with_header
             .headers
             .insert("retry-after", HeaderValue::from_static("9"));
-        assert_eq!(read(with_header).expect_err("limited").retry_after_s, Some(9));
+        assert_eq!(read(&with_header).expect_err("limited").retry_after_s, Some(9));
     }
 
     #[test]
     fn messages_name_the_variable_of_the_key() {
         let body = json!({"data": null, "code": 401, "status": 40102, "message": "m"});
-        let message = read(json_answer(401, &body)).expect_err("refused").message;
+        let message = read(&json_answer(401, &body)).expect_err("refused").message;
         assert!(message.contains("JINA_API_KEY"), "{message}");
     }
 
     #[test]
     fn broken_json_is_invalid() {
         assert_eq!(
-            read(answer(200, "application/json", "{"))
+            read(&answer(200, "application/json", "{"))
                 .expect_err("broken")
                 .code,
             ErrorCode::UpstreamInvalid
         );
         assert_eq!(
-            read(answer(502, "application/json", "{"))
+            read(&answer(502, "application/json", "{"))
                 .expect_err("failed")
                 .code,
             ErrorCode::UpstreamUnavailable

@@ -48,8 +48,8 @@ pub(crate) fn tool(options: Value) -> Arc<ToolDefinition> {
 
 /// A tool with a name and these options.
 pub(crate) fn named_tool(name: &str, options: Value) -> Arc<ToolDefinition> {
-    let definition =
-        json!({"name": name, "type": "openapi", "parameters": {"type": "object"}, "options": options});
+    let mut definition = json!({"name": name, "type": "openapi", "parameters": {"type": "object"}});
+    definition["options"] = options;
     Arc::new(serde_json::from_value(definition).expect("a valid definition"))
 }
 

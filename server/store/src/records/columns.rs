@@ -73,7 +73,10 @@ impl TryFrom<RecordColumns> for AuditRecord {
             request_id: detail.request_id,
             snapshot_version: row.snapshot_version,
             duration_ms: row.duration_ms,
-            usage: row.usage.map(|usage| from_json(&usage, || format!("the usage of call {id}"))).transpose()?,
+            usage: row
+                .usage
+                .map(|usage| from_json(&usage, || format!("the usage of call {id}")))
+                .transpose()?,
         })
     }
 }

@@ -4,8 +4,8 @@ mod batch;
 mod columns;
 pub(crate) mod writer;
 
-use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_api::audit::AuditRecord;
+use toolgate_core::ids::{CallId, ProjectUid};
 use uuid::Uuid;
 
 use crate::Store;

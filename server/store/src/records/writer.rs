@@ -81,7 +81,10 @@ impl RecordWriter {
 }
 
 fn stopped() -> StoreError {
-    StoreError::io(std::io::Error::new(std::io::ErrorKind::BrokenPipe, "the writer of records was shut down"))
+    StoreError::io(std::io::Error::new(
+        std::io::ErrorKind::BrokenPipe,
+        "the writer of records was shut down",
+    ))
 }
 
 /// The task: gathers, writes, answers, until it is told to stop or nobody is left who could ask.
@@ -112,7 +115,10 @@ struct Rows<T> {
 
 impl<T> Default for Rows<T> {
     fn default() -> Self {
-        Self { rows: Vec::new(), waiting: Vec::new() }
+        Self {
+            rows: Vec::new(),
+            waiting: Vec::new(),
+        }
     }
 }
 
@@ -170,7 +176,12 @@ impl Batch {
             remember(&mut failure, &outcome);
             let _gone = done.send(outcome);
         }
-        for (row, done) in self.completions.rows.drain(..).zip(self.completions.waiting.drain(..)) {
+        for (row, done) in self
+            .completions
+            .rows
+            .drain(..)
+            .zip(self.completions.waiting.drain(..))
+        {
             let outcome = match &failure {
                 None => complete_one(store, instance, &row).await,
                 Some(error) => Err(StoreError::clone(error)),

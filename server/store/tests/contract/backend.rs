@@ -21,16 +21,27 @@ impl Backend {
     /// A new SQLite file.
     pub(crate) async fn sqlite() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        let url = format!("sqlite:{}", folder.path().join("data").join("toolgate.db").display());
+        let url = format!(
+            "sqlite:{}",
+            folder.path().join("data").join("toolgate.db").display()
+        );
         let store = Store::open(&url).await.expect("a new SQLite store");
-        Self { url, store, _folder: Some(folder) }
+        Self {
+            url,
+            store,
+            _folder: Some(folder),
+        }
     }
 
     /// A new PostgreSQL database.
     pub(crate) async fn postgres() -> Self {
         let url = new_database().await;
         let store = Store::open(&url).await.expect("a new PostgreSQL store");
-        Self { url, store, _folder: None }
+        Self {
+            url,
+            store,
+            _folder: None,
+        }
     }
 
     pub(crate) fn is_sqlite(&self) -> bool {
@@ -45,7 +56,11 @@ impl Backend {
     /// A connection beside the store, for making trouble.
     pub(crate) async fn side(&self) -> Side {
         if self.is_sqlite() {
-            Side::Lite(SqliteConnection::connect(&self.url).await.expect("a side connection"))
+            Side::Lite(
+                SqliteConnection::connect(&self.url)
+                    .await
+                    .expect("a side connection"),
+            )
         } else {
             Side::Pg(PgConnection::connect(&self.url).await.expect("a side connection"))
         }
@@ -137,17 +152,28 @@ fn server() -> &'static Server {
             .expect("starting sh for PostgreSQL");
         let mut folder = String::new();
         let output = keeper.stdout.take().expect("a pipe");
-        BufReader::new(output).read_line(&mut folder).expect("the folder of PostgreSQL");
+        BufReader::new(output)
+            .read_line(&mut folder)
+            .expect("the folder of PostgreSQL");
         let folder = folder.trim().to_owned();
         assert!(!folder.is_empty(), "PostgreSQL did not start; its log is above");
-        Server { folder, _keeper: keeper }
+        Server {
+            folder,
+            _keeper: keeper,
+        }
     })
 }
 
 /// The newest installed PostgreSQL, where Debian puts it, or on `PATH`.
 fn binaries() -> String {
-    let debian = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
-    let mut versions: Vec<_> = debian.map(|entry| entry.path().join("bin")).filter(|bin| bin.join("initdb").exists()).collect();
+    let debian = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .flatten();
+    let mut versions: Vec<_> = debian
+        .map(|entry| entry.path().join("bin"))
+        .filter(|bin| bin.join("initdb").exists())
+        .collect();
     versions.sort();
     let on_path = || {
         let path = std::env::var_os("PATH")?;

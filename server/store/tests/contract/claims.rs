@@ -9,7 +9,6 @@ use toolgate_store::rows::{Claim, Claimed, Opening, Settlement};
 use uuid::Uuid;
 
 use crate::backend::Backend;
-use crate::contract;
 use crate::examples::{at, claim, completion, new_uuid, project, record};
 
 contract! {
@@ -25,11 +24,17 @@ contract! {
 
 /// A request like this one, sent again.
 fn again(claim: &Claim) -> Claim {
-    Claim { call: CallId(new_uuid()), ..claim.clone() }
+    Claim {
+        call: CallId(new_uuid()),
+        ..claim.clone()
+    }
 }
 
 fn opening_of(project: ProjectUid, claim: &Claim) -> Opening {
-    Opening { project, record: record(claim.call) }
+    Opening {
+        project,
+        record: record(claim.call),
+    }
 }
 
 async fn claimed(store: &Store, claim: &Claim) -> Claimed {
@@ -48,19 +53,33 @@ async fn a_key_runs_once_and_is_answered_again(db: Backend) {
 
     let body = json!({"result": {"text": "fünf", "nul": "\u{0}"}});
     let mut done = completion(uid, first.call);
-    done.settlement = Some(Settlement { key: first.key.clone(), status: 200, body: body.clone() });
+    done.settlement = Some(Settlement {
+        key: first.key.clone(),
+        status: 200,
+        body: body.clone(),
+    });
     writer.complete(done).await.expect("completed");
 
-    assert_eq!(claimed(store, &again(&first)).await, Claimed::Answered(200, body.clone()));
+    assert_eq!(
+        claimed(store, &again(&first)).await,
+        Claimed::Answered(200, body.clone())
+    );
     store.release(&first.key, first.call).await.expect("an answer");
-    assert_eq!(claimed(store, &again(&first)).await, Claimed::Answered(200, body), "what is settled stays");
+    assert_eq!(
+        claimed(store, &again(&first)).await,
+        Claimed::Answered(200, body),
+        "what is settled stays"
+    );
 }
 
 async fn another_request_under_the_same_key_is_noticed(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let first = claim(uid, "k");
     assert_eq!(claimed(&db.store, &first).await, Claimed::Fresh);
-    let other = Claim { fingerprint: [2; 32], ..again(&first) };
+    let other = Claim {
+        fingerprint: [2; 32],
+        ..again(&first)
+    };
     assert_eq!(claimed(&db.store, &other).await, Claimed::Mismatch);
 }
 
@@ -77,11 +96,23 @@ async fn keys_of_others_are_independent(db: Backend) {
 
 async fn a_claim_expires(db: Backend) {
     let uid = project(&db.store, "demo").await;
-    let first = Claim { expires_at: at(200), ..claim(uid, "k") };
+    let first = Claim {
+        expires_at: at(200),
+        ..claim(uid, "k")
+    };
     assert_eq!(claimed(&db.store, &first).await, Claimed::Fresh);
-    let later = Claim { fingerprint: [2; 32], ..again(&first) };
-    assert_eq!(db.store.claim(&later, at(199)).await.expect("an answer"), Claimed::Mismatch);
-    assert_eq!(db.store.claim(&later, at(200)).await.expect("an answer"), Claimed::Fresh);
+    let later = Claim {
+        fingerprint: [2; 32],
+        ..again(&first)
+    };
+    assert_eq!(
+        db.store.claim(&later, at(199)).await.expect("an answer"),
+        Claimed::Mismatch
+    );
+    assert_eq!(
+        db.store.claim(&later, at(200)).await.expect("an answer"),
+        Claimed::Fresh
+    );
 
     assert_eq!(claimed(&db.store, &claim(uid, "other")).await, Claimed::Fresh);
     let count = "SELECT COUNT(*) FROM idempotency_claims";
@@ -96,8 +127,15 @@ async fn a_key_is_given_back_only_while_nothing_ran_under_it(db: Backend) {
     let uid = project(store, "demo").await;
     let first = claim(uid, "k");
     assert_eq!(claimed(store, &first).await, Claimed::Fresh);
-    store.release(&first.key, CallId(new_uuid())).await.expect("an answer");
-    assert_eq!(claimed(store, &again(&first)).await, Claimed::InProgress, "another call's release changes nothing");
+    store
+        .release(&first.key, CallId(new_uuid()))
+        .await
+        .expect("an answer");
+    assert_eq!(
+        claimed(store, &again(&first)).await,
+        Claimed::InProgress,
+        "another call's release changes nothing"
+    );
     store.release(&first.key, first.call).await.expect("an answer");
     assert_eq!(claimed(store, &again(&first)).await, Claimed::Fresh);
 }
@@ -113,7 +151,10 @@ async fn a_refused_call_leaves_the_key_free(db: Backend) {
     denied.record.state_after = Some(denied.record.state_before.clone());
     denied.record.duration_ms = Some(0);
     writer.open(denied).await.expect("recorded");
-    let second = Claim { fingerprint: [2; 32], ..again(&first) };
+    let second = Claim {
+        fingerprint: [2; 32],
+        ..again(&first)
+    };
     assert_eq!(claimed(&db.store, &second).await, Claimed::Fresh);
     assert_eq!(claimed(&db.store, &again(&second)).await, Claimed::InProgress);
 }
@@ -125,13 +166,28 @@ async fn a_call_cut_off_is_told_as_such(db: Backend) {
         assert_eq!(claimed(&db.store, claim).await, Claimed::Fresh);
     }
     let dead = Uuid::from_u128(1);
-    db.store.records_writer(dead).open(opening_of(uid, &ran)).await.expect("opened");
+    db.store
+        .records_writer(dead)
+        .open(opening_of(uid, &ran))
+        .await
+        .expect("opened");
 
-    let closed = db.store.close_abandoned(Uuid::from_u128(2), at(0), at(100)).await.expect("closed");
+    let closed = db
+        .store
+        .close_abandoned(Uuid::from_u128(2), at(0), at(100))
+        .await
+        .expect("closed");
 
     assert_eq!(closed, 1);
-    assert_eq!(claimed(&db.store, &again(&ran)).await, Claimed::Interrupted(ran.call));
-    assert_eq!(claimed(&db.store, &again(&never_ran)).await, Claimed::Fresh, "no record, so nothing ran");
+    assert_eq!(
+        claimed(&db.store, &again(&ran)).await,
+        Claimed::Interrupted(ran.call)
+    );
+    assert_eq!(
+        claimed(&db.store, &again(&never_ran)).await,
+        Claimed::Fresh,
+        "no record, so nothing ran"
+    );
 }
 
 async fn of_many_equal_requests_one_is_fresh(db: Backend) {

@@ -4,7 +4,6 @@ use toolgate_store::rows::RevisionRow;
 use toolgate_store::{Published, Scope, StoreError};
 
 use crate::backend::Backend;
-use crate::contract;
 use crate::examples::{at, name, new_uuid, project, publication, service, tool};
 
 contract! {
@@ -19,7 +18,15 @@ contract! {
 
 async fn a_publication_is_loaded_as_it_was_given(db: Backend) {
     let uid = project(&db.store, "demo").await;
-    let mut change = publication(uid, 1, &[("b", Some("second")), ("A", Some("first")), ("a.b", Some("\u{1F680}"))]);
+    let mut change = publication(
+        uid,
+        1,
+        &[
+            ("b", Some("second")),
+            ("A", Some("first")),
+            ("a.b", Some("\u{1F680}")),
+        ],
+    );
     change.services = vec![service("svc", "q1"), service("other", "q2")];
     let published = db.store.publish(&change).await.expect("published");
     let expected = Published {
@@ -28,21 +35,47 @@ async fn a_publication_is_loaded_as_it_was_given(db: Backend) {
         services: vec![(name("svc"), 1), (name("other"), 1)],
     };
     assert_eq!(published, expected);
-    assert_eq!(db.store.versions().await.expect("versions")[&Scope::Project(uid)], 2);
+    assert_eq!(
+        db.store.versions().await.expect("versions")[&Scope::Project(uid)],
+        2
+    );
 
-    let loaded = db.store.load_project(uid).await.expect("an answer").expect("the project");
+    let loaded = db
+        .store
+        .load_project(uid)
+        .await
+        .expect("an answer")
+        .expect("the project");
     assert_eq!(loaded.version, 2);
     let definitions: Vec<_> = loaded.tools.iter().map(|row| row.definition.clone()).collect();
-    assert_eq!(definitions, [tool("A", "first"), tool("a.b", "\u{1F680}"), tool("b", "second")], "by name, bytewise");
-    assert!(loaded.tools.iter().all(|row| row.updated_at == at(10) && row.updated_by == "admin"));
-    let services: Vec<_> = loaded.services.iter().map(|row| (row.definition.clone(), row.revision)).collect();
+    assert_eq!(
+        definitions,
+        [tool("A", "first"), tool("a.b", "\u{1F680}"), tool("b", "second")],
+        "by name, bytewise"
+    );
+    assert!(
+        loaded
+            .tools
+            .iter()
+            .all(|row| row.updated_at == at(10) && row.updated_by == "admin")
+    );
+    let services: Vec<_> = loaded
+        .services
+        .iter()
+        .map(|row| (row.definition.clone(), row.revision))
+        .collect();
     assert_eq!(services, [(service("other", "q2"), 1), (service("svc", "q1"), 1)]);
 
     change = publication(uid, 2, &[]);
     change.services = vec![service("svc", "q3")];
     let published = db.store.publish(&change).await.expect("published");
     assert_eq!(published.services, [(name("svc"), 2)]);
-    let loaded = db.store.load_project(uid).await.expect("an answer").expect("the project");
+    let loaded = db
+        .store
+        .load_project(uid)
+        .await
+        .expect("an answer")
+        .expect("the project");
     assert_eq!(loaded.services[1].definition, service("svc", "q3"));
 }
 
@@ -52,13 +85,24 @@ async fn revisions_count_on_over_deletions(db: Backend) {
     let search = name("search");
     let steps = [Some("one"), Some("two"), None, Some("four")];
     for (step, version) in steps.iter().zip(1..) {
-        let published = store.publish(&publication(uid, version, &[("search", *step)])).await.expect("published");
+        let published = store
+            .publish(&publication(uid, version, &[("search", *step)]))
+            .await
+            .expect("published");
         assert_eq!(published.tools, [(search.clone(), version)]);
-        let living = store.load_project(uid).await.expect("an answer").expect("the project").tools;
+        let living = store
+            .load_project(uid)
+            .await
+            .expect("an answer")
+            .expect("the project")
+            .tools;
         assert_eq!(living.first().map(|row| row.revision), step.map(|_| version));
     }
     let revisions = store.revisions(uid, &search, None, 10).await.expect("revisions");
-    let told: Vec<_> = revisions.iter().map(|row| (row.revision, row.definition.clone())).collect();
+    let told: Vec<_> = revisions
+        .iter()
+        .map(|row| (row.revision, row.definition.clone()))
+        .collect();
     let expected = [
         (4, Some(tool("search", "four"))),
         (3, None),
@@ -74,20 +118,32 @@ async fn revisions_count_on_over_deletions(db: Backend) {
         note: Some("because".to_owned()),
         definition: None,
     };
-    assert_eq!(store.revision(uid, &search, 3).await.expect("an answer"), Some(expected));
+    assert_eq!(
+        store.revision(uid, &search, 3).await.expect("an answer"),
+        Some(expected)
+    );
     assert_eq!(store.revision(uid, &search, 5).await.expect("an answer"), None);
-    assert_eq!(store.revision(uid, &name("Search"), 1).await.expect("an answer"), None);
+    assert_eq!(
+        store.revision(uid, &name("Search"), 1).await.expect("an answer"),
+        None
+    );
 }
 
 async fn revisions_are_read_in_pages(db: Backend) {
     let uid = project(&db.store, "demo").await;
     for version in 1..=5 {
-        db.store.publish(&publication(uid, version, &[("a", Some("x")), ("b", Some("y"))])).await.expect("published");
+        db.store
+            .publish(&publication(uid, version, &[("a", Some("x")), ("b", Some("y"))]))
+            .await
+            .expect("published");
     }
     let page = |before| {
         let store = &db.store;
         async move {
-            let rows = store.revisions(uid, &name("a"), before, 2).await.expect("revisions");
+            let rows = store
+                .revisions(uid, &name("a"), before, 2)
+                .await
+                .expect("revisions");
             rows.into_iter().map(|row| row.revision).collect::<Vec<_>>()
         }
     };
@@ -99,11 +155,20 @@ async fn revisions_are_read_in_pages(db: Backend) {
 
 async fn a_publication_from_an_old_version_changes_nothing(db: Backend) {
     let uid = project(&db.store, "demo").await;
-    db.store.publish(&publication(uid, 1, &[("a", Some("x"))])).await.expect("published");
+    db.store
+        .publish(&publication(uid, 1, &[("a", Some("x"))]))
+        .await
+        .expect("published");
     let before = db.store.load_project(uid).await.expect("an answer");
     for stale in [0, 1, 3] {
-        let refused = db.store.publish(&publication(uid, stale, &[("a", None), ("b", Some("y"))])).await;
-        assert!(matches!(refused, Err(StoreError::VersionConflict)), "{stale}: {refused:?}");
+        let refused = db
+            .store
+            .publish(&publication(uid, stale, &[("a", None), ("b", Some("y"))]))
+            .await;
+        assert!(
+            matches!(refused, Err(StoreError::VersionConflict)),
+            "{stale}: {refused:?}"
+        );
     }
     assert_eq!(db.store.load_project(uid).await.expect("an answer"), before);
     let nowhere = toolgate_core::ids::ProjectUid(new_uuid());
@@ -113,14 +178,31 @@ async fn a_publication_from_an_old_version_changes_nothing(db: Backend) {
 
 async fn a_publication_is_all_or_nothing(db: Backend) {
     let uid = project(&db.store, "demo").await;
-    let refused = db.store.publish(&publication(uid, 1, &[("a", Some("x")), ("gone", None)])).await;
+    let refused = db
+        .store
+        .publish(&publication(uid, 1, &[("a", Some("x")), ("gone", None)]))
+        .await;
     assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
-    let refused = db.store.publish(&publication(uid, 1, &[("a", Some("x")), ("a", Some("y"))])).await;
+    let refused = db
+        .store
+        .publish(&publication(uid, 1, &[("a", Some("x")), ("a", Some("y"))]))
+        .await;
     assert!(matches!(refused, Err(StoreError::Conflict { .. })), "{refused:?}");
 
-    let loaded = db.store.load_project(uid).await.expect("an answer").expect("the project");
+    let loaded = db
+        .store
+        .load_project(uid)
+        .await
+        .expect("an answer")
+        .expect("the project");
     assert!(loaded.version == 1 && loaded.tools.is_empty());
-    assert!(db.store.revisions(uid, &name("a"), None, 10).await.expect("revisions").is_empty());
+    assert!(
+        db.store
+            .revisions(uid, &name("a"), None, 10)
+            .await
+            .expect("revisions")
+            .is_empty()
+    );
 }
 
 async fn of_parallel_publications_one_wins_each_version(db: Backend) {
@@ -146,18 +228,41 @@ async fn of_parallel_publications_one_wins_each_version(db: Backend) {
         }
         assert_eq!(won, 1, "from version {version}");
     }
-    assert_eq!(db.store.revisions(uid, &name("a"), None, 10).await.expect("revisions").len(), 3);
+    assert_eq!(
+        db.store
+            .revisions(uid, &name("a"), None, 10)
+            .await
+            .expect("revisions")
+            .len(),
+        3
+    );
 }
 
 async fn thousands_of_tools_in_one_publication(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let names: Vec<String> = (0..2_500).map(|index| format!("tool-{index:05}")).collect();
-    let tools: Vec<_> = names.iter().map(|name| (name.as_str(), Some("one of many"))).collect();
+    let tools: Vec<_> = names
+        .iter()
+        .map(|name| (name.as_str(), Some("one of many")))
+        .collect();
     for round in 1..=2 {
-        let published = db.store.publish(&publication(uid, round, &tools)).await.expect("published");
+        let published = db
+            .store
+            .publish(&publication(uid, round, &tools))
+            .await
+            .expect("published");
         assert!(published.tools.iter().all(|(_, revision)| *revision == round));
     }
-    let loaded = db.store.load_project(uid).await.expect("an answer").expect("the project");
-    let told: Vec<_> = loaded.tools.iter().map(|row| row.definition.name.as_str()).collect();
+    let loaded = db
+        .store
+        .load_project(uid)
+        .await
+        .expect("an answer")
+        .expect("the project");
+    let told: Vec<_> = loaded
+        .tools
+        .iter()
+        .map(|row| row.definition.name.as_str())
+        .collect();
     assert_eq!(told, names);
 }

@@ -17,7 +17,9 @@ use uuid::Uuid;
 /// A new id, greater than all before it, as ids of version 7 are.
 pub(crate) fn new_uuid() -> Uuid {
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    Uuid::from_u128(0x0199_f7c2_5a8e_7000_8000_0000_0000_0000 + u128::from(NEXT.fetch_add(1, Ordering::Relaxed)))
+    Uuid::from_u128(
+        0x0199_f7c2_5a8e_7000_8000_0000_0000_0000 + u128::from(NEXT.fetch_add(1, Ordering::Relaxed)),
+    )
 }
 
 /// A moment: so many seconds into the tests' day, and 123 456 microseconds.
@@ -86,8 +88,10 @@ pub(crate) fn tool(tool_name: &str, description: &str) -> ToolDefinition {
 }
 
 pub(crate) fn service(id: &str, queue: &str) -> ServiceDefinition {
-    serde_json::from_value(json!({"id": id, "request-queue": queue, "envs": {"key": "TOOLGATE_TOOL_ENV_KEY"}}))
-        .expect("a service")
+    serde_json::from_value(
+        json!({"id": id, "request-queue": queue, "envs": {"key": "TOOLGATE_TOOL_ENV_KEY"}}),
+    )
+    .expect("a service")
 }
 
 /// A change of tools, from a version.
@@ -139,7 +143,10 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
 }
 
 pub(crate) fn opening(project: ProjectUid) -> Opening {
-    Opening { project, record: record(CallId(new_uuid())) }
+    Opening {
+        project,
+        record: record(CallId(new_uuid())),
+    }
 }
 
 pub(crate) fn call_of(opening: &Opening) -> CallId {
@@ -162,7 +169,11 @@ pub(crate) fn completion(project: ProjectUid, id: CallId) -> Completion {
 
 pub(crate) fn claim(project: ProjectUid, key: &str) -> Claim {
     Claim {
-        key: IdempotencyKey { project, principal_id: "agent-1".to_owned(), key: key.to_owned() },
+        key: IdempotencyKey {
+            project,
+            principal_id: "agent-1".to_owned(),
+            key: key.to_owned(),
+        },
         fingerprint: [1; 32],
         call: CallId(new_uuid()),
         expires_at: at(86_400),

@@ -1,0 +1,113 @@
+//! The list of metrics with their descriptions, and the making of handles.
+
+use std::sync::Arc;
+
+use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder, Unit};
+use metrics_exporter_prometheus::PrometheusRecorder;
+
+const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
+const COUNTERS: [(&str, &str); 5] = [
+    (
+        "toolgate_decisions_total",
+        "Decisions on calls, by effect and by the code of the refusal.",
+    ),
+    (
+        "toolgate_escalation_attempts_total",
+        "Requests that asked for groups which the caller was not granted.",
+    ),
+    (
+        "toolgate_calls_total",
+        "Executed calls, by outcome, code and kind of executor.",
+    ),
+    (
+        "toolgate_http_requests_total",
+        "Answered requests, by method, route template and status.",
+    ),
+    (
+        "toolgate_audit_failures_total",
+        "Calls refused because their record could not be written.",
+    ),
+];
+const HISTOGRAMS: [(&str, &str); 2] = [
+    (
+        "toolgate_call_duration_seconds",
+        "Seconds that executing a call took, by kind of executor.",
+    ),
+    (
+        "toolgate_http_request_duration_seconds",
+        "Seconds until the head of the answer, by method and route template.",
+    ),
+];
+const GAUGES: [(&str, &str); 4] = [
+    ("toolgate_build_info", "Always 1; the label is the version."),
+    ("toolgate_http_connections", "Open client connections."),
+    (
+        "toolgate_process_resident_memory_bytes",
+        "Resident memory of the process.",
+    ),
+    (
+        "toolgate_process_open_files",
+        "Open file descriptors of the process.",
+    ),
+];
+
+/// Makes handles, by names and labels that live as long as the process.
+#[derive(Debug)]
+pub(super) struct Registry(Arc<PrometheusRecorder>);
+
+impl Registry {
+    /// Describes every metric to the recorder.
+    pub(super) fn new(recorder: Arc<PrometheusRecorder>) -> Self {
+        let registry = Self(recorder);
+        registry.describe();
+        registry
+    }
+
+    pub(super) fn recorder(&self) -> Arc<PrometheusRecorder> {
+        Arc::clone(&self.0)
+    }
+
+    pub(super) fn counter(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> Counter {
+        self.0.register_counter(&key(name, labels), &METADATA)
+    }
+
+    pub(super) fn histogram(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> Histogram {
+        self.0.register_histogram(&key(name, labels), &METADATA)
+    }
+
+    /// A counter of which one label's value was made at run time, from a closed set.
+    pub(super) fn counter_of_route(&self, name: &'static str, labels: Vec<Label>) -> Counter {
+        self.0.register_counter(&Key::from_parts(name, labels), &METADATA)
+    }
+
+    /// A histogram of which one label's value was made at run time, from a closed set.
+    pub(super) fn histogram_of_route(&self, name: &'static str, labels: Vec<Label>) -> Histogram {
+        self.0
+            .register_histogram(&Key::from_parts(name, labels), &METADATA)
+    }
+
+    pub(super) fn gauge(&self, name: &'static str, labels: &[(&'static str, &'static str)]) -> Gauge {
+        self.0.register_gauge(&key(name, labels), &METADATA)
+    }
+
+    fn describe(&self) {
+        for (name, text) in COUNTERS {
+            self.0.describe_counter(name.into(), None, text.into());
+        }
+        for (name, text) in HISTOGRAMS {
+            self.0
+                .describe_histogram(name.into(), Some(Unit::Seconds), text.into());
+        }
+        for (name, text) in GAUGES {
+            self.0.describe_gauge(name.into(), None, text.into());
+        }
+    }
+}
+
+fn key(name: &'static str, labels: &[(&'static str, &'static str)]) -> Key {
+    let labels = labels
+        .iter()
+        .map(|&(name, value)| Label::from_static_parts(name, value))
+        .collect::<Vec<_>>();
+    Key::from_parts(name, labels)
+}
