@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -103,7 +104,10 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
 }
 
 fn load(args: &ServeArgs) -> anyhow::Result<Config> {
-    Ok(Config::load(args, std::env::vars(), |path| std::fs::read_to_string(path))?)
+    // A variable that is no UTF-8 is none of ours.
+    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let variables = std::env::vars_os().filter_map(text);
+    Ok(Config::load(args, variables, |path| std::fs::read_to_string(path))?)
 }
 
 async fn run_server(config: Config) -> anyhow::Result<()> {
@@ -120,6 +124,7 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
     let limits = config.limits.clone();
     let config = Config { listen: address, ..config };
     let metrics = Metrics::install().context("setting up metrics")?;
+    let _upkeep = metrics.spawn_upkeep();
     let started = start::start(config, Arc::new(SystemClock), shutdown.clone(), metrics).await?;
     if let Some(admin) = &started.first_admin {
         println!("created the first administrator");
@@ -131,10 +136,10 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
     started.spawn_background();
     let app = router::router(Arc::clone(&started.app));
     println!("listening on http://{address}");
-    serve::serve(listener, app, &limits, shutdown).await;
+    let drained = serve::serve(listener, app, &limits, shutdown).await;
     started.app.records.shutdown().await;
     started.app.store.close().await;
-    tracing::info!("stopped");
+    tracing::info!(aborted = drained.aborted, "stopped");
     Ok(())
 }
 

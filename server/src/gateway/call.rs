@@ -42,7 +42,7 @@ pub async fn call(
         Err(refusal) => {
             app.metrics.decision(Effect::Deny, refusal.record.code);
             let opening = Opening { project: project.row.uid, record: refusal.record };
-            app.records.open(opening).await.map_err(|error| record::audit_unavailable(&error))?;
+            app.records.open(opening).await.map_err(|error| record::audit_unavailable(app, &error))?;
             return Err(refusal.answer);
         }
     };
@@ -51,7 +51,7 @@ pub async fn call(
     let Admitted { tool, merged, record, state } = admitted;
     let started = record.at;
     let opening = Opening { project: project.row.uid, record };
-    app.records.open(opening).await.map_err(|error| record::audit_unavailable(&error))?;
+    app.records.open(opening).await.map_err(|error| record::audit_unavailable(app, &error))?;
 
     let invocation = Invocation {
         call_id: id,
@@ -235,6 +235,7 @@ async fn complete(app: &App, completion: Completion) -> ApiResult<()> {
         }
     };
     let unrecorded = || {
+        app.metrics.audit_failure();
         ApiError::new(
             ErrorCode::AuditUnavailable,
             "The tool ran, but its completion could not be recorded. Look at the tool's effects before you repeat \

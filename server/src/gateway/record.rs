@@ -9,6 +9,7 @@ use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
 
 use crate::error::ApiError;
+use crate::state::App;
 
 /// Who asked, under which request.
 pub struct Asker<'a> {
@@ -73,7 +74,8 @@ pub fn non_empty(value: Value) -> Option<Value> {
 }
 
 /// Nothing was executed, because it could not be recorded.
-pub fn audit_unavailable(error: &toolgate_store::StoreError) -> ApiError {
+pub fn audit_unavailable(app: &App, error: &toolgate_store::StoreError) -> ApiError {
+    app.metrics.audit_failure();
     tracing::error!(cause = %error, "the record cannot be written");
     ApiError::new(
         ErrorCode::AuditUnavailable,

@@ -38,7 +38,7 @@ pub async fn resolve(
     };
     app.metrics.decision(if code.is_none() { Effect::Allow } else { Effect::Deny }, code);
     let opening = Opening { project: project.row.uid, record: record::ended(record, outcome, code) };
-    app.records.open(opening).await.map_err(|error| record::audit_unavailable(&error))?;
+    app.records.open(opening).await.map_err(|error| record::audit_unavailable(app, &error))?;
 
     match answer {
         Ok(availability) => Ok(ResolveResponse {

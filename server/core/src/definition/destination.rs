@@ -9,7 +9,7 @@ use super::node::{Cursor, Data};
 use super::report::{Report, Spot, listed, shown};
 
 /// Headers that only the HTTP client itself may set.
-const TRANSPORT: [&str; 9] = [
+const TRANSPORT: [&str; 13] = [
     "host",
     "content-length",
     "connection",
@@ -19,6 +19,10 @@ const TRANSPORT: [&str; 9] = [
     "keep-alive",
     "trailer",
     "expect",
+    "accept-encoding",
+    "content-encoding",
+    "proxy-connection",
+    "proxy-authenticate",
 ];
 /// Headers whose value is a secret by their meaning.
 const SECRET_HEADERS: [&str; 4] = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
