@@ -116,7 +116,7 @@ async fn call(State(reference): State<Arc<Reference>>, headers: HeaderMap, body:
     }
 }
 
-async fn ask(reference: &Reference, arguments: &Map<String, Value>) -> anyhow::Result<Bytes> {
+fn query(arguments: &Map<String, Value>) -> String {
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     for (name, value) in arguments {
         match value {
@@ -124,7 +124,11 @@ async fn ask(reference: &Reference, arguments: &Map<String, Value>) -> anyhow::R
             other => query.append_pair(name, &other.to_string()),
         };
     }
-    let uri = format!("{}/search?{}", reference.upstream, query.finish());
+    query.finish()
+}
+
+async fn ask(reference: &Reference, arguments: &Map<String, Value>) -> anyhow::Result<Bytes> {
+    let uri = format!("{}/search?{}", reference.upstream, query(arguments));
     let answer = reference
         .client
         .request(Request::get(uri).body(Empty::new())?)

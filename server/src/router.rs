@@ -51,7 +51,7 @@ pub fn router(app: AppState) -> Router {
     let api = api
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
-        .route("/openapi.json", get(move || async move { json(document) }))
+        .route("/openapi.json", get(move || async move { json(&document) }))
         .merge(docs())
         .merge(web::router())
         .layer(DefaultBodyLimit::max(app.config.limits.max_body_bytes));
@@ -67,7 +67,7 @@ fn docs() -> Router<AppState> {
     }))
 }
 
-fn json(document: Arc<str>) -> Response {
+fn json(document: &str) -> Response {
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], document.to_string()).into_response()
 }
 

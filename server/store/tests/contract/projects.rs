@@ -32,7 +32,10 @@ async fn a_new_project_is_listed_and_owned(db: Backend) {
         .await
         .expect("a project");
 
-    assert_eq!(store.projects().await.expect("projects"), std::slice::from_ref(&row));
+    assert_eq!(
+        store.projects().await.expect("projects"),
+        std::slice::from_ref(&row)
+    );
     let versions = store.versions().await.expect("versions");
     assert_eq!(versions[&Scope::Directory], before + 1);
     assert_eq!(versions[&Scope::Project(row.uid)], 1);
