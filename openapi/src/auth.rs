@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct LoginRequest {
     /// The user's name.
-    #[cfg_attr(feature = "utoipa", schema(example = "admin", min_length = 1, max_length = 64))]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "admin", min_length = 1, max_length = 64)
+    )]
     pub username: String,
     /// The user's password.
     #[cfg_attr(feature = "utoipa", schema(example = "correct horse battery staple", format = Password, min_length = 1, max_length = 1024))]
@@ -17,7 +20,9 @@ pub struct LoginRequest {
 
 impl std::fmt::Debug for LoginRequest {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LoginRequest").field("username", &self.username).finish_non_exhaustive()
+        f.debug_struct("LoginRequest")
+            .field("username", &self.username)
+            .finish_non_exhaustive()
     }
 }
 

@@ -96,7 +96,10 @@ pub struct CallContext {
 #[serde(deny_unknown_fields)]
 pub struct CallRequest {
     /// The tool's name.
-    #[cfg_attr(feature = "utoipa", schema(example = "web-search", min_length = 1, max_length = 128))]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "web-search", min_length = 1, max_length = 128)
+    )]
     pub tool: String,
     /// The arguments; `{}` when left out.
     #[serde(default)]

@@ -12,7 +12,10 @@ use crate::auth::Role;
 #[serde(deny_unknown_fields)]
 pub struct CreateKey {
     /// A name for people, 1-100 characters.
-    #[cfg_attr(feature = "utoipa", schema(example = "research agent", min_length = 1, max_length = 100))]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "research agent", min_length = 1, max_length = 100)
+    )]
     pub name: String,
     /// The role in the project.
     pub role: Role,
@@ -21,7 +24,10 @@ pub struct CreateKey {
     pub groups: Vec<String>,
     /// Seconds until it expires (at most ten years); never when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "utoipa", schema(example = 86400, minimum = 1, maximum = 315_360_000))]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = 86400, minimum = 1, maximum = 315_360_000)
+    )]
     pub expires_in_s: Option<u32>,
 }
 

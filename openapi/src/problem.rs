@@ -20,7 +20,10 @@ pub struct Problem {
     #[cfg_attr(feature = "utoipa", schema(example = 404, minimum = 400, maximum = 599))]
     pub status: u16,
     /// What happened here, and how to mend it.
-    #[cfg_attr(feature = "utoipa", schema(example = "There is no project \"demo\" that you may see."))]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "There is no project \"demo\" that you may see.")
+    )]
     pub detail: String,
     /// The stable code.
     pub code: ErrorCode,
@@ -97,7 +100,10 @@ impl Diagnostic {
     /// A warning without a place.
     #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(message) }
+        Self {
+            severity: Severity::Warning,
+            ..Self::error(message)
+        }
     }
 
     /// Says how to mend it.

@@ -9,11 +9,22 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct CreateProject {
     /// A slug: 1-63 lower-case letters, digits and single hyphens, starting with a letter.
-    #[cfg_attr(feature = "utoipa", schema(example = "demo", min_length = 1, max_length = 63, pattern = "^[a-z](-?[a-z0-9])*$"))]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(
+            example = "demo",
+            min_length = 1,
+            max_length = 63,
+            pattern = "^[a-z](-?[a-z0-9])*$"
+        )
+    )]
     pub id: String,
     /// A name for people, 1-200 characters; the id when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "utoipa", schema(example = "Demonstration", min_length = 1, max_length = 200))]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "Demonstration", min_length = 1, max_length = 200)
+    )]
     pub name: Option<String>,
 }
 

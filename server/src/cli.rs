@@ -86,15 +86,21 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => run_server(load(&args)?).await?,
         Command::Migrate(args) => {
             let config = load(&args)?;
-            let store = Store::open(config.database_url.expose_secret()).await.context("opening the database")?;
+            let store = Store::open(config.database_url.expose_secret())
+                .await
+                .context("opening the database")?;
             println!("the {} database is up to date", store.backend_name());
             store.close().await;
         }
         Command::Openapi => print!("{}", openapi::render(router::routes().into_openapi())),
         Command::Validate { file, project, serve } => return validate(&file, &project, &load(&serve)?),
-        Command::Keys { command: KeysCommand::Rotate(args) } => {
+        Command::Keys {
+            command: KeysCommand::Rotate(args),
+        } => {
             let config = load(&args)?;
-            let store = Store::open(config.database_url.expose_secret()).await.context("opening the database")?;
+            let store = Store::open(config.database_url.expose_secret())
+                .await
+                .context("opening the database")?;
             let kid = start::rotate_signing_key(&store, &SystemClock).await?;
             store.close().await;
             println!("new access tokens are signed with key {kid}; running servers follow within a second");
@@ -105,9 +111,12 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
 
 fn load(args: &ServeArgs) -> anyhow::Result<Config> {
     // A variable that is no UTF-8 is none of ours.
-    let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+    let text =
+        |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
     let variables = std::env::vars_os().filter_map(text);
-    Ok(Config::load(args, variables, |path| std::fs::read_to_string(path))?)
+    Ok(Config::load(args, variables, |path| {
+        std::fs::read_to_string(path)
+    })?)
 }
 
 async fn run_server(config: Config) -> anyhow::Result<()> {
@@ -118,11 +127,18 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
     for line in config.summary().lines() {
         tracing::info!("{line}");
     }
-    let listener = TcpListener::bind(config.listen).await.with_context(|| format!("listening on {}", config.listen))?;
-    let address = listener.local_addr().context("reading the address that is listened on")?;
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .with_context(|| format!("listening on {}", config.listen))?;
+    let address = listener
+        .local_addr()
+        .context("reading the address that is listened on")?;
     let shutdown = Shutdown::on_signals();
     let limits = config.limits.clone();
-    let config = Config { listen: address, ..config };
+    let config = Config {
+        listen: address,
+        ..config
+    };
     let metrics = Metrics::install().context("setting up metrics")?;
     let _upkeep = metrics.spawn_upkeep();
     let started = start::start(config, Arc::new(SystemClock), shutdown.clone(), metrics).await?;
@@ -151,7 +167,9 @@ fn validate(file: &std::path::Path, project: &str, config: &Config) -> anyhow::R
     } else {
         std::fs::read(file).with_context(|| format!("reading {}", file.display()))?
     };
-    let json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    let json = file
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let project = ProjectId::parse(project).context("--project")?;
     let env = AllowedEnv::from_config(config);
     let context = UploadContext {
@@ -163,7 +181,11 @@ fn validate(file: &std::path::Path, project: &str, config: &Config) -> anyhow::R
     match definition::parse_upload(&text, format, &context) {
         Ok(upload) => {
             show(file, &upload.warnings);
-            println!("{} tool(s) and {} service(s) are valid", upload.tools.len(), upload.services.len());
+            println!(
+                "{} tool(s) and {} service(s) are valid",
+                upload.tools.len(),
+                upload.services.len()
+            );
             Ok(ExitCode::SUCCESS)
         }
         Err(faults) => {

@@ -16,7 +16,10 @@ pub trait Clock: Send + Sync {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the clock"
+    )]
     fn now(&self) -> DateTime<Utc> {
         use chrono::SubsecRound;
         Utc::now().trunc_subsecs(6)

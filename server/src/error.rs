@@ -42,12 +42,18 @@ impl ApiError {
     /// A fault of ours: the log gets the cause, the client a fixed text.
     pub fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
         log_cause("internal fault", cause);
-        Self::new(ErrorCode::Internal, "The server failed to answer. The request id finds the cause in its log.")
+        Self::new(
+            ErrorCode::Internal,
+            "The server failed to answer. The request id finds the cause in its log.",
+        )
     }
 
     /// The same text for what is absent and what may not be known.
     pub fn not_found(what: impl std::fmt::Display) -> Self {
-        Self::new(ErrorCode::NotFound, format!("There is no {what} that you may see."))
+        Self::new(
+            ErrorCode::NotFound,
+            format!("There is no {what} that you may see."),
+        )
     }
 
     /// Adds every single fault with its place.
@@ -103,7 +109,11 @@ impl From<StoreError> for ApiError {
         match error {
             StoreError::Unavailable { .. } => {
                 log_cause("store unavailable", &error);
-                Self::new(ErrorCode::Unavailable, "The database does not answer. Try again shortly.").retry_after(1)
+                Self::new(
+                    ErrorCode::Unavailable,
+                    "The database does not answer. Try again shortly.",
+                )
+                .retry_after(1)
             }
             _ => Self::internal(&error),
         }
@@ -128,7 +138,10 @@ impl IntoResponse for ApiError {
         let mut response = status.into_response();
         let headers = response.headers_mut();
         if status == StatusCode::UNAUTHORIZED {
-            headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer realm=\"toolgate\""));
+            headers.insert(
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static("Bearer realm=\"toolgate\""),
+            );
         }
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));

@@ -40,17 +40,28 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
 /// Reads a body whole; the limit is set in the router.
 pub async fn body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
-    Bytes::from_request(request, state).await.map_err(|rejection| match rejection.status().as_u16() {
-        413 => ApiError::new(ErrorCode::PayloadTooLarge, "The body is larger than this server accepts (1 MiB unless configured)."),
-        _ => ApiError::new(ErrorCode::MalformedRequest, "The body could not be read to its end."),
-    })
+    Bytes::from_request(request, state)
+        .await
+        .map_err(|rejection| match rejection.status().as_u16() {
+            413 => ApiError::new(
+                ErrorCode::PayloadTooLarge,
+                "The body is larger than this server accepts (1 MiB unless configured).",
+            ),
+            _ => ApiError::new(
+                ErrorCode::MalformedRequest,
+                "The body could not be read to its end.",
+            ),
+        })
 }
 
 /// Parses JSON: 400 for broken syntax, 422 for content that does not fit, both with line and column.
 pub fn parse_json<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
     serde_json::from_slice(body).map_err(|error| {
         let (code, detail) = if error.is_data() {
-            (ErrorCode::InvalidRequest, "The body is JSON but not what this operation takes.")
+            (
+                ErrorCode::InvalidRequest,
+                "The body is JSON but not what this operation takes.",
+            )
         } else {
             (ErrorCode::MalformedRequest, "The body is not valid JSON.")
         };
@@ -66,7 +77,14 @@ pub fn parse_json<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
 #[must_use]
 pub fn content_type(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    Some(value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase())
+    Some(
+        value
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase(),
+    )
 }
 
 /// 415 that names what would be read.
@@ -85,10 +103,16 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
-        axum::extract::Query::try_from_uri(&parts.uri).map(|query| Self(query.0)).map_err(|error| {
-            let cause = std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-            ApiError::new(ErrorCode::MalformedRequest, format!("The query is not valid: {cause}."))
-        })
+        axum::extract::Query::try_from_uri(&parts.uri)
+            .map(|query| Self(query.0))
+            .map_err(|error| {
+                let cause =
+                    std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                ApiError::new(
+                    ErrorCode::MalformedRequest,
+                    format!("The query is not valid: {cause}."),
+                )
+            })
     }
 }
 
@@ -144,7 +168,11 @@ impl FromRequestParts<AppState> for Caller {
                 )
             })?;
         LogPrincipal::set(&parts.extensions, identity.principal.id.as_str());
-        Ok(Self { identity, world, request_id })
+        Ok(Self {
+            identity,
+            world,
+            request_id,
+        })
     }
 }
 
@@ -152,7 +180,9 @@ impl FromRequestParts<AppState> for Caller {
 /// falls back to another one.
 fn credential(headers: &HeaderMap) -> ApiResult<Option<String>> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
-    let Some(first) = given.next() else { return Ok(crate::api::auth::session_cookie(headers)) };
+    let Some(first) = given.next() else {
+        return Ok(crate::api::auth::session_cookie(headers));
+    };
     let malformed = || {
         ApiError::new(
             ErrorCode::Unauthenticated,
@@ -162,7 +192,11 @@ fn credential(headers: &HeaderMap) -> ApiResult<Option<String>> {
     if given.next().is_some() {
         return Err(malformed());
     }
-    let (scheme, token) = first.to_str().ok().and_then(|text| text.split_once(' ')).ok_or_else(malformed)?;
+    let (scheme, token) = first
+        .to_str()
+        .ok()
+        .and_then(|text| text.split_once(' '))
+        .ok_or_else(malformed)?;
     if !scheme.eq_ignore_ascii_case("bearer") || token.is_empty() {
         return Err(malformed());
     }
@@ -182,7 +216,10 @@ impl FromRequestParts<AppState> for SystemAdmin {
         let identity = Caller::from_request_parts(parts, app).await?.identity;
         match &identity.credential {
             Credential::User { user, .. } if identity.system_admin => Ok(Self { user: user.id }),
-            _ => Err(ApiError::new(ErrorCode::Forbidden, "Only a system administrator may do this.")),
+            _ => Err(ApiError::new(
+                ErrorCode::Forbidden,
+                "Only a system administrator may do this.",
+            )),
         }
     }
 }
@@ -257,10 +294,17 @@ impl<P: Requires> FromRequestParts<AppState> for InProject<P> {
         let params = RawPathParams::from_request_parts(parts, app)
             .await
             .map_err(|_| ApiError::not_found("resource at this path"))?;
-        let id = params.iter().find(|(name, _)| *name == "project_id").map_or("", |(_, value)| value);
-        let unknown = || ApiError::not_found(format!("project \"{}\"", id.chars().take(64).collect::<String>()));
+        let id = params
+            .iter()
+            .find(|(name, _)| *name == "project_id")
+            .map_or("", |(_, value)| value);
+        let unknown =
+            || ApiError::not_found(format!("project \"{}\"", id.chars().take(64).collect::<String>()));
         let project = Arc::clone(caller.world.project(id).ok_or_else(unknown)?);
-        let grant = caller.identity.grant(&caller.world.directory, &project.row).ok_or_else(unknown)?;
+        let grant = caller
+            .identity
+            .grant(&caller.world.directory, &project.row)
+            .ok_or_else(unknown)?;
         if !allows(grant.role, P::PERMISSION) {
             return Err(ApiError::new(
                 ErrorCode::Forbidden,
@@ -270,6 +314,11 @@ impl<P: Requires> FromRequestParts<AppState> for InProject<P> {
                 ),
             ));
         }
-        Ok(Self { caller, project, grant, permission: PhantomData })
+        Ok(Self {
+            caller,
+            project,
+            grant,
+            permission: PhantomData,
+        })
     }
 }

@@ -3,7 +3,9 @@
 use toolgate_api::{ErrorCode, Problem};
 use utoipa::OpenApi;
 use utoipa::openapi::path::Operation;
-use utoipa::openapi::security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
 use utoipa::openapi::{Content, Ref, RefOr, Response};
 
 #[derive(OpenApi)]
@@ -40,7 +42,10 @@ pub fn base() -> utoipa::openapi::OpenApi {
 #[must_use]
 pub fn render(mut document: utoipa::openapi::OpenApi) -> String {
     complete(&mut document);
-    document.to_pretty_json().map(|text| text + "\n").unwrap_or_default()
+    document
+        .to_pretty_json()
+        .map(|text| text + "\n")
+        .unwrap_or_default()
 }
 
 /// Adds what holds for every operation: security, and the problems it may answer with.
@@ -63,7 +68,9 @@ fn complete(document: &mut utoipa::openapi::OpenApi) {
         ))),
     );
     for &status in STATUSES {
-        components.responses.insert(format!("Problem{status}"), RefOr::T(problem(status)));
+        components
+            .responses
+            .insert(format!("Problem{status}"), RefOr::T(problem(status)));
     }
     document.security = Some(vec![
         SecurityRequirement::new::<_, [&str; 0], &str>("bearer", []),
@@ -85,10 +92,15 @@ fn complete(document: &mut utoipa::openapi::OpenApi) {
 }
 
 /// The statuses of problems that are documented.
-const STATUSES: &[u16] = &[400, 401, 403, 404, 406, 408, 409, 412, 413, 415, 421, 422, 428, 429, 500, 503];
+const STATUSES: &[u16] = &[
+    400, 401, 403, 404, 406, 408, 409, 412, 413, 415, 421, 422, 428, 429, 500, 503,
+];
 
 fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
-    let open = operation.security.as_ref().is_some_and(|needs| needs.iter().all(|need| *need == SecurityRequirement::default()));
+    let open = operation
+        .security
+        .as_ref()
+        .is_some_and(|needs| needs.iter().all(|need| *need == SecurityRequirement::default()));
     let mut statuses = vec![400, 421, 429, 500, 503];
     if !open {
         statuses.extend([401, 403]);
@@ -115,9 +127,17 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
 }
 
 fn problem(status: u16) -> Response {
-    let codes: Vec<ErrorCode> = ErrorCode::ALL.iter().copied().filter(|code| code.status() == status).collect();
+    let codes: Vec<ErrorCode> = ErrorCode::ALL
+        .iter()
+        .copied()
+        .filter(|code| code.status() == status)
+        .collect();
     let names: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
-    let description = if names.is_empty() { "A problem.".to_owned() } else { format!("A problem with the code {}.", names.join(" or ")) };
+    let description = if names.is_empty() {
+        "A problem.".to_owned()
+    } else {
+        format!("A problem with the code {}.", names.join(" or "))
+    };
     let example = codes.first().map(|code| {
         serde_json::json!({
             "type": format!("urn:toolgate:problem:{code}"),
@@ -132,6 +152,8 @@ fn problem(status: u16) -> Response {
     let mut content = Content::new(Some(RefOr::Ref(Ref::from_schema_name("Problem"))));
     content.example = example;
     let mut response = Response::new(description);
-    response.content.insert("application/problem+json".to_owned(), RefOr::T(content));
+    response
+        .content
+        .insert("application/problem+json".to_owned(), RefOr::T(content));
     response
 }

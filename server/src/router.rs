@@ -17,7 +17,8 @@ use crate::state::AppState;
 use crate::{middleware, openapi, web};
 
 /// What `/docs` may load: its own files, and the inline styles that its pages set.
-const DOCS_CSP: &str = "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
+const DOCS_CSP: &str =
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
 /// Every operation of the API. A route that is not here does not exist, neither in the server nor in the document.
 pub fn routes() -> OpenApiRouter<AppState> {
@@ -31,7 +32,11 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::get_key, keys::revoke_key))
         .routes(routes!(tools::list_tools, tools_edit::upload_tools))
-        .routes(routes!(tools::get_tool, tools_edit::replace_tool, tools_edit::delete_tool))
+        .routes(routes!(
+            tools::get_tool,
+            tools_edit::replace_tool,
+            tools_edit::delete_tool
+        ))
         .routes(routes!(tools_revisions::list_tool_revisions))
         .routes(routes!(tools_revisions::get_tool_revision))
         .routes(routes!(tools_revisions::diff_tool_revisions))
@@ -60,22 +65,36 @@ pub fn router(app: AppState) -> Router {
 
 /// The offline reference page.
 fn docs() -> Router<AppState> {
-    let page = utoipa_swagger_ui::SwaggerUi::new("/docs").config(utoipa_swagger_ui::Config::from("/openapi.json"));
+    let page =
+        utoipa_swagger_ui::SwaggerUi::new("/docs").config(utoipa_swagger_ui::Config::from("/openapi.json"));
     Router::<AppState>::from(page).layer(axum::middleware::map_response(|mut response: Response| async {
-        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(DOCS_CSP));
+        response.headers_mut().insert(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(DOCS_CSP),
+        );
         response
     }))
 }
 
 fn json(document: &str) -> Response {
-    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], document.to_string()).into_response()
+    (
+        [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))],
+        document.to_string(),
+    )
+        .into_response()
 }
 
 async fn not_found(uri: Uri) -> ApiError {
     let path: String = uri.path().chars().take(200).collect();
-    ApiError::new(ErrorCode::NotFound, format!("There is nothing at {path}. /docs lists what there is."))
+    ApiError::new(
+        ErrorCode::NotFound,
+        format!("There is nothing at {path}. /docs lists what there is."),
+    )
 }
 
 async fn method_not_allowed() -> ApiError {
-    ApiError::new(ErrorCode::MethodNotAllowed, "This path exists but not with this method; `Allow` lists those it has.")
+    ApiError::new(
+        ErrorCode::MethodNotAllowed,
+        "This path exists but not with this method; `Allow` lists those it has.",
+    )
 }

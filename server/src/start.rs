@@ -54,14 +54,30 @@ pub struct Started {
 }
 
 /// Opens the database, closes what an earlier run left open, and loads everything.
-pub async fn start(config: Config, clock: Arc<dyn Clock>, shutdown: Shutdown, metrics: Metrics) -> anyhow::Result<Started> {
-    let store = Store::open(config.database_url.expose_secret()).await.context("opening the database")?;
+pub async fn start(
+    config: Config,
+    clock: Arc<dyn Clock>,
+    shutdown: Shutdown,
+    metrics: Metrics,
+) -> anyhow::Result<Started> {
+    let store = Store::open(config.database_url.expose_secret())
+        .await
+        .context("opening the database")?;
     let instance = clock.new_id();
     let now = clock.now();
-    store.register_instance(instance, now).await.context("registering this process in the database")?;
-    let closed = store.close_abandoned(instance, now - SILENCE, now).await.context("closing abandoned calls")?;
+    store
+        .register_instance(instance, now)
+        .await
+        .context("registering this process in the database")?;
+    let closed = store
+        .close_abandoned(instance, now - SILENCE, now)
+        .await
+        .context("closing abandoned calls")?;
     if closed > 0 {
-        tracing::warn!(closed, "calls that an earlier run left open were closed as interrupted");
+        tracing::warn!(
+            closed,
+            "calls that an earlier run left open were closed as interrupted"
+        );
     }
     let passwords = PasswordHasher::new(SIGN_INS_AT_ONCE, SIGN_INS_WAITING);
     let first_admin = bootstrap_admin(&config, &store, &passwords, clock.as_ref()).await?;
@@ -73,7 +89,9 @@ pub async fn start(config: Config, clock: Arc<dyn Clock>, shutdown: Shutdown, me
     let app = Arc::new(App {
         clock,
         records: store.records_writer(instance),
-        world: WorldHolder::load(store.clone()).await.context("loading definitions")?,
+        world: WorldHolder::load(store.clone())
+            .await
+            .context("loading definitions")?,
         authenticator: authenticator(&config)?,
         passwords,
         executors,
@@ -84,14 +102,22 @@ pub async fn start(config: Config, clock: Arc<dyn Clock>, shutdown: Shutdown, me
         store,
         config,
     });
-    Ok(Started { app, first_admin, instance })
+    Ok(Started {
+        app,
+        first_admin,
+        instance,
+    })
 }
 
 impl Started {
     /// Starts what goes on beside the requests; it ends when the server stops.
     pub fn spawn_background(&self) {
         let instance = self.instance;
-        every(&self.app, POLL, |app| async move { Ok(app.world.refresh().await?) });
+        every(
+            &self.app,
+            POLL,
+            |app| async move { Ok(app.world.refresh().await?) },
+        );
         every(&self.app, HEARTBEAT, move |app| async move {
             let now = app.clock.now();
             app.store.heartbeat(instance, now).await?;
@@ -102,7 +128,9 @@ impl Started {
             let now = app.clock.now();
             app.store.prune(now).await?;
             // A key may go when the last token it signed has expired.
-            app.store.drop_signing_keys(now - app.authenticator.policy().lifetime * 2).await?;
+            app.store
+                .drop_signing_keys(now - app.authenticator.policy().lifetime * 2)
+                .await?;
             Ok(())
         });
     }
@@ -124,7 +152,10 @@ where
                 _ = ticks.tick() => {}
             }
             if let Err(error) = work(Arc::clone(&app)).await {
-                tracing::warn!(cause = format!("{error:#}"), "background work failed; it will be tried again");
+                tracing::warn!(
+                    cause = format!("{error:#}"),
+                    "background work failed; it will be tried again"
+                );
             }
         }
     });
@@ -161,12 +192,18 @@ async fn bootstrap_admin(
     let user = UserRow {
         id: UserId(clock.new_id()),
         username: config.admin.username.clone(),
-        password_hash: passwords.hash(password).await.context("hashing the administrator's password")?,
+        password_hash: passwords
+            .hash(password)
+            .await
+            .context("hashing the administrator's password")?,
         system_admin: true,
         created_at: clock.now(),
     };
     match store.create_user(&user).await {
-        Ok(()) => Ok(Some(FirstAdmin { username: user.username, generated_password: generated })),
+        Ok(()) => Ok(Some(FirstAdmin {
+            username: user.username,
+            generated_password: generated,
+        })),
         // Another replica was faster.
         Err(StoreError::Conflict { .. }) => Ok(None),
         Err(error) => Err(error.into()),

@@ -21,7 +21,10 @@ impl Server {
             .arg("serve")
             .env_clear()
             .env("TOOLGATE_LISTEN", "127.0.0.1:0")
-            .env("TOOLGATE_DATABASE_URL", format!("sqlite:{}", folder.join("toolgate.db").display()))
+            .env(
+                "TOOLGATE_DATABASE_URL",
+                format!("sqlite:{}", folder.join("toolgate.db").display()),
+            )
             .env("TOOLGATE_ADMIN_PASSWORD", PASSWORD)
             .env("TOOLGATE_EGRESS_ALLOW", egress)
             .env("TOOLGATE_LOG", "warn")
@@ -51,7 +54,11 @@ impl Drop for Server {
 }
 
 async fn post(client: &reqwest::Client, url: String, token: &str, body: &Value) -> Option<(u16, Value)> {
-    let request = client.post(url).bearer_auth(token).header("content-type", "application/json").body(body.to_string());
+    let request = client
+        .post(url)
+        .bearer_auth(token)
+        .header("content-type", "application/json")
+        .body(body.to_string());
     let answer = request.send().await.ok()?;
     let status = answer.status().as_u16();
     let body = answer.bytes().await.ok()?;
@@ -62,7 +69,9 @@ async fn post(client: &reqwest::Client, url: String, token: &str, body: &Value) 
 async fn acknowledged_calls_are_recorded_exactly_once_and_none_stays_open() {
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a free port");
     let upstream = format!("http://{}", listener.local_addr().expect("an address"));
     let answer = || async { axum::Json(json!({"ok": true})) };
     tokio::spawn(async move { axum::serve(listener, axum::Router::new().fallback(answer)).await });
@@ -70,22 +79,44 @@ async fn acknowledged_calls_are_recorded_exactly_once_and_none_stays_open() {
 
     let mut server = Server::start(folder.path(), &upstream);
     let login = json!({"username": "admin", "password": PASSWORD});
-    let (_, signed_in) = post(&client, format!("{}/auth/login", server.base), "none", &login).await.expect("a sign-in");
+    let (_, signed_in) = post(&client, format!("{}/auth/login", server.base), "none", &login)
+        .await
+        .expect("a sign-in");
     let token = signed_in["access_token"].as_str().expect("a token").to_owned();
-    post(&client, format!("{}/projects", server.base), &token, &json!({"id": "demo"})).await.expect("a project");
+    post(
+        &client,
+        format!("{}/projects", server.base),
+        &token,
+        &json!({"id": "demo"}),
+    )
+    .await
+    .expect("a project");
     let tool = json!({"name": "a", "type": "openapi", "description": "A.", "parameters": {"type": "object"},
         "options": {"http": {"base_url": upstream, "path": "/x"}}});
-    post(&client, format!("{}/projects/demo/tools", server.base), &token, &tool).await.expect("an upload");
+    post(
+        &client,
+        format!("{}/projects/demo/tools", server.base),
+        &token,
+        &tool,
+    )
+    .await
+    .expect("an upload");
 
     let mut acknowledged: Vec<String> = Vec::new();
     for round in 0..5 {
         let callers: Vec<_> = (0..16)
             .map(|_| {
-                let (client, url, token) = (client.clone(), format!("{}/projects/demo/calls", server.base), token.clone());
+                let (client, url, token) = (
+                    client.clone(),
+                    format!("{}/projects/demo/calls", server.base),
+                    token.clone(),
+                );
                 tokio::spawn(async move {
                     let mut ids = Vec::new();
                     // Until the server is gone.
-                    while let Some((status, body)) = post(&client, url.clone(), &token, &json!({"tool": "a"})).await {
+                    while let Some((status, body)) =
+                        post(&client, url.clone(), &token, &json!({"tool": "a"})).await
+                    {
                         if status == 200 {
                             ids.push(body["call_id"].as_str().expect("an id").to_owned());
                         }
@@ -98,7 +129,15 @@ async fn acknowledged_calls_are_recorded_exactly_once_and_none_stays_open() {
         let audit = format!("{}/projects/demo/audit?limit=1&outcome=succeeded", server.base);
         let mut polls = 0;
         while polls < 20 + round {
-            let page = client.get(&audit).bearer_auth(&token).send().await.expect("an answer").text().await.expect("a body");
+            let page = client
+                .get(&audit)
+                .bearer_auth(&token)
+                .send()
+                .await
+                .expect("an answer")
+                .text()
+                .await
+                .expect("a body");
             if page.contains("\"succeeded\"") {
                 polls += 1;
             }
@@ -109,13 +148,25 @@ async fn acknowledged_calls_are_recorded_exactly_once_and_none_stays_open() {
         }
         server = Server::start(folder.path(), &upstream);
     }
-    assert!(acknowledged.len() > 100, "only {} calls were acknowledged", acknowledged.len());
+    assert!(
+        acknowledged.len() > 100,
+        "only {} calls were acknowledged",
+        acknowledged.len()
+    );
 
     let mut outcomes: BTreeMap<String, String> = BTreeMap::new();
     let mut cursor = String::new();
     loop {
         let url = format!("{}/projects/demo/audit?limit=200{cursor}", server.base);
-        let page = client.get(url).bearer_auth(&token).send().await.expect("an answer").bytes().await.expect("a body");
+        let page = client
+            .get(url)
+            .bearer_auth(&token)
+            .send()
+            .await
+            .expect("an answer")
+            .bytes()
+            .await
+            .expect("a body");
         let page: Value = serde_json::from_slice(&page).expect("JSON");
         for record in page["items"].as_array().expect("records") {
             let id = record["id"].as_str().expect("an id").to_owned();
@@ -128,7 +179,16 @@ async fn acknowledged_calls_are_recorded_exactly_once_and_none_stays_open() {
         }
     }
     for id in &acknowledged {
-        assert_eq!(outcomes.get(id).map(String::as_str), Some("succeeded"), "acknowledged call {id}");
+        assert_eq!(
+            outcomes.get(id).map(String::as_str),
+            Some("succeeded"),
+            "acknowledged call {id}"
+        );
     }
-    assert!(outcomes.values().all(|outcome| outcome == "succeeded" || outcome == "interrupted"), "a call stayed open");
+    assert!(
+        outcomes
+            .values()
+            .all(|outcome| outcome == "succeeded" || outcome == "interrupted"),
+        "a call stayed open"
+    );
 }

@@ -138,7 +138,18 @@ mod tests {
         for good in ["a", "demo", "demo-2", "a1-b2"] {
             assert!(ProjectId::parse(good).is_ok(), "{good}");
         }
-        for bad in ["", "Demo", "1a", "a-", "-a", "a--b", "a_b", "ä", "a b", &"a".repeat(64)] {
+        for bad in [
+            "",
+            "Demo",
+            "1a",
+            "a-",
+            "-a",
+            "a--b",
+            "a_b",
+            "ä",
+            "a b",
+            &"a".repeat(64),
+        ] {
             assert!(ProjectId::parse(bad).is_err(), "{bad}");
         }
     }

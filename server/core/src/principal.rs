@@ -70,7 +70,9 @@ pub const fn allows(role: Role, permission: Permission) -> bool {
 /// Whether whoever holds `held` may give `given` to others: nobody gives more than they hold.
 #[must_use]
 pub fn may_give(held: Role, given: Role) -> bool {
-    Permission::ALL.iter().all(|&permission| !allows(given, permission) || allows(held, permission))
+    Permission::ALL
+        .iter()
+        .all(|&permission| !allows(given, permission) || allows(held, permission))
 }
 
 #[cfg(test)]
@@ -89,7 +91,11 @@ mod tests {
         ];
         for (held, may) in rows {
             for given in [Owner, Editor, Auditor, Viewer, Agent] {
-                assert_eq!(may_give(held, given), may.contains(&given), "{held:?} gives {given:?}");
+                assert_eq!(
+                    may_give(held, given),
+                    may.contains(&given),
+                    "{held:?} gives {given:?}"
+                );
             }
         }
     }

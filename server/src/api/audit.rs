@@ -70,7 +70,10 @@ pub async fn list_audit_records(
         until: query.until,
     };
     let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
-    let records = app.store.records(place.project.row.uid, &filter, before, more).await?;
+    let records = app
+        .store
+        .records(place.project.row.uid, &filter, before, more)
+        .await?;
     let (items, next_cursor) = cursor::page(records, limit, |record| record.id.to_string());
     Ok(axum::Json(AuditPage { items, next_cursor }))
 }

@@ -29,15 +29,27 @@ pub async fn login(State(app): State<AppState>, Json(request): Json<LoginRequest
     let world = app.world.now();
     let user = world.directory.user_by_name(&request.username).cloned();
     let stored = user.as_ref().map(|user| user.password_hash.as_str());
-    let matches = app.passwords.verify(stored, request.password.into()).await.map_err(|error| match error {
-        PasswordError::Busy => {
-            ApiError::new(ErrorCode::Unavailable, "Too many people sign in at once. Try again shortly.").retry_after(1)
-        }
-        other => ApiError::internal(&other),
-    })?;
+    let matches = app
+        .passwords
+        .verify(stored, request.password.into())
+        .await
+        .map_err(|error| match error {
+            PasswordError::Busy => ApiError::new(
+                ErrorCode::Unavailable,
+                "Too many people sign in at once. Try again shortly.",
+            )
+            .retry_after(1),
+            other => ApiError::internal(&other),
+        })?;
     let Some(user) = user.filter(|_| matches) else {
-        tracing::info!(username = request.username.chars().take(64).collect::<String>(), "sign-in refused");
-        return Err(ApiError::new(ErrorCode::Unauthenticated, "The user name or the password is wrong."));
+        tracing::info!(
+            username = request.username.chars().take(64).collect::<String>(),
+            "sign-in refused"
+        );
+        return Err(ApiError::new(
+            ErrorCode::Unauthenticated,
+            "The user name or the password is wrong.",
+        ));
     };
     let issued = app
         .authenticator
@@ -61,12 +73,22 @@ pub async fn login(State(app): State<AppState>, Json(request): Json<LoginRequest
     responses((status = 204, description = "Signed out")))]
 pub async fn logout(State(app): State<AppState>, caller: Caller) -> ApiResult<Response> {
     let Credential::User { jti, expires_at, .. } = &caller.identity.credential else {
-        return Err(ApiError::new(ErrorCode::InvalidRequest, "Only a user's session can be signed out."));
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            "Only a user's session can be signed out.",
+        ));
     };
-    let row = toolgate_store::rows::RevokedTokenRow { jti: jti.clone(), expires_at: *expires_at };
+    let row = toolgate_store::rows::RevokedTokenRow {
+        jti: jti.clone(),
+        expires_at: *expires_at,
+    };
     app.store.revoke_token(&row).await?;
     app.world.refresh().await?;
-    Ok((StatusCode::NO_CONTENT, [(header::SET_COOKIE, cookie(&app, "", 0)?)]).into_response())
+    Ok((
+        StatusCode::NO_CONTENT,
+        [(header::SET_COOKIE, cookie(&app, "", 0)?)],
+    )
+        .into_response())
 }
 
 /// Who am I
@@ -105,13 +127,20 @@ pub async fn get_me(caller: Caller) -> ApiResult<axum::Json<Me>> {
     responses((status = 200, description = "The key set", body = Object,
         example = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": "...", "x": "..."}]}))))]
 pub async fn get_jwks(State(app): State<AppState>) -> axum::Json<Value> {
-    axum::Json(app.authenticator.jwks_document(&app.world.now().directory, app.clock.now()))
+    axum::Json(
+        app.authenticator
+            .jwks_document(&app.world.now().directory, app.clock.now()),
+    )
 }
 
 /// The token in the session cookie.
 #[must_use]
 pub fn session_cookie(headers: &HeaderMap) -> Option<String> {
-    let pairs = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok()).flat_map(|value| value.split(';'));
+    let pairs = headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'));
     let mut plain = None;
     for (name, value) in pairs.filter_map(|pair| pair.trim().split_once('=')) {
         match name {
@@ -124,7 +153,13 @@ pub fn session_cookie(headers: &HeaderMap) -> Option<String> {
 }
 
 fn cookie(app: &App, token: &str, max_age: u32) -> ApiResult<HeaderValue> {
-    let (name, flags) = if app.config.is_https() { (SECURE_COOKIE, "; Secure") } else { (PLAIN_COOKIE, "") };
-    HeaderValue::from_str(&format!("{name}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={max_age}{flags}"))
-        .map_err(|error| ApiError::internal(&error))
+    let (name, flags) = if app.config.is_https() {
+        (SECURE_COOKIE, "; Secure")
+    } else {
+        (PLAIN_COOKIE, "")
+    };
+    HeaderValue::from_str(&format!(
+        "{name}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={max_age}{flags}"
+    ))
+    .map_err(|error| ApiError::internal(&error))
 }

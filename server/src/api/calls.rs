@@ -29,7 +29,9 @@ pub async fn resolve_tools(
     Json(request): Json<ResolveRequest>,
 ) -> ApiResult<axum::Json<ResolveResponse>> {
     check(request.group.as_deref(), request.state.as_deref(), None)?;
-    resolve::resolve(&app, &place.project, &place.asker(), &request).await.map(axum::Json)
+    resolve::resolve(&app, &place.project, &place.asker(), &request)
+        .await
+        .map(axum::Json)
 }
 
 /// Call a tool
@@ -46,7 +48,11 @@ pub async fn call_tool(
     place: InProject<Use>,
     Json(request): Json<CallRequest>,
 ) -> ApiResult<Response> {
-    check(request.group.as_deref(), request.state.as_deref(), request.context.as_ref())?;
+    check(
+        request.group.as_deref(),
+        request.state.as_deref(),
+        request.context.as_ref(),
+    )?;
     let asker = place.asker();
     let key = idempotency_key(&headers)?.map(|key| IdempotencyKey {
         project: place.project.row.uid,
@@ -81,8 +87,13 @@ pub struct IdempotencyHeader {
 
 fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
     let mut values = headers.get_all("idempotency-key").iter();
-    let Some(first) = values.next() else { return Ok(None) };
-    let text = first.to_str().ok().filter(|text| (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()));
+    let Some(first) = values.next() else {
+        return Ok(None);
+    };
+    let text = first
+        .to_str()
+        .ok()
+        .filter(|text| (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()));
     match (text, values.next()) {
         (Some(text), None) => Ok(Some(text.to_owned())),
         _ => Err(ApiError::new(
@@ -116,7 +127,11 @@ fn check(group: Option<&[String]>, state: Option<&str>, context: Option<&CallCon
             ("context_box_id", &context.context_box_id),
         ];
         for (name, value) in ids {
-            too_long(format!("/context/{name}"), value.as_deref().unwrap_or_default(), 256);
+            too_long(
+                format!("/context/{name}"),
+                value.as_deref().unwrap_or_default(),
+                256,
+            );
         }
     }
     if group.is_some_and(|names| names.len() > 1000) {
@@ -125,5 +140,9 @@ fn check(group: Option<&[String]>, state: Option<&str>, context: Option<&CallCon
     if errors.is_empty() {
         return Ok(());
     }
-    Err(ApiError::new(ErrorCode::InvalidRequest, "The request is too large to be recorded.").errors(errors))
+    Err(ApiError::new(
+        ErrorCode::InvalidRequest,
+        "The request is too large to be recorded.",
+    )
+    .errors(errors))
 }

@@ -37,7 +37,10 @@ pub async fn get_readiness(State(app): State<AppState>) -> ApiResult<axum::Json<
     }
     app.store.ping().await.map_err(|error| {
         tracing::warn!(cause = %error, "not ready");
-        ApiError::new(ErrorCode::Unavailable, "The database does not answer, so nothing could be recorded.")
+        ApiError::new(
+            ErrorCode::Unavailable,
+            "The database does not answer, so nothing could be recorded.",
+        )
     })?;
     Ok(axum::Json(Health { status: "ok" }))
 }

@@ -39,12 +39,18 @@ pub async fn create_key(
     if !missing.is_empty() {
         return Err(ApiError::new(
             ErrorCode::Forbidden,
-            format!("You cannot give groups that you do not hold: {}.", missing.join(", ")),
+            format!(
+                "You cannot give groups that you do not hold: {}.",
+                missing.join(", ")
+            ),
         )
         .missing_groups(missing));
     }
     if !may_give(place.grant.role, request.role) {
-        return Err(ApiError::new(ErrorCode::Forbidden, "You cannot give a role that may more than your own."));
+        return Err(ApiError::new(
+            ErrorCode::Forbidden,
+            "You cannot give a role that may more than your own.",
+        ));
     }
     let now = app.clock.now();
     let minted = api_key::mint().map_err(|error| ApiError::internal(&error))?;
@@ -58,14 +64,22 @@ pub async fn create_key(
         groups: groups.to_vec(),
         created_at: now,
         created_by: place.caller.identity.principal.name.clone(),
-        expires_at: request.expires_in_s.map(|seconds| now + TimeDelta::seconds(i64::from(seconds))),
+        expires_at: request
+            .expires_in_s
+            .map(|seconds| now + TimeDelta::seconds(i64::from(seconds))),
         revoked_at: None,
     };
     app.store.create_key(&row).await?;
     app.world.refresh().await?;
     let location = format!("/projects/{}/keys/{}", place.project.row.id, row.id);
-    let headers = [(header::ETAG, etag(&tag(&row))), (header::LOCATION, super::header_value(&location))];
-    let body = CreatedKey { secret: minted.text.expose_secret().to_owned(), key: wire(&row) };
+    let headers = [
+        (header::ETAG, etag(&tag(&row))),
+        (header::LOCATION, super::header_value(&location)),
+    ];
+    let body = CreatedKey {
+        secret: minted.text.expose_secret().to_owned(),
+        key: wire(&row),
+    };
     Ok((StatusCode::CREATED, headers, axum::Json(body)).into_response())
 }
 
@@ -79,7 +93,9 @@ pub async fn list_keys(
     Query(query): Query<PageQuery>,
 ) -> ApiResult<axum::Json<KeyPage>> {
     let (after, limit) = query.parse()?;
-    let after = after.map(|text| text.parse::<Uuid>().map_err(|_| cursor::invalid())).transpose()?;
+    let after = after
+        .map(|text| text.parse::<Uuid>().map_err(|_| cursor::invalid()))
+        .transpose()?;
     let rows: Vec<&KeyRow> = place
         .caller
         .world
@@ -90,7 +106,10 @@ pub async fn list_keys(
         .take(limit + 1)
         .collect();
     let (rows, next_cursor) = cursor::page(rows, limit, |row| row.id.to_string());
-    Ok(axum::Json(KeyPage { items: rows.into_iter().map(wire).collect(), next_cursor }))
+    Ok(axum::Json(KeyPage {
+        items: rows.into_iter().map(wire).collect(),
+        next_cursor,
+    }))
 }
 
 /// Get a key
@@ -98,7 +117,10 @@ pub async fn list_keys(
 /// Revoked ones included; never its secret.
 #[utoipa::path(get, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(KeyPath),
     responses((status = 200, description = "The key", body = Key, headers(("ETag" = String, description = "For `If-Match`")))))]
-pub async fn get_key(place: InProject<ManageKeys>, Path((_, id)): Path<(String, Uuid)>) -> ApiResult<Response> {
+pub async fn get_key(
+    place: InProject<ManageKeys>,
+    Path((_, id)): Path<(String, Uuid)>,
+) -> ApiResult<Response> {
     let row = find(&place, id)?;
     Ok(([(header::ETAG, etag(&tag(&row)))], axum::Json(wire(&row))).into_response())
 }
@@ -128,7 +150,12 @@ pub async fn revoke_key(
 #[expect(dead_code, reason = "describes the parameters; the extractors read them")]
 pub struct KeyPath {
     /// The project's id.
-    #[param(example = "demo", min_length = 1, max_length = 63, pattern = "^[a-z](-?[a-z0-9])*$")]
+    #[param(
+        example = "demo",
+        min_length = 1,
+        max_length = 63,
+        pattern = "^[a-z](-?[a-z0-9])*$"
+    )]
     project_id: String,
     /// The key's id.
     key_id: Uuid,
@@ -149,21 +176,32 @@ fn check(request: &CreateKey) -> ApiResult<()> {
     let mut errors = Vec::new();
     let name = request.name.trim();
     if !(1..=100).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        errors.push(Diagnostic::error("the name must have 1-100 characters and no control characters").at_pointer("/name"));
+        errors.push(
+            Diagnostic::error("the name must have 1-100 characters and no control characters")
+                .at_pointer("/name"),
+        );
     }
     for (at, group) in request.groups.iter().enumerate() {
-        let plain = !group.is_empty() && group.len() <= 128 && group.trim() == group && !group.chars().any(char::is_control);
+        let plain = !group.is_empty()
+            && group.len() <= 128
+            && group.trim() == group
+            && !group.chars().any(char::is_control);
         if !plain {
             errors.push(
-                Diagnostic::error("a group name has 1-128 characters, no control characters and no space at its ends")
-                    .at_pointer(format!("/groups/{at}")),
+                Diagnostic::error(
+                    "a group name has 1-128 characters, no control characters and no space at its ends",
+                )
+                .at_pointer(format!("/groups/{at}")),
             );
         }
     }
     if request.groups.len() > 1000 {
         errors.push(Diagnostic::error("at most 1000 groups").at_pointer("/groups"));
     }
-    if request.expires_in_s.is_some_and(|seconds| !(1..=315_360_000).contains(&seconds)) {
+    if request
+        .expires_in_s
+        .is_some_and(|seconds| !(1..=315_360_000).contains(&seconds))
+    {
         errors.push(Diagnostic::error("must be from 1 to 315360000 seconds").at_pointer("/expires_in_s"));
     }
     if errors.is_empty() {
@@ -175,7 +213,11 @@ fn check(request: &CreateKey) -> ApiResult<()> {
 
 /// A key changes once in its life, when it is revoked.
 fn tag(row: &KeyRow) -> String {
-    format!("{}{}", row.id, if row.revoked_at.is_some() { "-revoked" } else { "" })
+    format!(
+        "{}{}",
+        row.id,
+        if row.revoked_at.is_some() { "-revoked" } else { "" }
+    )
 }
 
 fn wire(row: &KeyRow) -> Key {

@@ -39,7 +39,12 @@ pub fn header_value(text: &str) -> HeaderValue {
 #[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
 pub struct ProjectPath {
     /// The project's id.
-    #[param(example = "demo", min_length = 1, max_length = 63, pattern = "^[a-z](-?[a-z0-9])*$")]
+    #[param(
+        example = "demo",
+        min_length = 1,
+        max_length = 63,
+        pattern = "^[a-z](-?[a-z0-9])*$"
+    )]
     project_id: String,
 }
 
@@ -49,10 +54,20 @@ pub struct ProjectPath {
 #[expect(dead_code, reason = "describes the parameters; the extractors read them")]
 pub struct ToolPath {
     /// The project's id.
-    #[param(example = "demo", min_length = 1, max_length = 63, pattern = "^[a-z](-?[a-z0-9])*$")]
+    #[param(
+        example = "demo",
+        min_length = 1,
+        max_length = 63,
+        pattern = "^[a-z](-?[a-z0-9])*$"
+    )]
     project_id: String,
     /// The tool's name.
-    #[param(example = "web-search", min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9._-]+$")]
+    #[param(
+        example = "web-search",
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9._-]+$"
+    )]
     tool_name: String,
 }
 

@@ -31,15 +31,22 @@ impl IfMatch {
         if values.peek().is_none() {
             return Ok(None);
         }
-        let malformed =
-            || ApiError::new(ErrorCode::MalformedRequest, "`If-Match` is not `*` or a list of quoted ETags.");
+        let malformed = || {
+            ApiError::new(
+                ErrorCode::MalformedRequest,
+                "`If-Match` is not `*` or a list of quoted ETags.",
+            )
+        };
         let mut tags = Vec::new();
         for value in values {
             for part in value.to_str().map_err(|_| malformed())?.split(',').map(str::trim) {
                 if part == "*" {
                     return Ok(Some(Self::Any));
                 }
-                let tag = part.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).ok_or_else(malformed)?;
+                let tag = part
+                    .strip_prefix('"')
+                    .and_then(|rest| rest.strip_suffix('"'))
+                    .ok_or_else(malformed)?;
                 tags.push(tag.to_owned());
             }
         }
@@ -53,7 +60,9 @@ impl IfMatch {
             Self::Tags(tags) if tags.iter().any(|tag| tag == current) => Ok(()),
             Self::Tags(_) => Err(ApiError::new(
                 ErrorCode::PreconditionFailed,
-                format!("This has changed since you read it; its ETag is now \"{current}\". Read it again and merge."),
+                format!(
+                    "This has changed since you read it; its ETag is now \"{current}\". Read it again and merge."
+                ),
             )),
         }
     }
@@ -68,11 +77,19 @@ pub fn etag(tag: &str) -> HeaderValue {
 /// Whether `If-None-Match` names the current tag: then 304 will do.
 #[must_use]
 pub fn unchanged(headers: &HeaderMap, current: &str) -> bool {
-    headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok()).any(|value| {
-        value.split(',').map(|part| part.trim().trim_start_matches("W/")).any(|part| {
-            part == "*" || part.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) == Some(current)
+    headers
+        .get_all(header::IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| {
+            value
+                .split(',')
+                .map(|part| part.trim().trim_start_matches("W/"))
+                .any(|part| {
+                    part == "*"
+                        || part.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) == Some(current)
+                })
         })
-    })
 }
 
 #[cfg(test)]
@@ -88,7 +105,10 @@ mod tests {
         let rows = [
             ("*", Some(IfMatch::Any)),
             ("\"r1\"", Some(IfMatch::Tags(vec!["r1".into()]))),
-            ("\"r1\", \"r2\"", Some(IfMatch::Tags(vec!["r1".into(), "r2".into()]))),
+            (
+                "\"r1\", \"r2\"",
+                Some(IfMatch::Tags(vec!["r1".into(), "r2".into()])),
+            ),
             ("r1", None),
             ("W/\"r1\"", None),
             ("", None),

@@ -50,9 +50,17 @@ pub async fn create_project(
     let id = ProjectId::parse(request.id).map_err(|error| invalid("/id", &error.to_string()))?;
     let name = request.name.unwrap_or_else(|| id.to_string()).trim().to_owned();
     if !(1..=200).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return Err(invalid("/name", "the name must have 1-200 characters and no control characters"));
+        return Err(invalid(
+            "/name",
+            "the name must have 1-200 characters and no control characters",
+        ));
     }
-    let row = ProjectRow { uid: ProjectUid(app.clock.new_id()), id, name, created_at: app.clock.now() };
+    let row = ProjectRow {
+        uid: ProjectUid(app.clock.new_id()),
+        id,
+        name,
+        created_at: app.clock.now(),
+    };
     match app.store.create_project(&row, Some(admin.user)).await {
         Ok(()) => {}
         Err(StoreError::Conflict { .. }) => {
@@ -65,7 +73,15 @@ pub async fn create_project(
     }
     app.world.refresh().await?;
     let location = format!("/projects/{}", row.id);
-    Ok((StatusCode::CREATED, [(header::ETAG, etag(&tag(&row))), (header::LOCATION, super::header_value(&location))], axum::Json(wire(&row))).into_response())
+    Ok((
+        StatusCode::CREATED,
+        [
+            (header::ETAG, etag(&tag(&row))),
+            (header::LOCATION, super::header_value(&location)),
+        ],
+        axum::Json(wire(&row)),
+    )
+        .into_response())
 }
 
 /// List projects
@@ -73,7 +89,10 @@ pub async fn create_project(
 /// Those the caller belongs to, by id; system administrators see all.
 #[utoipa::path(get, path = "/projects", tag = "projects", params(PageQuery),
     responses((status = 200, description = "A page", body = ProjectPage)))]
-pub async fn list_projects(caller: Caller, Query(query): Query<PageQuery>) -> ApiResult<axum::Json<ProjectPage>> {
+pub async fn list_projects(
+    caller: Caller,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<axum::Json<ProjectPage>> {
     let (after, limit) = query.parse()?;
     let mut rows: Vec<&ProjectRow> = caller
         .world
@@ -84,7 +103,10 @@ pub async fn list_projects(caller: Caller, Query(query): Query<PageQuery>) -> Ap
         .collect();
     rows.sort_by(|a, b| a.id.cmp(&b.id));
     let (rows, next_cursor) = cursor::page(rows, limit, |row| row.id.to_string());
-    Ok(axum::Json(ProjectPage { items: rows.into_iter().map(wire).collect(), next_cursor }))
+    Ok(axum::Json(ProjectPage {
+        items: rows.into_iter().map(wire).collect(),
+        next_cursor,
+    }))
 }
 
 /// Get a project
@@ -116,11 +138,19 @@ pub async fn delete_project(
     IfMatch::required(&headers)?.check(&tag(row))?;
     let deleted = app.store.delete_project(row.uid, app.clock.now()).await?;
     app.world.refresh().await?;
-    if deleted { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::not_found(format!("project \"{}\"", row.id))) }
+    if deleted {
+        Ok(StatusCode::NO_CONTENT)
+    } else {
+        Err(ApiError::not_found(format!("project \"{}\"", row.id)))
+    }
 }
 
 fn wire(row: &ProjectRow) -> Project {
-    Project { id: row.id.to_string(), name: row.name.clone(), created_at: row.created_at }
+    Project {
+        id: row.id.to_string(),
+        name: row.name.clone(),
+        created_at: row.created_at,
+    }
 }
 
 /// A project does not change in its life, so its identity is its tag.
@@ -129,6 +159,9 @@ fn tag(row: &ProjectRow) -> String {
 }
 
 fn invalid(pointer: &str, message: &str) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, "The project cannot be created like this.")
-        .errors(vec![toolgate_api::Diagnostic::error(message).at_pointer(pointer)])
+    ApiError::new(
+        ErrorCode::InvalidRequest,
+        "The project cannot be created like this.",
+    )
+    .errors(vec![toolgate_api::Diagnostic::error(message).at_pointer(pointer)])
 }

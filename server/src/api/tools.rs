@@ -47,9 +47,17 @@ pub struct ToolQuery {
 impl ToolQuery {
     fn matches(&self, needle: Option<&str>, tool: &CompiledTool) -> bool {
         let text = |text: &str| needle.is_none_or(|needle| text.to_lowercase().contains(needle));
-        self.group.as_ref().is_none_or(|group| tool.groups.contains(group))
-            && self.state.as_ref().is_none_or(|state| tool.states.iter().any(|open| open == ANY || open == state))
-            && self.type_.as_ref().is_none_or(|kind| tool.definition.kind == *kind)
+        self.group
+            .as_ref()
+            .is_none_or(|group| tool.groups.contains(group))
+            && self
+                .state
+                .as_ref()
+                .is_none_or(|state| tool.states.iter().any(|open| open == ANY || open == state))
+            && self
+                .type_
+                .as_ref()
+                .is_none_or(|kind| tool.definition.kind == *kind)
             && (text(tool.name()) || text(&tool.definition.description))
     }
 }
@@ -60,7 +68,10 @@ impl ToolQuery {
 /// groups. `parameters` is what a caller may send: fixed and environment parameters are left out.
 #[utoipa::path(get, path = "/projects/{project_id}/tools", tag = "tools", params(super::ProjectPath, ToolQuery),
     responses((status = 200, description = "A page", body = ToolPage)))]
-pub async fn list_tools(place: InProject<Use>, Query(query): Query<ToolQuery>) -> ApiResult<axum::Json<ToolPage>> {
+pub async fn list_tools(
+    place: InProject<Use>,
+    Query(query): Query<ToolQuery>,
+) -> ApiResult<axum::Json<ToolPage>> {
     let after = cursor::parse(query.cursor.as_deref())?;
     let limit = cursor::limit(query.limit)?;
     let needle = query.q.as_deref().map(str::to_lowercase);
@@ -72,12 +83,26 @@ pub async fn list_tools(place: InProject<Use>, Query(query): Query<ToolQuery>) -
     let page: Vec<Arc<CompiledTool>> = if full {
         let tools = snapshot.tools();
         let start = tools.partition_point(|tool| tool.name() <= after.as_str());
-        tools[start..].iter().filter(wanted).take(limit + 1).cloned().collect()
+        tools[start..]
+            .iter()
+            .filter(wanted)
+            .take(limit + 1)
+            .cloned()
+            .collect()
     } else {
-        snapshot.visible(&place.grant.groups).after(&after).filter(wanted).take(limit + 1).cloned().collect()
+        snapshot
+            .visible(&place.grant.groups)
+            .after(&after)
+            .filter(wanted)
+            .take(limit + 1)
+            .cloned()
+            .collect()
     };
     let (page, next_cursor) = cursor::page(page, limit, |tool| tool.name().to_owned());
-    Ok(axum::Json(ToolPage { items: page.iter().map(|tool| wire(tool, full)).collect(), next_cursor }))
+    Ok(axum::Json(ToolPage {
+        items: page.iter().map(|tool| wire(tool, full)).collect(),
+        next_cursor,
+    }))
 }
 
 /// Get a tool
@@ -94,7 +119,11 @@ pub async fn get_tool(
 ) -> ApiResult<Response> {
     let full = place.may(Permission::ReadDefinitions);
     let snapshot = &place.project.snapshot;
-    let tool = if full { snapshot.tool(&name).cloned() } else { snapshot.visible(&place.grant.groups).tool(&name).cloned() };
+    let tool = if full {
+        snapshot.tool(&name).cloned()
+    } else {
+        snapshot.visible(&place.grant.groups).tool(&name).cloned()
+    };
     let tool = tool.ok_or_else(|| tool_not_found(&name))?;
     answer(&headers, &tool, full)
 }
@@ -107,10 +136,16 @@ pub fn answer(headers: &HeaderMap, tool: &CompiledTool, full: bool) -> ApiResult
     }
     let vary = (header::VARY, HeaderValue::from_static("accept"));
     match preferred(headers)? {
-        Representation::Json => Ok(([(header::ETAG, etag(&tag)), vary], axum::Json(wire(tool, full))).into_response()),
+        Representation::Json => {
+            Ok(([(header::ETAG, etag(&tag)), vary], axum::Json(wire(tool, full))).into_response())
+        }
         Representation::Yaml if full => {
             let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/yaml"));
-            Ok(([(header::ETAG, etag(&tag)), vary, kind], definition::to_yaml(&tool.definition)).into_response())
+            Ok((
+                [(header::ETAG, etag(&tag)), vary, kind],
+                definition::to_yaml(&tool.definition),
+            )
+                .into_response())
         }
         Representation::Yaml => Err(ApiError::new(
             ErrorCode::Forbidden,
@@ -126,15 +161,29 @@ enum Representation {
 
 /// The first acceptable representation in the order of `Accept`; JSON when it does not say.
 fn preferred(headers: &HeaderMap) -> ApiResult<Representation> {
-    let Some(accept) = headers.get(header::ACCEPT) else { return Ok(Representation::Json) };
+    let Some(accept) = headers.get(header::ACCEPT) else {
+        return Ok(Representation::Json);
+    };
     for part in accept.to_str().unwrap_or_default().split(',') {
-        match part.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
+        match part
+            .split(';')
+            .next()
+            .unwrap_or_default()
+            .trim()
+            .to_ascii_lowercase()
+            .as_str()
+        {
             "application/json" | "application/*" | "*/*" => return Ok(Representation::Json),
-            "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => return Ok(Representation::Yaml),
+            "application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml" => {
+                return Ok(Representation::Yaml);
+            }
             _ => {}
         }
     }
-    Err(ApiError::new(ErrorCode::NotAcceptable, "A tool can be had as application/json or application/yaml."))
+    Err(ApiError::new(
+        ErrorCode::NotAcceptable,
+        "A tool can be had as application/json or application/yaml.",
+    ))
 }
 
 /// A tool's entity tag.
@@ -159,6 +208,10 @@ pub fn wire(tool: &CompiledTool, full: bool) -> Tool {
         revision: tool.revision,
         updated_at: tool.updated_at,
         updated_by: full.then(|| tool.updated_by.clone()),
-        definition: if full { serde_json::to_value(definition.as_ref()).ok() } else { None },
+        definition: if full {
+            serde_json::to_value(definition.as_ref()).ok()
+        } else {
+            None
+        },
     }
 }

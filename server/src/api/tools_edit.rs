@@ -63,10 +63,21 @@ pub async fn upload_tools(
 ) -> ApiResult<Response> {
     let (bytes, format) = read(&app, request).await?;
     let upload = parse(&app, &place, bytes, format).await?;
-    let author = Author { name: &place.caller.identity.principal.name, note: note(query.note)? };
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: note(query.note)?,
+    };
     let result = publish::upload(&app, &place.project.row.id, &author, upload, query.dry_run).await?;
-    let created = !query.dry_run && result.items.iter().any(|item| item.outcome == UploadOutcome::Created);
-    let status = if created { StatusCode::CREATED } else { StatusCode::OK };
+    let created = !query.dry_run
+        && result
+            .items
+            .iter()
+            .any(|item| item.outcome == UploadOutcome::Created);
+    let status = if created {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
     Ok((status, axum::Json(result)).into_response())
 }
 
@@ -95,7 +106,12 @@ pub async fn replace_tool(
     request: Request,
 ) -> ApiResult<Response> {
     let precondition = IfMatch::required(&headers)?;
-    let revision = place.project.snapshot.tool(&name).ok_or_else(|| tool_not_found(&name))?.revision;
+    let revision = place
+        .project
+        .snapshot
+        .tool(&name)
+        .ok_or_else(|| tool_not_found(&name))?
+        .revision;
     precondition.check(&tag(revision))?;
     let (bytes, format) = read(&app, request).await?;
     let mut upload = parse(&app, &place, bytes, format).await?;
@@ -112,11 +128,16 @@ pub async fn replace_tool(
             ));
         }
     }
-    let author = Author { name: &place.caller.identity.principal.name, note: note(query.note)? };
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: note(query.note)?,
+    };
     publish::upload(&app, &place.project.row.id, &author, upload, false).await?;
     let world = app.world.now();
     let project = world.project(place.project.row.id.as_str());
-    let tool = project.and_then(|project| project.snapshot.tool(&name)).ok_or_else(|| tool_not_found(&name))?;
+    let tool = project
+        .and_then(|project| project.snapshot.tool(&name))
+        .ok_or_else(|| tool_not_found(&name))?;
     answer(&HeaderMap::new(), tool, true)
 }
 
@@ -135,18 +156,24 @@ pub async fn delete_tool(
 ) -> ApiResult<StatusCode> {
     let precondition = IfMatch::required(&headers)?;
     let name = ToolName::parse(name).map_err(|error| tool_not_found(&error.text))?;
-    let author = Author { name: &place.caller.identity.principal.name, note: note(query.note)? };
-    publish::delete_tool(&app, &place.project.row.id, &name, &author, |revision| precondition.check(&tag(revision)))
-        .await?;
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: note(query.note)?,
+    };
+    publish::delete_tool(&app, &place.project.row.id, &name, &author, |revision| {
+        precondition.check(&tag(revision))
+    })
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// A note that fits.
 pub fn note(note: Option<String>) -> ApiResult<Option<String>> {
     match note {
-        Some(note) if note.chars().count() > 500 => {
-            Err(ApiError::new(ErrorCode::MalformedRequest, "`note` has more than 500 characters."))
-        }
+        Some(note) if note.chars().count() > 500 => Err(ApiError::new(
+            ErrorCode::MalformedRequest,
+            "`note` has more than 500 characters.",
+        )),
         Some(note) if note.trim().is_empty() => Ok(None),
         other => Ok(other),
     }
@@ -166,15 +193,31 @@ async fn read(app: &AppState, request: Request) -> ApiResult<(Bytes, TextFormat)
 }
 
 async fn file_part(request: Request, app: &AppState) -> ApiResult<(Bytes, TextFormat)> {
-    let malformed = |what: &str| ApiError::new(ErrorCode::MalformedRequest, format!("The form is not readable: {what}."));
-    let too_large = |status: StatusCode, what: String| match status {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(ErrorCode::PayloadTooLarge, "The form is larger than this server accepts."),
-        _ => ApiError::new(ErrorCode::MalformedRequest, format!("The form is not readable: {what}.")),
+    let malformed = |what: &str| {
+        ApiError::new(
+            ErrorCode::MalformedRequest,
+            format!("The form is not readable: {what}."),
+        )
     };
-    let mut form =
-        Multipart::from_request(request, app).await.map_err(|error| malformed(&error.body_text()))?;
+    let too_large = |status: StatusCode, what: String| match status {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
+            ErrorCode::PayloadTooLarge,
+            "The form is larger than this server accepts.",
+        ),
+        _ => ApiError::new(
+            ErrorCode::MalformedRequest,
+            format!("The form is not readable: {what}."),
+        ),
+    };
+    let mut form = Multipart::from_request(request, app)
+        .await
+        .map_err(|error| malformed(&error.body_text()))?;
     let mut found = None;
-    while let Some(part) = form.next_field().await.map_err(|error| too_large(error.status(), error.body_text()))? {
+    while let Some(part) = form
+        .next_field()
+        .await
+        .map_err(|error| too_large(error.status(), error.body_text()))?
+    {
         if part.name() != Some("file") {
             return Err(malformed("it has a part other than `file`"));
         }
@@ -182,8 +225,13 @@ async fn file_part(request: Request, app: &AppState) -> ApiResult<(Bytes, TextFo
             return Err(malformed("it has more than one part `file`"));
         }
         let json = part.content_type() == Some("application/json")
-            || part.file_name().is_some_and(|name| name.to_ascii_lowercase().ends_with(".json"));
-        let bytes = part.bytes().await.map_err(|error| too_large(error.status(), error.body_text()))?;
+            || part
+                .file_name()
+                .is_some_and(|name| name.to_ascii_lowercase().ends_with(".json"));
+        let bytes = part
+            .bytes()
+            .await
+            .map_err(|error| too_large(error.status(), error.body_text()))?;
         found = Some((bytes, if json { TextFormat::Json } else { TextFormat::Yaml }));
     }
     found.ok_or_else(|| malformed("it has no part `file`"))
@@ -198,7 +246,9 @@ async fn parse(
 ) -> ApiResult<Upload> {
     let (app, project) = (std::sync::Arc::clone(app), std::sync::Arc::clone(&place.project));
     tokio::task::spawn_blocking(move || {
-        publish::with_context(&app, &project, |context| definition::parse_upload(&bytes, format, context))
+        publish::with_context(&app, &project, |context| {
+            definition::parse_upload(&bytes, format, context)
+        })
     })
     .await
     .map_err(|error| ApiError::internal(&error))?

@@ -31,8 +31,18 @@ pub async fn list_tool_revisions(
 ) -> ApiResult<axum::Json<ToolRevisionPage>> {
     let name = parse_name(name)?;
     let (before, limit) = query.parse()?;
-    let before = before.map(|text| text.parse::<i64>().map_err(|_| cursor::invalid())).transpose()?;
-    let rows = app.store.revisions(place.project.row.uid, &name, before, u32::try_from(limit + 1).unwrap_or(u32::MAX)).await?;
+    let before = before
+        .map(|text| text.parse::<i64>().map_err(|_| cursor::invalid()))
+        .transpose()?;
+    let rows = app
+        .store
+        .revisions(
+            place.project.row.uid,
+            &name,
+            before,
+            u32::try_from(limit + 1).unwrap_or(u32::MAX),
+        )
+        .await?;
     if rows.is_empty() && before.is_none() {
         return Err(tool_not_found(name.as_str()));
     }
@@ -84,7 +94,11 @@ pub async fn diff_tool_revisions(
     let from = find(&app, uid, &name, query.from).await?;
     let to = find(&app, uid, &name, query.to).await?;
     let diff = definition::diff(from.definition.as_ref(), to.definition.as_ref());
-    Ok(axum::Json(RevisionDiff { from: query.from, to: query.to, diff }))
+    Ok(axum::Json(RevisionDiff {
+        from: query.from,
+        to: query.to,
+        diff,
+    }))
 }
 
 /// Restore a revision
@@ -103,7 +117,11 @@ pub async fn restore_tool_revision(
 ) -> ApiResult<axum::Json<UploadResult>> {
     let name = parse_name(name)?;
     let row = find(&app, place.project.row.uid, &name, revision).await?;
-    let current = place.project.snapshot.tool(name.as_str()).map_or(0, |tool| tool.revision);
+    let current = place
+        .project
+        .snapshot
+        .tool(name.as_str())
+        .map_or(0, |tool| tool.revision);
     let expect = match IfMatch::optional(&headers)? {
         Some(precondition) => {
             precondition.check(&tag(current))?;
@@ -111,8 +129,13 @@ pub async fn restore_tool_revision(
         }
         None => None,
     };
-    let author = Author { name: &place.caller.identity.principal.name, note: note(query.note)? };
-    publish::restore(&app, &place.project.row.id, row, &author, expect).await.map(axum::Json)
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: note(query.note)?,
+    };
+    publish::restore(&app, &place.project.row.id, row, &author, expect)
+        .await
+        .map(axum::Json)
 }
 
 /// A revision in the path.
@@ -121,10 +144,20 @@ pub async fn restore_tool_revision(
 #[expect(dead_code, reason = "describes the parameters; the extractors read them")]
 pub struct RevisionPath {
     /// The project's id.
-    #[param(example = "demo", min_length = 1, max_length = 63, pattern = "^[a-z](-?[a-z0-9])*$")]
+    #[param(
+        example = "demo",
+        min_length = 1,
+        max_length = 63,
+        pattern = "^[a-z](-?[a-z0-9])*$"
+    )]
     project_id: String,
     /// The tool's name.
-    #[param(example = "web-search", min_length = 1, max_length = 128, pattern = "^[A-Za-z0-9._-]+$")]
+    #[param(
+        example = "web-search",
+        min_length = 1,
+        max_length = 128,
+        pattern = "^[A-Za-z0-9._-]+$"
+    )]
     tool_name: String,
     /// The revision, from 1.
     #[param(example = 1, minimum = 1)]
@@ -150,6 +183,9 @@ fn wire(row: RevisionRow, full: bool) -> ToolRevision {
         created_at: row.created_at,
         note: row.note,
         deleted: row.definition.is_none(),
-        definition: row.definition.filter(|_| full).and_then(|definition| serde_json::to_value(definition).ok()),
+        definition: row
+            .definition
+            .filter(|_| full)
+            .and_then(|definition| serde_json::to_value(definition).ok()),
     }
 }

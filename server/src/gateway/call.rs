@@ -41,17 +41,34 @@ pub async fn call(
         Ok(admitted) => admitted,
         Err(refusal) => {
             app.metrics.decision(Effect::Deny, refusal.record.code);
-            let opening = Opening { project: project.row.uid, record: refusal.record };
-            app.records.open(opening).await.map_err(|error| record::audit_unavailable(app, &error))?;
+            let opening = Opening {
+                project: project.row.uid,
+                record: refusal.record,
+            };
+            app.records
+                .open(opening)
+                .await
+                .map_err(|error| record::audit_unavailable(app, &error))?;
             return Err(refusal.answer);
         }
     };
     app.metrics.decision(Effect::Allow, None);
 
-    let Admitted { tool, merged, record, state } = admitted;
+    let Admitted {
+        tool,
+        merged,
+        record,
+        state,
+    } = admitted;
     let started = record.at;
-    let opening = Opening { project: project.row.uid, record };
-    app.records.open(opening).await.map_err(|error| record::audit_unavailable(app, &error))?;
+    let opening = Opening {
+        project: project.row.uid,
+        record,
+    };
+    app.records
+        .open(opening)
+        .await
+        .map_err(|error| record::audit_unavailable(app, &error))?;
 
     let invocation = Invocation {
         call_id: id,
@@ -60,7 +77,15 @@ pub async fn call(
         envs: Arc::clone(&tool.envs),
         arguments: merged.arguments,
     };
-    let run = Run { id, project: project.row.uid, tool, invocation, state, started, idempotency };
+    let run = Run {
+        id,
+        project: project.row.uid,
+        tool,
+        invocation,
+        state,
+        started,
+        idempotency,
+    };
     match tokio::spawn(finish(Arc::clone(app), run)).await {
         Ok(answer) => answer,
         Err(panicked) => Err(ApiError::internal(&panicked)),
@@ -90,14 +115,22 @@ fn admit(
     request: &CallRequest,
 ) -> Result<Admitted, Box<Refusal>> {
     let snapshot = &project.snapshot;
-    let decision =
-        snapshot.decide(asker.granted, request.group.as_deref(), request.state.as_deref(), &request.tool);
+    let decision = snapshot.decide(
+        asker.granted,
+        request.group.as_deref(),
+        request.state.as_deref(),
+        &request.tool,
+    );
     let mut record = record::decided(id, app.clock.now(), AuditAction::Call, asker, snapshot.version());
     record.tool = Some(request.tool.chars().take(128).collect());
     record.requested_groups.clone_from(&decision.requested);
     record.missing_groups.clone_from(&decision.missing);
     record.state_before.clone_from(&decision.state);
-    record.context = request.context.as_ref().and_then(|context| serde_json::to_value(context).ok()).and_then(record::non_empty);
+    record.context = request
+        .context
+        .as_ref()
+        .and_then(|context| serde_json::to_value(context).ok())
+        .and_then(record::non_empty);
     record.revision = decision.tool.as_ref().map(|tool| tool.revision);
 
     let tool = match (&decision.effect, &decision.tool) {
@@ -106,7 +139,10 @@ fn admit(
             record.arguments = Some(redact::redact(&request.arguments));
             let code = decision.code.unwrap_or(ErrorCode::ToolNotFound);
             let record = record::ended(record, AuditOutcome::Denied, Some(code));
-            return Err(Box::new(Refusal { record, answer: refusal(&decision, code).call_id(id) }));
+            return Err(Box::new(Refusal {
+                record,
+                answer: refusal(&decision, code).call_id(id),
+            }));
         }
     };
 
@@ -114,15 +150,25 @@ fn admit(
     match arguments::merge(&tool, &request.arguments, &context) {
         Ok(merged) => {
             record.arguments = Some(redact::redact(&merged.arguments));
-            record.provenance = serde_json::to_value(&merged.provenance).ok().and_then(record::non_empty);
-            Ok(Admitted { tool, merged, record, state: decision.state })
+            record.provenance = serde_json::to_value(&merged.provenance)
+                .ok()
+                .and_then(record::non_empty);
+            Ok(Admitted {
+                tool,
+                merged,
+                record,
+                state: decision.state,
+            })
         }
         Err(errors) => {
             record.arguments = Some(redact::redact(&request.arguments));
             let record = record::ended(record, AuditOutcome::Denied, Some(ErrorCode::InvalidArguments));
             let answer = ApiError::new(
                 ErrorCode::InvalidArguments,
-                format!("The arguments do not fit the parameters of \"{}\"; `errors` names every fault.", request.tool),
+                format!(
+                    "The arguments do not fit the parameters of \"{}\"; `errors` names every fault.",
+                    request.tool
+                ),
             )
             .errors(errors)
             .call_id(id);
@@ -156,20 +202,36 @@ async fn finish(app: Arc<App>, run: Run) -> ApiResult<CallResponse> {
     let outcome = app.executors.execute(run.invocation).await;
     let duration_ms = (app.clock.now() - run.started).num_milliseconds().max(0);
     let after = next_state(&run.tool, &run.state, outcome.is_ok());
-    let (usage, answer) = shape(run.id, StateChange { before: run.state, after: after.clone() }, duration_ms, outcome);
+    let (usage, answer) = shape(
+        run.id,
+        StateChange {
+            before: run.state,
+            after: after.clone(),
+        },
+        duration_ms,
+        outcome,
+    );
     let code = answer.error.as_ref().map(|error| error.code);
     app.metrics.call(kind, code, duration_ms);
 
     let completion = Completion {
         project: run.project,
         id: run.id,
-        outcome: if code.is_none() { AuditOutcome::Succeeded } else { AuditOutcome::Failed },
+        outcome: if code.is_none() {
+            AuditOutcome::Succeeded
+        } else {
+            AuditOutcome::Failed
+        },
         code,
         state_after: after,
         duration_ms,
         usage,
         settlement: run.idempotency.and_then(|key| {
-            Some(Settlement { key, status: 200, body: serde_json::to_value(&answer).ok()? })
+            Some(Settlement {
+                key,
+                status: 200,
+                body: serde_json::to_value(&answer).ok()?,
+            })
         }),
     };
     complete(&app, completion).await?;

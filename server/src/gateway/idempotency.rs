@@ -36,10 +36,16 @@ where
     W: FnOnce() -> F,
     F: Future<Output = ApiResult<CallResponse>>,
 {
-    let Some(key) = key else { return work().await.map(Answer::Fresh) };
+    let Some(key) = key else {
+        return work().await.map(Answer::Fresh);
+    };
     let now = app.clock.now();
-    let claim =
-        Claim { key: key.clone(), fingerprint: fingerprint(request), call, expires_at: now + RETENTION };
+    let claim = Claim {
+        key: key.clone(),
+        fingerprint: fingerprint(request),
+        call,
+        expires_at: now + RETENTION,
+    };
     match app.store.claim(&claim, now).await? {
         Claimed::Fresh => {}
         Claimed::Answered(_, body) => return Ok(Answer::Replayed(body)),
@@ -69,7 +75,8 @@ where
     if let Err(error) = &outcome {
         // Refused before anything ran: the key is free again. A call that ran has settled its claim already, and
         // `release` leaves settled claims alone. One that ran without being recorded keeps its claim.
-        let ran = error.code() == ErrorCode::Internal || (error.code() == ErrorCode::AuditUnavailable && !error.retryable());
+        let ran = error.code() == ErrorCode::Internal
+            || (error.code() == ErrorCode::AuditUnavailable && !error.retryable());
         if !ran && let Err(cause) = app.store.release(&key, call).await {
             tracing::warn!(%cause, "an idempotency key could not be released; it expires by itself");
         }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use toolgate_api::tools::{DefinitionKind, UploadItem, UploadOutcome, UploadResult};
 use toolgate_api::{Diagnostic, ErrorCode};
-use toolgate_core::definition::{self, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool};
+use toolgate_core::definition::{
+    self, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool,
+};
 use toolgate_core::ids::{ProjectId, ToolName};
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Publication, RevisionRow};
@@ -41,7 +43,9 @@ pub fn invalid_definition(errors: Vec<Diagnostic>) -> ApiError {
     let faults = errors.iter().filter(|error| error.is_error()).count();
     ApiError::new(
         ErrorCode::InvalidDefinition,
-        format!("{faults} fault(s) in the definitions; nothing was stored. `errors` names each with its place."),
+        format!(
+            "{faults} fault(s) in the definitions; nothing was stored. `errors` names each with its place."
+        ),
     )
     .errors(errors)
 }
@@ -55,13 +59,20 @@ pub async fn upload(
     dry_run: bool,
 ) -> ApiResult<UploadResult> {
     let mut warnings = upload.warnings;
-    warnings.extend(upload.tools.iter().filter_map(|tool| egress_warning(app, &tool.definition)));
+    warnings.extend(
+        upload
+            .tools
+            .iter()
+            .filter_map(|tool| egress_warning(app, &tool.definition)),
+    );
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         check_expectations(&state, &upload.tools)?;
         let mut items = plan(app, &state, &upload.tools, &upload.services).await?;
         let changed = |kind, name: &str| {
-            items.iter().any(|item| item.kind == kind && item.name == name && item.outcome != UploadOutcome::Unchanged)
+            items.iter().any(|item| {
+                item.kind == kind && item.name == name && item.outcome != UploadOutcome::Unchanged
+            })
         };
         let tools: Vec<(ToolName, Option<ToolDefinition>)> = upload
             .tools
@@ -76,20 +87,33 @@ pub async fn upload(
             .cloned()
             .collect();
         if dry_run || (tools.is_empty() && services.is_empty()) {
-            return Ok(UploadResult { dry_run, items, warnings });
+            return Ok(UploadResult {
+                dry_run,
+                items,
+                warnings,
+            });
         }
-        let Some(published) = commit(app, &state, author, tools, services).await? else { continue };
-        for (kind, revisions) in
-            [(DefinitionKind::Tool, published.tools), (DefinitionKind::ToolService, published.services)]
-        {
+        let Some(published) = commit(app, &state, author, tools, services).await? else {
+            continue;
+        };
+        for (kind, revisions) in [
+            (DefinitionKind::Tool, published.tools),
+            (DefinitionKind::ToolService, published.services),
+        ] {
             for (name, revision) in revisions {
-                let stored = items.iter_mut().find(|item| item.kind == kind && item.name == name.as_str());
+                let stored = items
+                    .iter_mut()
+                    .find(|item| item.kind == kind && item.name == name.as_str());
                 if let Some(item) = stored {
                     item.revision = revision;
                 }
             }
         }
-        return Ok(UploadResult { dry_run, items, warnings });
+        return Ok(UploadResult {
+            dry_run,
+            items,
+            warnings,
+        });
     }
     Err(too_busy())
 }
@@ -104,9 +128,15 @@ pub async fn delete_tool(
 ) -> ApiResult<()> {
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
-        let tool = state.snapshot.tool(name.as_str()).ok_or_else(|| tool_not_found(name.as_str()))?;
+        let tool = state
+            .snapshot
+            .tool(name.as_str())
+            .ok_or_else(|| tool_not_found(name.as_str()))?;
         matches(tool.revision)?;
-        if commit(app, &state, author, vec![(name.clone(), None)], Vec::new()).await?.is_some() {
+        if commit(app, &state, author, vec![(name.clone(), None)], Vec::new())
+            .await?
+            .is_some()
+        {
             return Ok(());
         }
     }
@@ -124,7 +154,10 @@ pub async fn restore(
     let Some(definition) = row.definition else {
         return Err(ApiError::new(
             ErrorCode::InvalidRequest,
-            format!("Revision {} deleted the tool, so there is nothing to restore. Choose an earlier one.", row.revision),
+            format!(
+                "Revision {} deleted the tool, so there is nothing to restore. Choose an earlier one.",
+                row.revision
+            ),
         ));
     };
     let state = current(app, project)?;
@@ -133,16 +166,36 @@ pub async fn restore(
         .map_err(invalid_definition)?;
     let author = Author {
         name: author.name,
-        note: author.note.clone().or_else(|| Some(format!("restores revision {}", row.revision))),
+        note: author
+            .note
+            .clone()
+            .or_else(|| Some(format!("restores revision {}", row.revision))),
     };
-    let tools = vec![UploadedTool { definition, expect_revision }];
-    upload(app, project, &author, Upload { tools, services: Vec::new(), warnings }, false).await
+    let tools = vec![UploadedTool {
+        definition,
+        expect_revision,
+    }];
+    upload(
+        app,
+        project,
+        &author,
+        Upload {
+            tools,
+            services: Vec::new(),
+            warnings,
+        },
+        false,
+    )
+    .await
 }
 
 /// The project as it is now; it may have been deleted since the request began.
 fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
     let world = app.world.now();
-    world.project(project.as_str()).cloned().ok_or_else(|| ApiError::not_found(format!("project \"{project}\"")))
+    world
+        .project(project.as_str())
+        .cloned()
+        .ok_or_else(|| ApiError::not_found(format!("project \"{project}\"")))
 }
 
 /// Commits against the version of `state`; `None` when the database has a newer one, which is then loaded.
@@ -184,8 +237,10 @@ fn check_expectations(state: &ProjectState, tools: &[UploadedTool]) -> ApiResult
             let name = tool.definition.name.as_str();
             let found = state.snapshot.tool(name).map_or(0, |tool| tool.revision);
             (found != expected).then(|| {
-                Diagnostic::error(format!("\"{name}\" is at revision {found}, not at the expected {expected}"))
-                    .hint("read the current revision, merge, and send it with its number")
+                Diagnostic::error(format!(
+                    "\"{name}\" is at revision {found}, not at the expected {expected}"
+                ))
+                .hint("read the current revision, merge, and send it with its number")
             })
         })
         .collect();
@@ -211,9 +266,14 @@ async fn plan(
         let id = service.id.as_str();
         let before = state.snapshot.service(id);
         let revision = state.snapshot.service_revision(id).unwrap_or(0);
-        items.push(item(DefinitionKind::ToolService, id, before == Some(service), before.is_some(), revision, || {
-            definition::service_diff(before, Some(service))
-        }));
+        items.push(item(
+            DefinitionKind::ToolService,
+            id,
+            before == Some(service),
+            before.is_some(),
+            revision,
+            || definition::service_diff(before, Some(service)),
+        ));
     }
     for UploadedTool { definition, .. } in tools {
         let name = &definition.name;
@@ -221,7 +281,12 @@ async fn plan(
         let revision = match before {
             Some(tool) => tool.revision,
             // A deleted tool goes on counting where it stopped.
-            None => app.store.revisions(state.row.uid, name, None, 1).await?.first().map_or(0, |row| row.revision),
+            None => app
+                .store
+                .revisions(state.row.uid, name, None, 1)
+                .await?
+                .first()
+                .map_or(0, |row| row.revision),
         };
         let old = before.map(|tool| tool.definition.as_ref());
         items.push(item(
@@ -249,7 +314,13 @@ fn item(
         (false, true) => (UploadOutcome::Replaced, revision + 1, Some(diff())),
         (false, false) => (UploadOutcome::Created, revision + 1, Some(diff())),
     };
-    UploadItem { kind, name: name.to_owned(), outcome, revision, diff }
+    UploadItem {
+        kind,
+        name: name.to_owned(),
+        outcome,
+        revision,
+        diff,
+    }
 }
 
 /// Says early that calls will be refused until an operator allows the destination.
@@ -263,18 +334,28 @@ fn egress_warning(app: &App, definition: &ToolDefinition) -> Option<Diagnostic> 
     let url = url::Url::parse(base).ok()?;
     let refusal = app.egress.permits(&url).err()?;
     Some(
-        Diagnostic::warning(format!("calls of \"{}\" will be refused: {refusal}", definition.name))
-            .hint("ask the operator to add the host to TOOLGATE_EGRESS_ALLOW")
-            .at_pointer(pointer),
+        Diagnostic::warning(format!(
+            "calls of \"{}\" will be refused: {refusal}",
+            definition.name
+        ))
+        .hint("ask the operator to add the host to TOOLGATE_EGRESS_ALLOW")
+        .at_pointer(pointer),
     )
 }
 
 /// The project has no such tool.
 pub fn tool_not_found(name: &str) -> ApiError {
     let shown: String = name.chars().take(128).collect();
-    ApiError::new(ErrorCode::ToolNotFound, format!("The project has no tool \"{shown}\" that you may see."))
+    ApiError::new(
+        ErrorCode::ToolNotFound,
+        format!("The project has no tool \"{shown}\" that you may see."),
+    )
 }
 
 fn too_busy() -> ApiError {
-    ApiError::new(ErrorCode::Unavailable, "The project is being changed by many others. Try again.").retry_after(1)
+    ApiError::new(
+        ErrorCode::Unavailable,
+        "The project is being changed by many others. Try again.",
+    )
+    .retry_after(1)
 }

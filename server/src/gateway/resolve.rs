@@ -26,7 +26,13 @@ pub async fn resolve(
     let answer = snapshot.resolve(asker.granted, request.group.as_deref(), request.state.as_deref());
 
     let id = CallId(app.clock.new_id());
-    let mut record = record::decided(id, app.clock.now(), AuditAction::Resolve, asker, snapshot.version());
+    let mut record = record::decided(
+        id,
+        app.clock.now(),
+        AuditAction::Resolve,
+        asker,
+        snapshot.version(),
+    );
     record.requested_groups = requested.to_vec();
     state.clone_into(&mut record.state_before);
     let (outcome, code) = match &answer {
@@ -36,9 +42,22 @@ pub async fn resolve(
             (AuditOutcome::Denied, Some(ErrorCode::InsufficientToolGroups))
         }
     };
-    app.metrics.decision(if code.is_none() { Effect::Allow } else { Effect::Deny }, code);
-    let opening = Opening { project: project.row.uid, record: record::ended(record, outcome, code) };
-    app.records.open(opening).await.map_err(|error| record::audit_unavailable(app, &error))?;
+    app.metrics.decision(
+        if code.is_none() {
+            Effect::Allow
+        } else {
+            Effect::Deny
+        },
+        code,
+    );
+    let opening = Opening {
+        project: project.row.uid,
+        record: record::ended(record, outcome, code),
+    };
+    app.records
+        .open(opening)
+        .await
+        .map_err(|error| record::audit_unavailable(app, &error))?;
 
     match answer {
         Ok(availability) => Ok(ResolveResponse {

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use tokio::sync::Mutex;
 use toolgate_core::ids::{ProjectId, ProjectUid};
 use toolgate_core::snapshot::{ProjectSnapshot, ToolInput};
 use toolgate_store::rows::{ProjectRow, ProjectRows};
 use toolgate_store::{Scope, Store, StoreError};
-use tokio::sync::Mutex;
 
 use crate::auth::directory::Directory;
 
@@ -58,7 +58,10 @@ impl WorldHolder {
         let directory = Arc::new(load_directory(&store).await?);
         let holder = Self {
             store,
-            current: ArcSwap::from_pointee(World { directory, projects: HashMap::new() }),
+            current: ArcSwap::from_pointee(World {
+                directory,
+                projects: HashMap::new(),
+            }),
             refreshing: Mutex::new(()),
         };
         holder.refresh().await?;
@@ -77,11 +80,16 @@ impl WorldHolder {
         let versions = self.store.versions().await?;
         let old = self.now();
         let directory = match versions.get(&Scope::Directory) {
-            Some(&version) if version != old.directory.version() => Arc::new(load_directory(&self.store).await?),
+            Some(&version) if version != old.directory.version() => {
+                Arc::new(load_directory(&self.store).await?)
+            }
             _ => Arc::clone(&old.directory),
         };
-        let known: HashMap<ProjectUid, &Arc<ProjectState>> =
-            old.projects.values().map(|project| (project.row.uid, project)).collect();
+        let known: HashMap<ProjectUid, &Arc<ProjectState>> = old
+            .projects
+            .values()
+            .map(|project| (project.row.uid, project))
+            .collect();
         let mut changed = !Arc::ptr_eq(&directory, &old.directory);
         let mut projects = HashMap::with_capacity(versions.len());
         for (scope, version) in versions {
@@ -92,7 +100,9 @@ impl WorldHolder {
                 _ => {
                     changed = true;
                     // Deleted between the two reads: simply not there any more.
-                    let Some(rows) = self.store.load_project(uid).await? else { continue };
+                    let Some(rows) = self.store.load_project(uid).await? else {
+                        continue;
+                    };
                     Arc::new(compile(rows, previous.map(|state| &state.snapshot)))
                 }
             };
@@ -106,7 +116,8 @@ impl WorldHolder {
 }
 
 async fn load_directory(store: &Store) -> Result<Directory, WorldError> {
-    Directory::from_rows(store.load_directory().await?).map_err(|error| WorldError::Directory(error.to_string()))
+    Directory::from_rows(store.load_directory().await?)
+        .map_err(|error| WorldError::Directory(error.to_string()))
 }
 
 fn compile(rows: ProjectRows, previous: Option<&ProjectSnapshot>) -> ProjectState {
@@ -120,8 +131,15 @@ fn compile(rows: ProjectRows, previous: Option<&ProjectSnapshot>) -> ProjectStat
             updated_by: tool.updated_by,
         })
         .collect();
-    let services = rows.services.into_iter().map(|service| (service.definition, service.revision)).collect();
-    ProjectState { row: rows.project, snapshot: ProjectSnapshot::build(rows.version, tools, services, previous) }
+    let services = rows
+        .services
+        .into_iter()
+        .map(|service| (service.definition, service.revision))
+        .collect();
+    ProjectState {
+        row: rows.project,
+        snapshot: ProjectSnapshot::build(rows.version, tools, services, previous),
+    }
 }
 
 /// Why the world could not be loaded; the last good one stays.

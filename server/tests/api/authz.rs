@@ -9,12 +9,23 @@ use serde_json::{Value, json};
 use crate::support::{Client, TestApp, tool};
 
 /// Everyone who may try, weakest first. `stranger` is an owner of another project.
-const PRINCIPALS: [&str; 8] = ["anonymous", "stranger", "agent", "viewer", "auditor", "editor", "owner", "admin"];
+const PRINCIPALS: [&str; 8] = [
+    "anonymous",
+    "stranger",
+    "agent",
+    "viewer",
+    "auditor",
+    "editor",
+    "owner",
+    "admin",
+];
 
 /// Operation id to the principals that are let through; the others are refused as `refusal` says.
 fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
     const ALL: &[&str] = &PRINCIPALS;
-    const KNOWN: &[&str] = &["stranger", "agent", "viewer", "auditor", "editor", "owner", "admin"];
+    const KNOWN: &[&str] = &[
+        "stranger", "agent", "viewer", "auditor", "editor", "owner", "admin",
+    ];
     const MEMBERS: &[&str] = &["agent", "viewer", "auditor", "editor", "owner", "admin"];
     const READERS: &[&str] = &["viewer", "auditor", "editor", "owner", "admin"];
     const EDITORS: &[&str] = &["editor", "owner", "admin"];
@@ -64,7 +75,13 @@ async fn every_operation_lets_in_exactly_who_it_should() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     admin.post("/projects", &json!({"id": "other"})).await.expect(201);
-    admin.upload("/projects/demo/tools", &tool("ping", "https://api.example.com", "/ping", "group: [g]\n")).await.expect(201);
+    admin
+        .upload(
+            "/projects/demo/tools",
+            &tool("ping", "https://api.example.com", "/ping", "group: [g]\n"),
+        )
+        .await
+        .expect(201);
     let mut clients: BTreeMap<&str, Client<'_>> = BTreeMap::new();
     clients.insert("anonymous", app.anonymous());
     clients.insert("stranger", app.key(&admin, "other", "owner", &["*"]).await);
@@ -79,14 +96,18 @@ async fn every_operation_lets_in_exactly_who_it_should() {
     for (path, item) in document["paths"].as_object().unwrap() {
         for (method, operation) in item.as_object().unwrap() {
             let id = operation["operationId"].as_str().unwrap();
-            let allowed = table.get(id).unwrap_or_else(|| panic!("{id} has no row in the authorization table"));
+            let allowed = table
+                .get(id)
+                .unwrap_or_else(|| panic!("{id} has no row in the authorization table"));
             seen.insert(id.to_owned());
             for principal in PRINCIPALS {
                 let answer = attempt(&clients[principal], method, path, id).await;
                 let status = answer.status.as_u16();
                 let shown = answer.text();
                 if allowed.contains(&principal) {
-                    let code = serde_json::from_str::<Value>(&shown).map(|body| body["code"].clone()).unwrap_or_default();
+                    let code = serde_json::from_str::<Value>(&shown)
+                        .map(|body| body["code"].clone())
+                        .unwrap_or_default();
                     assert!(
                         status != 401 && code != "forbidden" && status < 500,
                         "{principal} should be let in by {id}, got {status} {shown}"
@@ -94,7 +115,11 @@ async fn every_operation_lets_in_exactly_who_it_should() {
                 } else {
                     let (expected, code) = refusal(principal, id);
                     assert_eq!(status, expected, "{principal} at {id}: {shown}");
-                    assert_eq!(serde_json::from_str::<Value>(&shown).unwrap()["code"], code, "{principal} at {id}");
+                    assert_eq!(
+                        serde_json::from_str::<Value>(&shown).unwrap()["code"],
+                        code,
+                        "{principal} at {id}"
+                    );
                 }
             }
         }
@@ -112,16 +137,28 @@ async fn attempt(client: &Client<'_>, method: &str, path: &str, id: &str) -> cra
         .replace("{tool_name}", "ping")
         .replace("{revision}", "1")
         .replace("{key_id}", "00000000-0000-7000-8000-000000000000");
-    let path = if id == "diff_tool_revisions" { format!("{path}?from=1&to=1") } else { path };
+    let path = if id == "diff_tool_revisions" {
+        format!("{path}?from=1&to=1")
+    } else {
+        path
+    };
     let body = match id {
         "login" => json!({"username": "x"}),
         _ => json!({}),
     };
-    if id == "logout" && client.token.as_ref().is_some_and(|token| !token.starts_with("tgk_")) {
+    if id == "logout"
+        && client
+            .token
+            .as_ref()
+            .is_some_and(|token| !token.starts_with("tgk_"))
+    {
         return client.get("/auth/me").await;
     }
     let request = client
-        .request(Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(), &path)
+        .request(
+            Method::from_bytes(method.to_uppercase().as_bytes()).unwrap(),
+            &path,
+        )
         .header(header::CONTENT_TYPE, "application/json")
         .header(header::IF_MATCH, "\"stale\"")
         .body(Body::from(body.to_string()))

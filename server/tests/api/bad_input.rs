@@ -12,21 +12,45 @@ async fn broken_and_unfitting_bodies() {
     let admin = app.demo().await;
     let calls = "/projects/demo/calls";
     let post = |kind: &'static str, body: &str| admin.body(Method::POST, calls, kind, body.to_owned());
-    let broken = post("application/json", "{\"tool\": ").await.problem(400, "malformed_request");
+    let broken = post("application/json", "{\"tool\": ")
+        .await
+        .problem(400, "malformed_request");
     assert_eq!(broken["errors"][0]["line"], 1);
-    post("application/json", "").await.problem(400, "malformed_request");
-    let deep = format!("{{\"tool\": \"a\", \"arguments\": {{\"x\": {}", "[".repeat(100_000));
-    post("application/json", &deep).await.problem(400, "malformed_request");
-    post("text/plain", "{}").await.problem(415, "unsupported_media_type");
-    let unknown = post("application/json", "{\"tool\": \"a\",\n \"grup\": []}").await.problem(422, "invalid_request");
+    post("application/json", "")
+        .await
+        .problem(400, "malformed_request");
+    let deep = format!(
+        "{{\"tool\": \"a\", \"arguments\": {{\"x\": {}",
+        "[".repeat(100_000)
+    );
+    post("application/json", &deep)
+        .await
+        .problem(400, "malformed_request");
+    post("text/plain", "{}")
+        .await
+        .problem(415, "unsupported_media_type");
+    let unknown = post("application/json", "{\"tool\": \"a\",\n \"grup\": []}")
+        .await
+        .problem(422, "invalid_request");
     assert_eq!(unknown["errors"][0]["line"], 2, "{unknown}");
-    post("application/json", "{\"tool\": 1}").await.problem(422, "invalid_request");
-    post("application/json", "{\"tool\": \"a\", \"group\": \"*\"}").await.problem(422, "invalid_request");
-    post("application/json", "{\"tool\": \"a\", \"arguments\": []}").await.problem(422, "invalid_request");
+    post("application/json", "{\"tool\": 1}")
+        .await
+        .problem(422, "invalid_request");
+    post("application/json", "{\"tool\": \"a\", \"group\": \"*\"}")
+        .await
+        .problem(422, "invalid_request");
+    post("application/json", "{\"tool\": \"a\", \"arguments\": []}")
+        .await
+        .problem(422, "invalid_request");
     let long = json!({"tool": "a", "state": "s".repeat(129), "context": {"agent_id": "a".repeat(257)}});
     let problem = admin.post(calls, &long).await.problem(422, "invalid_request");
     assert_eq!(problem["errors"].as_array().unwrap().len(), 2);
-    post("application/json", &format!("{{\"tool\": \"{}\"}}", "a".repeat(2 << 20))).await.problem(413, "payload_too_large");
+    post(
+        "application/json",
+        &format!("{{\"tool\": \"{}\"}}", "a".repeat(2 << 20)),
+    )
+    .await
+    .problem(413, "payload_too_large");
 }
 
 #[tokio::test]
@@ -37,18 +61,40 @@ async fn paths_and_methods() {
     let answer = admin.delete("/projects", None).await;
     assert!(answer.header("allow").contains("POST"));
     answer.problem(405, "method_not_allowed");
-    for path in ["/projects/..%2Fdemo", "/projects/demo%00", "/projects/%ff", "/projects/DEMO/tools"] {
+    for path in [
+        "/projects/..%2Fdemo",
+        "/projects/demo%00",
+        "/projects/%ff",
+        "/projects/DEMO/tools",
+    ] {
         let answer = admin.get(path).await;
-        assert!([400, 404].contains(&answer.status.as_u16()), "{path}: {}", answer.status);
-        assert_eq!(answer.header("content-type"), "application/problem+json", "{path}");
+        assert!(
+            [400, 404].contains(&answer.status.as_u16()),
+            "{path}: {}",
+            answer.status
+        );
+        assert_eq!(
+            answer.header("content-type"),
+            "application/problem+json",
+            "{path}"
+        );
     }
 }
 
 #[tokio::test]
 async fn hosts_that_are_not_ours() {
     let app = TestApp::new().await;
-    for (host, status) in [("evil.example", 421), ("127.0.0.1.evil.example", 421), ("localhost:8080", 200), ("127.0.0.1:8080", 200)] {
-        let request = Request::builder().uri("/healthz").header(header::HOST, host).body(Body::empty()).unwrap();
+    for (host, status) in [
+        ("evil.example", 421),
+        ("127.0.0.1.evil.example", 421),
+        ("localhost:8080", 200),
+        ("127.0.0.1:8080", 200),
+    ] {
+        let request = Request::builder()
+            .uri("/healthz")
+            .header(header::HOST, host)
+            .body(Body::empty())
+            .unwrap();
         assert_eq!(app.send(request).await.status, status, "{host}");
     }
 }
@@ -57,10 +103,23 @@ async fn hosts_that_are_not_ours() {
 async fn every_answer_carries_the_security_headers() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
-    for path in ["/healthz", "/projects", "/projects/demo/tools", "/nothing", "/openapi.json", "/ui/", "/metrics"] {
+    for path in [
+        "/healthz",
+        "/projects",
+        "/projects/demo/tools",
+        "/nothing",
+        "/openapi.json",
+        "/ui/",
+        "/metrics",
+    ] {
         let answer = admin.get(path).await;
         assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
-        assert!(answer.header("content-security-policy").contains("frame-ancestors 'none'"), "{path}");
+        assert!(
+            answer
+                .header("content-security-policy")
+                .contains("frame-ancestors 'none'"),
+            "{path}"
+        );
         assert!(!answer.header("x-request-id").is_empty(), "{path}");
     }
 }
@@ -72,7 +131,16 @@ async fn hostile_uploads_end_quickly_and_clearly() {
     let tools = "/projects/demo/tools";
     let bombs = [
         "{a: ".repeat(20_000),
-        format!("a: &a [{}]\n{}", "x,".repeat(100), (b'b'..=b'j').map(|c| { let (c, p) = (c as char, (c - 1) as char); format!("{c}: &{c} [*{p},*{p},*{p},*{p},*{p},*{p},*{p},*{p},*{p}]\n") }).collect::<String>()),
+        format!(
+            "a: &a [{}]\n{}",
+            "x,".repeat(100),
+            (b'b'..=b'j')
+                .map(|c| {
+                    let (c, p) = (c as char, (c - 1) as char);
+                    format!("{c}: &{c} [*{p},*{p},*{p},*{p},*{p},*{p},*{p},*{p},*{p}]\n")
+                })
+                .collect::<String>()
+        ),
         "name: a\nname: b\n".to_owned(),
         "name: !!python/object:os.system x\n".to_owned(),
         "\u{0}".to_owned(),
@@ -80,8 +148,14 @@ async fn hostile_uploads_end_quickly_and_clearly() {
         "- - - -".to_owned(),
     ];
     for bomb in bombs {
-        let problem = admin.upload(tools, &bomb).await.problem(422, "invalid_definition");
+        let problem = admin
+            .upload(tools, &bomb)
+            .await
+            .problem(422, "invalid_definition");
         assert!(!problem["errors"].as_array().unwrap().is_empty());
     }
-    admin.upload(tools, &format!("# {}\n", "x".repeat(2 << 20))).await.problem(413, "payload_too_large");
+    admin
+        .upload(tools, &format!("# {}\n", "x".repeat(2 << 20)))
+        .await
+        .problem(413, "payload_too_large");
 }

@@ -24,7 +24,10 @@ async fn a_call_is_decided_executed_recorded_and_answered() {
     let app = with_upstream(&base).await;
     let admin = app.demo().await;
     let more = "group: [knowledge]\nstate: analysis\navailable_in_states: [undefined]\n";
-    admin.upload("/projects/demo/tools", &tool("search", &base, "/search", more)).await.expect(201);
+    admin
+        .upload("/projects/demo/tools", &tool("search", &base, "/search", more))
+        .await
+        .expect(201);
     let agent = app.key(&admin, "demo", "agent", &["knowledge"]).await;
 
     let request = json!({"tool": "search", "arguments": {"q": "rust"}, "group": ["knowledge"], "context": {"agent_id": "a1"}});
@@ -32,10 +35,16 @@ async fn a_call_is_decided_executed_recorded_and_answered() {
     assert_eq!(answer["status"], "succeeded");
     assert_eq!(answer["result"]["path"], "/search");
     assert_eq!(answer["result"]["query"], json!({"q": "rust"}));
-    assert_eq!(answer["state"], json!({"before": "undefined", "after": "analysis"}));
+    assert_eq!(
+        answer["state"],
+        json!({"before": "undefined", "after": "analysis"})
+    );
     assert!(answer["duration_ms"].is_i64());
 
-    let path = format!("/projects/demo/audit?call_id={}", answer["call_id"].as_str().unwrap());
+    let path = format!(
+        "/projects/demo/audit?call_id={}",
+        answer["call_id"].as_str().unwrap()
+    );
     let record = admin.get(&path).await.expect(200).json()["items"][0].clone();
     assert_eq!(record["outcome"], "succeeded");
     assert_eq!(record["tool"], "search");
@@ -54,26 +63,49 @@ async fn refused_calls_run_nothing_and_are_explained_and_recorded() {
     let app = with_upstream(&base).await;
     let admin = app.demo().await;
     let more = "group: [knowledge]\navailable_in_states: [analysis]\n";
-    admin.upload("/projects/demo/tools", &tool("update", &base, "/update", more)).await.expect(201);
+    admin
+        .upload("/projects/demo/tools", &tool("update", &base, "/update", more))
+        .await
+        .expect(201);
     let agent = app.key(&admin, "demo", "agent", &["knowledge", "default"]).await;
 
     let rows: [(Value, u16, &str); 6] = [
-        (json!({"tool": "update", "group": ["admin"]}), 403, "insufficient_tool_groups"),
-        (json!({"tool": "nope", "group": ["admin"]}), 403, "insufficient_tool_groups"),
+        (
+            json!({"tool": "update", "group": ["admin"]}),
+            403,
+            "insufficient_tool_groups",
+        ),
+        (
+            json!({"tool": "nope", "group": ["admin"]}),
+            403,
+            "insufficient_tool_groups",
+        ),
         (json!({"tool": "nope"}), 404, "tool_not_found"),
         (json!({"tool": "update"}), 403, "tool_not_in_groups"),
-        (json!({"tool": "update", "group": ["knowledge"]}), 403, "tool_not_in_state"),
-        (json!({"tool": "update", "group": ["knowledge"], "state": "analysis", "arguments": {"q": 1}}), 422, "invalid_arguments"),
+        (
+            json!({"tool": "update", "group": ["knowledge"]}),
+            403,
+            "tool_not_in_state",
+        ),
+        (
+            json!({"tool": "update", "group": ["knowledge"], "state": "analysis", "arguments": {"q": 1}}),
+            422,
+            "invalid_arguments",
+        ),
     ];
     for (request, status, code) in rows {
         let problem = agent.post(CALLS, &request).await.problem(status, code);
-        let path = format!("/projects/demo/audit?call_id={}", problem["call_id"].as_str().unwrap());
+        let path = format!(
+            "/projects/demo/audit?call_id={}",
+            problem["call_id"].as_str().unwrap()
+        );
         let record = admin.get(&path).await.expect(200).json()["items"][0].clone();
         assert_eq!(record["outcome"], "denied", "{request}");
         assert_eq!(record["code"], code);
         assert_eq!(record["state_after"], record["state_before"]);
     }
-    let faulty = json!({"tool": "update", "group": ["knowledge"], "state": "analysis", "arguments": {"q": 1, "x": 2}});
+    let faulty =
+        json!({"tool": "update", "group": ["knowledge"], "state": "analysis", "arguments": {"q": 1, "x": 2}});
     let problem = agent.post(CALLS, &faulty).await.problem(422, "invalid_arguments");
     assert_eq!(problem["errors"].as_array().unwrap().len(), 2, "{problem}");
 }
@@ -83,12 +115,25 @@ async fn a_failed_call_does_not_move_the_state() {
     let base = echo().await;
     let app = with_upstream(&base).await;
     let admin = app.demo().await;
-    admin.upload("/projects/demo/tools", &tool("fails", &base, "/fails", "state: analysis\n")).await.expect(201);
-    let answer = admin.post(CALLS, &json!({"tool": "fails"})).await.expect(200).json();
+    admin
+        .upload(
+            "/projects/demo/tools",
+            &tool("fails", &base, "/fails", "state: analysis\n"),
+        )
+        .await
+        .expect(201);
+    let answer = admin
+        .post(CALLS, &json!({"tool": "fails"}))
+        .await
+        .expect(200)
+        .json();
     assert_eq!(answer["status"], "failed");
     assert_eq!(answer["error"]["code"], "upstream_rejected");
     assert_eq!(answer["error"]["upstream_status"], 404);
-    assert_eq!(answer["state"], json!({"before": "undefined", "after": "undefined"}));
+    assert_eq!(
+        answer["state"],
+        json!({"before": "undefined", "after": "undefined"})
+    );
     assert!(answer.get("result").is_none());
 }
 
@@ -104,7 +149,11 @@ async fn fixed_and_environment_arguments_are_hidden_and_win() {
     let agent = app.key(&admin, "demo", "agent", &["default"]).await;
 
     let shown = agent.get("/projects/demo/tools/search").await.expect(200).json();
-    let names: Vec<&String> = shown["parameters"]["properties"].as_object().unwrap().keys().collect();
+    let names: Vec<&String> = shown["parameters"]["properties"]
+        .as_object()
+        .unwrap()
+        .keys()
+        .collect();
     assert_eq!(names, ["q", "num"]);
     assert_eq!(shown["parameters"]["properties"]["num"]["default"], 5);
     assert_eq!(shown["parameters"]["required"], json!(["q"]));
@@ -113,15 +162,31 @@ async fn fixed_and_environment_arguments_are_hidden_and_win() {
     let request = json!({"tool": "search", "arguments": {"q": "rust", "tenant": "evil", "api_key": "mine"}});
     let answer = agent.post(CALLS, &request).await.expect(200);
     let result = answer.json()["result"].clone();
-    assert_eq!(result["query"], json!({"q": "rust", "num": "5", "tenant": "demo"}));
-    assert_eq!(result["key_bytes"], "canary-7f3a".len(), "the upstream got the value");
-    assert_eq!(result["headers"]["x-api-key"], "[redacted]", "and it does not come back");
+    assert_eq!(
+        result["query"],
+        json!({"q": "rust", "num": "5", "tenant": "demo"})
+    );
+    assert_eq!(
+        result["key_bytes"],
+        "canary-7f3a".len(),
+        "the upstream got the value"
+    );
+    assert_eq!(
+        result["headers"]["x-api-key"], "[redacted]",
+        "and it does not come back"
+    );
 
     let audit = admin.get("/projects/demo/audit").await.expect(200);
     assert!(!audit.text().contains("canary-7f3a"));
     let record = audit.json()["items"][0].clone();
-    assert_eq!(record["provenance"], json!({"q": "caller", "num": "default", "tenant": "fixed", "api_key": "env"}));
-    assert_eq!(record["arguments"], json!({"q": "rust", "num": 5, "tenant": "demo"}));
+    assert_eq!(
+        record["provenance"],
+        json!({"q": "caller", "num": "default", "tenant": "fixed", "api_key": "env"})
+    );
+    assert_eq!(
+        record["arguments"],
+        json!({"q": "rust", "num": 5, "tenant": "demo"})
+    );
 }
 
 async fn keyed(client: &Client<'_>, key: &str, body: &Value) -> Answer {
@@ -139,7 +204,10 @@ async fn a_repeated_request_is_answered_again_and_not_run_again() {
     let base = echo().await;
     let app = with_upstream(&base).await;
     let admin = app.demo().await;
-    admin.upload("/projects/demo/tools", &tool("search", &base, "/search", "")).await.expect(201);
+    admin
+        .upload("/projects/demo/tools", &tool("search", &base, "/search", ""))
+        .await
+        .expect(201);
     let agent = app.key(&admin, "demo", "agent", &["default"]).await;
     let request = json!({"tool": "search", "arguments": {"q": "rust"}});
 
@@ -148,17 +216,27 @@ async fn a_repeated_request_is_answered_again_and_not_run_again() {
     assert_eq!(first.json(), again.json());
     assert_eq!(again.header("idempotency-replayed"), "true");
     assert_eq!(first.header("idempotency-replayed"), "");
-    keyed(&agent, "k1", &json!({"tool": "search", "arguments": {"q": "go"}})).await.problem(422, "idempotency_mismatch");
+    keyed(&agent, "k1", &json!({"tool": "search", "arguments": {"q": "go"}}))
+        .await
+        .problem(422, "idempotency_mismatch");
     let other = keyed(&admin, "k1", &request).await.expect(200);
     assert_ne!(other.json()["call_id"], first.json()["call_id"]);
 
-    let records = admin.get("/projects/demo/audit?tool=search").await.expect(200).json();
+    let records = admin
+        .get("/projects/demo/audit?tool=search")
+        .await
+        .expect(200)
+        .json();
     assert_eq!(records["items"].as_array().unwrap().len(), 2);
     for bad in ["", "with space", &"k".repeat(256)] {
-        keyed(&agent, bad, &request).await.problem(400, "malformed_request");
+        keyed(&agent, bad, &request)
+            .await
+            .problem(400, "malformed_request");
     }
     // A refusal ran nothing, so the key is free for the mended request.
-    keyed(&agent, "k2", &json!({"tool": "nope"})).await.problem(404, "tool_not_found");
+    keyed(&agent, "k2", &json!({"tool": "nope"}))
+        .await
+        .problem(404, "tool_not_found");
     keyed(&agent, "k2", &request).await.expect(200);
 }
 
@@ -173,18 +251,38 @@ async fn what_is_listed_can_be_called_and_what_is_hidden_cannot() {
     for group in groups {
         for state in states {
             let name = format!("{}-{state}", group.replace('/', "."));
-            yaml += &tool(&name, &base, "/x", &format!("group: [\"{group}\"]\navailable_in_states: [{state}]\n---\n"));
+            yaml += &tool(
+                &name,
+                &base,
+                "/x",
+                &format!("group: [\"{group}\"]\navailable_in_states: [{state}]\n---\n"),
+            );
         }
     }
     admin.upload("/projects/demo/tools", &yaml).await.expect(201);
-    for requested in [json!(["a"]), json!(["b"]), json!(["a/x"]), json!(["a", "b"]), json!(["*"]), json!([])] {
+    for requested in [
+        json!(["a"]),
+        json!(["b"]),
+        json!(["a/x"]),
+        json!(["a", "b"]),
+        json!(["*"]),
+        json!([]),
+    ] {
         for state in states {
             let answer = admin
-                .post("/projects/demo/resolve", &json!({"group": requested, "state": state}))
+                .post(
+                    "/projects/demo/resolve",
+                    &json!({"group": requested, "state": state}),
+                )
                 .await
                 .expect(200)
                 .json();
-            let available: Vec<&str> = answer["available"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+            let available: Vec<&str> = answer["available"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|name| name.as_str().unwrap())
+                .collect();
             for group in groups {
                 for open in states {
                     let name = format!("{}-{open}", group.replace('/', "."));

@@ -30,13 +30,25 @@ async fn without_a_record_nothing_runs() {
     gate.add_permits(100);
     let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
     let admin = app.demo().await;
-    admin.upload("/projects/demo/tools", &tool("a", &base, "/x", "")).await.expect(201);
-    admin.post("/projects/demo/calls", &json!({"tool": "a"})).await.expect(200);
+    admin
+        .upload("/projects/demo/tools", &tool("a", &base, "/x", ""))
+        .await
+        .expect(201);
+    admin
+        .post("/projects/demo/calls", &json!({"tool": "a"}))
+        .await
+        .expect(200);
     assert_eq!(hits.load(Ordering::SeqCst), 1);
 
     app.app.store.close().await;
-    admin.post("/projects/demo/calls", &json!({"tool": "a"})).await.problem(503, "audit_unavailable");
-    admin.post("/projects/demo/resolve", &json!({})).await.problem(503, "audit_unavailable");
+    admin
+        .post("/projects/demo/calls", &json!({"tool": "a"}))
+        .await
+        .problem(503, "audit_unavailable");
+    admin
+        .post("/projects/demo/resolve", &json!({}))
+        .await
+        .problem(503, "audit_unavailable");
     admin.get("/readyz").await.problem(503, "unavailable");
     admin.get("/healthz").await.expect(200);
     assert_eq!(hits.load(Ordering::SeqCst), 1, "nothing was executed");
@@ -47,7 +59,10 @@ async fn a_caller_that_goes_away_leaves_a_complete_record() {
     let (base, hits, gate) = counting().await;
     let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
     let admin = app.demo().await;
-    admin.upload("/projects/demo/tools", &tool("a", &base, "/x", "")).await.expect(201);
+    admin
+        .upload("/projects/demo/tools", &tool("a", &base, "/x", ""))
+        .await
+        .expect(201);
     let body = json!({"tool": "a"});
     {
         let call = admin.post("/projects/demo/calls", &body);

@@ -22,7 +22,10 @@ async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
     let agent = app.client(secret);
     let me = agent.get("/auth/me").await.expect(200).json();
     assert_eq!(me["kind"], "service_key");
-    assert_eq!(me["projects"], json!([{"project_id": "demo", "role": "agent", "groups": ["default", "knowledge"]}]));
+    assert_eq!(
+        me["projects"],
+        json!([{"project_id": "demo", "role": "agent", "groups": ["default", "knowledge"]}])
+    );
 
     let path = format!("/projects/demo/keys/{}", created["id"].as_str().unwrap());
     let tag = admin.get(&path).await.expect(200).header("etag").to_owned();
@@ -42,11 +45,20 @@ async fn nobody_gives_more_than_they_hold() {
     let ask = |role: &str, groups: &[&str]| json!({"name": "k", "role": role, "groups": groups});
     let keys = "/projects/demo/keys";
     owner.post(keys, &ask("agent", &["knowledge"])).await.expect(201);
-    owner.post(keys, &ask("agent", &["knowledge/read"])).await.expect(201);
+    owner
+        .post(keys, &ask("agent", &["knowledge/read"]))
+        .await
+        .expect(201);
     owner.post(keys, &ask("agent", &[])).await.expect(201);
-    let problem = owner.post(keys, &ask("agent", &["knowledge", "admin"])).await.problem(403, "forbidden");
+    let problem = owner
+        .post(keys, &ask("agent", &["knowledge", "admin"]))
+        .await
+        .problem(403, "forbidden");
     assert_eq!(problem["missing_groups"], json!(["admin"]));
-    owner.post(keys, &ask("agent", &["*"])).await.problem(403, "forbidden");
+    owner
+        .post(keys, &ask("agent", &["*"]))
+        .await
+        .problem(403, "forbidden");
 }
 
 #[tokio::test]
@@ -56,13 +68,28 @@ async fn what_a_key_needs_is_checked() {
     for (body, pointer) in [
         (json!({"name": "", "role": "agent", "groups": []}), "/name"),
         (json!({"name": "k", "role": "agent", "groups": [""]}), "/groups/0"),
-        (json!({"name": "k", "role": "agent", "groups": ["a", " b"]}), "/groups/1"),
-        (json!({"name": "k", "role": "agent", "groups": [], "expires_in_s": 0}), "/expires_in_s"),
+        (
+            json!({"name": "k", "role": "agent", "groups": ["a", " b"]}),
+            "/groups/1",
+        ),
+        (
+            json!({"name": "k", "role": "agent", "groups": [], "expires_in_s": 0}),
+            "/expires_in_s",
+        ),
     ] {
-        let problem = admin.post("/projects/demo/keys", &body).await.problem(422, "invalid_request");
+        let problem = admin
+            .post("/projects/demo/keys", &body)
+            .await
+            .problem(422, "invalid_request");
         assert_eq!(problem["errors"][0]["pointer"], pointer, "{body}");
     }
-    for body in [json!({"name": "k", "role": "boss", "groups": []}), json!({"name": "k", "role": "agent"})] {
-        admin.post("/projects/demo/keys", &body).await.problem(422, "invalid_request");
+    for body in [
+        json!({"name": "k", "role": "boss", "groups": []}),
+        json!({"name": "k", "role": "agent"}),
+    ] {
+        admin
+            .post("/projects/demo/keys", &body)
+            .await
+            .problem(422, "invalid_request");
     }
 }

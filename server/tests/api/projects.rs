@@ -12,14 +12,23 @@ async fn a_project_is_created_listed_and_deleted() {
     assert_eq!(answer.header("location"), "/projects/demo");
     let tag = answer.header("etag").to_owned();
     assert_eq!(answer.json()["name"], "demo");
-    admin.post("/projects", &json!({"id": "demo", "name": "Again"})).await.problem(409, "conflict");
+    admin
+        .post("/projects", &json!({"id": "demo", "name": "Again"}))
+        .await
+        .problem(409, "conflict");
 
     let list = admin.get("/projects").await.expect(200).json();
     assert_eq!(list["items"][0]["id"], "demo");
     assert_eq!(admin.get("/projects/demo").await.expect(200).header("etag"), tag);
 
-    admin.delete("/projects/demo", None).await.problem(428, "precondition_required");
-    admin.delete("/projects/demo", Some("\"other\"")).await.problem(412, "precondition_failed");
+    admin
+        .delete("/projects/demo", None)
+        .await
+        .problem(428, "precondition_required");
+    admin
+        .delete("/projects/demo", Some("\"other\""))
+        .await
+        .problem(412, "precondition_failed");
     admin.delete("/projects/demo", Some(&tag)).await.expect(204);
     admin.get("/projects/demo").await.problem(404, "not_found");
     let list = admin.get("/projects").await.expect(200).json();
@@ -31,7 +40,10 @@ async fn the_creator_holds_everything_explicitly() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let me = admin.get("/auth/me").await.expect(200).json();
-    assert_eq!(me["projects"], json!([{"project_id": "demo", "role": "owner", "groups": ["*"]}]));
+    assert_eq!(
+        me["projects"],
+        json!([{"project_id": "demo", "role": "owner", "groups": ["*"]}])
+    );
 }
 
 #[tokio::test]
@@ -45,11 +57,20 @@ async fn ids_and_names_are_checked() {
         (json!({"id": "ok", "name": " "}), "/name"),
         (json!({"id": "ok", "name": "a\u{0}b"}), "/name"),
     ] {
-        let problem = admin.post("/projects", &body).await.problem(422, "invalid_request");
+        let problem = admin
+            .post("/projects", &body)
+            .await
+            .problem(422, "invalid_request");
         assert_eq!(problem["errors"][0]["pointer"], pointer, "{body}");
     }
-    let problem = admin.post("/projects", &json!({"id": "ok", "nme": "x"})).await.problem(422, "invalid_request");
-    assert!(problem["errors"][0]["message"].as_str().unwrap().contains("nme"), "{problem}");
+    let problem = admin
+        .post("/projects", &json!({"id": "ok", "nme": "x"}))
+        .await
+        .problem(422, "invalid_request");
+    assert!(
+        problem["errors"][0]["message"].as_str().unwrap().contains("nme"),
+        "{problem}"
+    );
 }
 
 #[tokio::test]
@@ -62,12 +83,22 @@ async fn a_foreign_project_looks_like_no_project() {
     let listed = owner.get("/projects").await.expect(200).json();
     assert_eq!(listed["items"].as_array().unwrap().len(), 1);
     for path in ["", "/tools", "/tools/x", "/tools/x/revisions", "/keys", "/audit"] {
-        let foreign = owner.get(&format!("/projects/other{path}")).await.problem(404, "not_found");
-        let absent = owner.get(&format!("/projects/absent{path}")).await.problem(404, "not_found");
-        let alike = |problem: &serde_json::Value| problem["detail"].as_str().unwrap().replace("absent", "other");
+        let foreign = owner
+            .get(&format!("/projects/other{path}"))
+            .await
+            .problem(404, "not_found");
+        let absent = owner
+            .get(&format!("/projects/absent{path}"))
+            .await
+            .problem(404, "not_found");
+        let alike =
+            |problem: &serde_json::Value| problem["detail"].as_str().unwrap().replace("absent", "other");
         assert_eq!(alike(&foreign), alike(&absent), "{path}");
     }
-    owner.post("/projects", &json!({"id": "mine"})).await.problem(403, "forbidden");
+    owner
+        .post("/projects", &json!({"id": "mine"}))
+        .await
+        .problem(403, "forbidden");
 }
 
 #[tokio::test]
@@ -75,13 +106,21 @@ async fn a_deleted_project_leaves_nothing_to_its_successor() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let key = app.key(&admin, "demo", "agent", &["*"]).await;
-    key.post("/projects/demo/resolve", &json!({"group": ["*"]})).await.expect(200);
+    key.post("/projects/demo/resolve", &json!({"group": ["*"]}))
+        .await
+        .expect(200);
     admin.delete("/projects/demo", Some("*")).await.expect(204);
     key.get("/projects/demo").await.problem(401, "unauthenticated");
     admin.post("/projects", &json!({"id": "demo"})).await.expect(201);
     key.get("/projects/demo").await.problem(401, "unauthenticated");
-    assert_eq!(admin.get("/projects/demo/audit").await.expect(200).json()["items"], json!([]));
-    assert_eq!(admin.get("/projects/demo/keys").await.expect(200).json()["items"], json!([]));
+    assert_eq!(
+        admin.get("/projects/demo/audit").await.expect(200).json()["items"],
+        json!([])
+    );
+    assert_eq!(
+        admin.get("/projects/demo/keys").await.expect(200).json()["items"],
+        json!([])
+    );
 }
 
 #[tokio::test]
@@ -93,7 +132,11 @@ async fn pages_follow_each_other() {
     }
     let first = admin.get("/projects?limit=2").await.expect(200).json();
     let cursor = first["next_cursor"].as_str().unwrap();
-    let second = admin.get(&format!("/projects?limit=2&cursor={cursor}")).await.expect(200).json();
+    let second = admin
+        .get(&format!("/projects?limit=2&cursor={cursor}"))
+        .await
+        .expect(200)
+        .json();
     let ids: Vec<&str> = [&first, &second]
         .into_iter()
         .flat_map(|page| page["items"].as_array().unwrap())
@@ -102,6 +145,9 @@ async fn pages_follow_each_other() {
     assert_eq!(ids, ["a", "b", "c"]);
     assert!(second.get("next_cursor").is_none());
     for query in ["cursor=x", "limit=0", "limit=201", "limit=x", "nope=1"] {
-        admin.get(&format!("/projects?{query}")).await.problem(400, "malformed_request");
+        admin
+            .get(&format!("/projects?{query}"))
+            .await
+            .problem(400, "malformed_request");
     }
 }

@@ -7,7 +7,11 @@ use crate::support::{Client, TestApp};
 const WORKFLOW: &str = include_str!("../../../openapi/examples/knowledge-workflow.yaml");
 
 async fn ask(client: &Client<'_>, group: Value, state: &str) -> Value {
-    client.post("/projects/demo/resolve", &json!({"group": group, "state": state})).await.expect(200).json()
+    client
+        .post("/projects/demo/resolve", &json!({"group": group, "state": state}))
+        .await
+        .expect(200)
+        .json()
 }
 
 #[tokio::test]
@@ -17,8 +21,14 @@ async fn the_specifications_requests_by_the_rule() {
     admin.upload("/projects/demo/tools", WORKFLOW).await.expect(201);
 
     let research = ask(&admin, json!(["read-only", "knowledge"]), "undefined").await;
-    assert_eq!(research["available"], json!(["knowledge-query", "text-completion"]));
-    assert_eq!(research["filtered_by_group"], json!(["complex-analysis", "reset-workflow"]));
+    assert_eq!(
+        research["available"],
+        json!(["knowledge-query", "text-completion"])
+    );
+    assert_eq!(
+        research["filtered_by_group"],
+        json!(["complex-analysis", "reset-workflow"])
+    );
     assert_eq!(research["filtered_by_state"], json!(["graph-update"]));
 
     let analysis = ask(&admin, json!(["advanced", "compute", "write"]), "analysis").await;
@@ -28,7 +38,10 @@ async fn the_specifications_requests_by_the_rule() {
     assert_eq!(results["available"], json!(["reset-workflow"]));
 
     let everything = ask(&admin, json!(["*"]), "undefined").await;
-    assert_eq!(everything["available"], json!(["knowledge-query", "text-completion"]));
+    assert_eq!(
+        everything["available"],
+        json!(["knowledge-query", "text-completion"])
+    );
     assert_eq!(everything["filtered_by_group"], json!([]));
 }
 
@@ -36,19 +49,33 @@ async fn the_specifications_requests_by_the_rule() {
 async fn absent_null_and_empty_stay_different() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
-    admin.upload("/projects/demo/tools", "name: plain\ntype: text-completion\ndescription: No group.\n").await.expect(201);
+    admin
+        .upload(
+            "/projects/demo/tools",
+            "name: plain\ntype: text-completion\ndescription: No group.\n",
+        )
+        .await
+        .expect(201);
     for (body, requested, available) in [
         (json!({}), json!(["default"]), json!(["plain"])),
         (json!({"group": null}), json!(["default"]), json!(["plain"])),
         (json!({"group": []}), json!([]), json!([])),
         (json!({"group": ["nope"]}), json!(["nope"]), json!([])),
     ] {
-        let answer = admin.post("/projects/demo/resolve", &body).await.expect(200).json();
+        let answer = admin
+            .post("/projects/demo/resolve", &body)
+            .await
+            .expect(200)
+            .json();
         assert_eq!(answer["requested_groups"], requested, "{body}");
         assert_eq!(answer["available"], available, "{body}");
         assert_eq!(answer["state"], "undefined");
     }
-    let unknown = admin.post("/projects/demo/resolve", &json!({"group": ["nope", "default"]})).await.expect(200).json();
+    let unknown = admin
+        .post("/projects/demo/resolve", &json!({"group": ["nope", "default"]}))
+        .await
+        .expect(200)
+        .json();
     assert_eq!(unknown["unknown_groups"], json!(["nope"]));
 }
 
@@ -68,13 +95,27 @@ async fn asking_for_more_than_was_granted_is_refused_whole_and_recorded() {
             .await
             .problem(403, "insufficient_tool_groups");
         assert_eq!(problem["missing_groups"], missing);
-        assert!(problem["detail"].as_str().unwrap().starts_with("Insufficient permissions for requested tool groups"));
-        let path = format!("/projects/demo/audit?call_id={}", problem["call_id"].as_str().unwrap());
+        assert!(
+            problem["detail"]
+                .as_str()
+                .unwrap()
+                .starts_with("Insufficient permissions for requested tool groups")
+        );
+        let path = format!(
+            "/projects/demo/audit?call_id={}",
+            problem["call_id"].as_str().unwrap()
+        );
         let record = admin.get(&path).await.expect(200).json()["items"][0].clone();
         assert_eq!(record["outcome"], "denied");
         assert_eq!(record["missing_groups"], missing);
         assert_eq!(record["granted_groups"], json!(["knowledge"]));
     }
-    agent.post("/projects/demo/resolve", &json!({"group": ["knowledge/read"]})).await.expect(200);
-    agent.post("/projects/demo/resolve", &json!({"group": []})).await.expect(200);
+    agent
+        .post("/projects/demo/resolve", &json!({"group": ["knowledge/read"]}))
+        .await
+        .expect(200);
+    agent
+        .post("/projects/demo/resolve", &json!({"group": []}))
+        .await
+        .expect(200);
 }

@@ -44,13 +44,20 @@ impl Answer {
     }
 
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap_or_default())
+        self.headers
+            .get(name)
+            .map_or("", |value| value.to_str().unwrap_or_default())
     }
 
     /// Asserts the status, showing the body when it is another one.
     #[track_caller]
     pub(crate) fn expect(self, status: u16) -> Self {
-        assert_eq!(self.status.as_u16(), status, "{}", String::from_utf8_lossy(&self.body));
+        assert_eq!(
+            self.status.as_u16(),
+            status,
+            "{}",
+            String::from_utf8_lossy(&self.body)
+        );
         self
     }
 
@@ -88,31 +95,60 @@ impl TestApp {
             ("TOOLGATE_ADMIN_USERNAME".to_owned(), ADMIN.to_owned()),
             ("TOOLGATE_ADMIN_PASSWORD".to_owned(), PASSWORD.to_owned()),
         ];
-        env.extend(settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
+        env.extend(
+            settings
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+        );
         let config = Config::load(&ServeArgs::default(), env, |path| std::fs::read_to_string(path))
             .unwrap_or_else(|error| panic!("{error}"));
-        let started = start::start(config, Arc::new(SystemClock), Shutdown::new(), Metrics::new()).await.expect("the application starts");
+        let started = start::start(config, Arc::new(SystemClock), Shutdown::new(), Metrics::new())
+            .await
+            .expect("the application starts");
         let app = Arc::clone(&started.app);
-        Self { router: toolgate::router::router(Arc::clone(&app)), app, _started: started, _folder: folder }
+        Self {
+            router: toolgate::router::router(Arc::clone(&app)),
+            app,
+            _started: started,
+            _folder: folder,
+        }
     }
 
     /// Sends a request as it is.
     pub(crate) async fn send(&self, mut request: Request<Body>) -> Answer {
-        request.headers_mut().entry(header::HOST).or_insert_with(|| "127.0.0.1:8080".parse().expect("a header value"));
-        let response = self.router.clone().oneshot(request).await.expect("the router is infallible");
+        request
+            .headers_mut()
+            .entry(header::HOST)
+            .or_insert_with(|| "127.0.0.1:8080".parse().expect("a header value"));
+        let response = self
+            .router
+            .clone()
+            .oneshot(request)
+            .await
+            .expect("the router is infallible");
         let (parts, body) = response.into_parts();
         let body = body.collect().await.expect("a whole body").to_bytes().to_vec();
-        Answer { status: parts.status, headers: parts.headers, body }
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            body,
+        }
     }
 
     /// A client without a credential.
     pub(crate) fn anonymous(&self) -> Client<'_> {
-        Client { app: self, token: None }
+        Client {
+            app: self,
+            token: None,
+        }
     }
 
     /// A client with a bearer token.
     pub(crate) fn client(&self, token: impl Into<String>) -> Client<'_> {
-        Client { app: self, token: Some(token.into()) }
+        Client {
+            app: self,
+            token: Some(token.into()),
+        }
     }
 
     /// The administrator, signed in.
@@ -125,14 +161,26 @@ impl TestApp {
     /// The administrator in a new project `demo`.
     pub(crate) async fn demo(&self) -> Client<'_> {
         let admin = self.admin().await;
-        admin.post("/projects", &json!({"id": "demo", "name": "Demonstration"})).await.expect(201);
+        admin
+            .post("/projects", &json!({"id": "demo", "name": "Demonstration"}))
+            .await
+            .expect(201);
         admin
     }
 
     /// A new key in a project, as a client.
-    pub(crate) async fn key(&self, admin: &Client<'_>, project: &str, role: &str, groups: &[&str]) -> Client<'_> {
+    pub(crate) async fn key(
+        &self,
+        admin: &Client<'_>,
+        project: &str,
+        role: &str,
+        groups: &[&str],
+    ) -> Client<'_> {
         let body = json!({"name": format!("{role} key"), "role": role, "groups": groups});
-        let answer = admin.post(&format!("/projects/{project}/keys"), &body).await.expect(201);
+        let answer = admin
+            .post(&format!("/projects/{project}/keys"), &body)
+            .await
+            .expect(201);
         self.client(answer.json()["secret"].as_str().expect("a secret"))
     }
 }
@@ -158,28 +206,41 @@ impl Client<'_> {
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
-        self.send(self.request(Method::GET, path).body(Body::empty()).expect("a request")).await
+        self.send(
+            self.request(Method::GET, path)
+                .body(Body::empty())
+                .expect("a request"),
+        )
+        .await
     }
 
     pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
-        self.body(Method::POST, path, "application/json", body.to_string()).await
+        self.body(Method::POST, path, "application/json", body.to_string())
+            .await
     }
 
     pub(crate) async fn upload(&self, path: &str, yaml: &str) -> Answer {
-        self.body(Method::POST, path, "application/yaml", yaml.to_owned()).await
+        self.body(Method::POST, path, "application/yaml", yaml.to_owned())
+            .await
     }
 
     pub(crate) async fn body(&self, method: Method, path: &str, kind: &str, body: String) -> Answer {
-        let request = self.request(method, path).header(header::CONTENT_TYPE, kind).body(Body::from(body));
+        let request = self
+            .request(method, path)
+            .header(header::CONTENT_TYPE, kind)
+            .body(Body::from(body));
         self.send(request.expect("a request")).await
     }
 
     pub(crate) async fn put(&self, path: &str, if_match: Option<&str>, yaml: &str) -> Answer {
-        let mut builder = self.request(Method::PUT, path).header(header::CONTENT_TYPE, "application/yaml");
+        let mut builder = self
+            .request(Method::PUT, path)
+            .header(header::CONTENT_TYPE, "application/yaml");
         if let Some(tag) = if_match {
             builder = builder.header(header::IF_MATCH, tag);
         }
-        self.send(builder.body(Body::from(yaml.to_owned())).expect("a request")).await
+        self.send(builder.body(Body::from(yaml.to_owned())).expect("a request"))
+            .await
     }
 
     pub(crate) async fn delete(&self, path: &str, if_match: Option<&str>) -> Answer {
@@ -195,21 +256,44 @@ impl Client<'_> {
 pub(crate) async fn echo() -> String {
     use axum::extract::Query;
     use std::collections::BTreeMap;
-    let echo = |method: Method, uri: axum::http::Uri, Query(query): Query<BTreeMap<String, String>>, headers: HeaderMap, body: String| async move {
+    let echo = |method: Method,
+                uri: axum::http::Uri,
+                Query(query): Query<BTreeMap<String, String>>,
+                headers: HeaderMap,
+                body: String| async move {
         let headers: BTreeMap<String, String> = headers
             .iter()
-            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
+            .map(|(name, value)| {
+                (
+                    name.to_string(),
+                    String::from_utf8_lossy(value.as_bytes()).into_owned(),
+                )
+            })
             .collect();
         let key_bytes = headers.get("x-api-key").map_or(0, String::len);
-        axum::Json(json!({"key_bytes": key_bytes, "method": method.as_str(), "path": uri.path(), "query": query, "headers": headers, "body": body}))
+        axum::Json(
+            json!({"key_bytes": key_bytes, "method": method.as_str(), "path": uri.path(), "query": query, "headers": headers, "body": body}),
+        )
     };
-    let fails = || async { (StatusCode::NOT_FOUND, axum::Json(json!({"message": "no such thing"}))) };
-    serve(Router::new().route("/fails", axum::routing::any(fails)).fallback(echo)).await
+    let fails = || async {
+        (
+            StatusCode::NOT_FOUND,
+            axum::Json(json!({"message": "no such thing"})),
+        )
+    };
+    serve(
+        Router::new()
+            .route("/fails", axum::routing::any(fails))
+            .fallback(echo),
+    )
+    .await
 }
 
 /// Serves a router on a free loopback port until the test ends; answers its base address.
 pub(crate) async fn serve(router: Router) -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a free port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(async move { axum::serve(listener, router).await });
     format!("http://{address}")
