@@ -1,7 +1,6 @@
 //! Tools and services of a project: loading them, publishing changes, and the history of each tool.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
 use toolgate_core::ids::{ProjectUid, ToolName};
 
@@ -27,31 +26,25 @@ pub struct Published {
 
 type RevisionColumns = (String, i64, String, i64, Option<String>, Option<String>);
 
-static LAST_REVISIONS: LazyLock<MultiRow> = LazyLock::new(|| {
-    MultiRow::new(
+static LAST_REVISIONS: MultiRow = MultiRow::new(
         "WITH wanted (project_uid, name) AS (",
         2,
         ") SELECT wanted.name, MAX(tool_revisions.revision) FROM wanted
            JOIN tool_revisions ON tool_revisions.project_uid = wanted.project_uid AND tool_revisions.name = wanted.name
            GROUP BY wanted.name",
-    )
-});
-static INSERT_REVISIONS: LazyLock<MultiRow> = LazyLock::new(|| {
-    MultiRow::new(
-        "INSERT INTO tool_revisions (project_uid, name, revision, author, created_at, note, definition)",
-        7,
-        "",
-    )
-});
-static PUT_TOOLS: LazyLock<MultiRow> = LazyLock::new(|| {
-    MultiRow::new(
-        "INSERT INTO tools (project_uid, name, revision, definition, updated_at, updated_by)",
-        6,
-        " ON CONFLICT (project_uid, name)
+);
+static INSERT_REVISIONS: MultiRow = MultiRow::new(
+    "INSERT INTO tool_revisions (project_uid, name, revision, author, created_at, note, definition)",
+    7,
+    "",
+);
+static PUT_TOOLS: MultiRow = MultiRow::new(
+    "INSERT INTO tools (project_uid, name, revision, definition, updated_at, updated_by)",
+    6,
+    " ON CONFLICT (project_uid, name)
           DO UPDATE SET revision = excluded.revision, definition = excluded.definition,
                         updated_at = excluded.updated_at, updated_by = excluded.updated_by",
-    )
-});
+);
 
 /// A tool on its way into the database.
 struct Change<'a> {

@@ -12,6 +12,7 @@ use sqlx::{ConnectOptions, Connection, Database, PgConnection, SqliteConnection}
 
 use crate::db::{Db, Lite};
 use crate::error::{Result, StoreError};
+use crate::multirow::STATEMENTS;
 
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
@@ -48,6 +49,7 @@ async fn open_sqlite(url: &str) -> Result<Db> {
         .busy_timeout(LOCK_WAIT)
         .foreign_keys(true)
         .synchronous(SqliteSynchronous::Full)
+        .statement_cache_capacity(STATEMENTS)
         .disable_statement_logging();
     let in_memory = url.contains(":memory:") || url.contains("mode=memory");
     let one_connection = SqlitePoolOptions::new().max_connections(1);
@@ -117,6 +119,7 @@ async fn open_postgres(url: &str) -> Result<Db> {
     let options = PgConnectOptions::from_str(url)
         .map_err(|_| invalid("PostgreSQL does not take it".to_owned()))?
         .application_name("toolgate")
+        .statement_cache_capacity(STATEMENTS)
         .disable_statement_logging();
     migrate_postgres(&options).await?;
     let pool = PgPoolOptions::new()

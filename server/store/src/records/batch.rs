@@ -1,7 +1,5 @@
 //! One commit for many records.
 
-use std::sync::LazyLock;
-
 use uuid::Uuid;
 
 use crate::Store;
@@ -10,16 +8,13 @@ use crate::error::{Result, StoreError};
 use crate::multirow::{MultiRow, chunks};
 use crate::records::columns::{CompletionColumns, OpeningColumns};
 
-static OPEN: LazyLock<MultiRow> = LazyLock::new(|| {
-    MultiRow::new(
+static OPEN: MultiRow = MultiRow::new(
         "INSERT INTO records (project_uid, id, instance, at, action, outcome, code, principal_kind, principal_id, tool,
                               revision, snapshot_version, state_before, state_after, duration_ms, usage, detail)",
         17,
         "",
-    )
-});
-static COMPLETE: LazyLock<MultiRow> = LazyLock::new(|| {
-    MultiRow::new(
+);
+static COMPLETE: MultiRow = MultiRow::new(
         "WITH done (project_uid, id, outcome, code, state_after, duration_ms, usage) AS (",
         7,
         ") UPDATE records
@@ -27,13 +22,11 @@ static COMPLETE: LazyLock<MultiRow> = LazyLock::new(|| {
                duration_ms = done.duration_ms, usage = done.usage
            FROM done
            WHERE records.project_uid = done.project_uid AND records.id = done.id AND records.outcome = 'open'",
-    )
-});
-static SETTLE: LazyLock<MultiRow> = LazyLock::new(|| {
-    MultiRow::new(
-        "WITH answer (project_uid, principal_id, request_key, call_id, status, body) AS (",
-        6,
-        ") UPDATE idempotency_claims
+);
+static SETTLE: MultiRow = MultiRow::new(
+    "WITH answer (project_uid, principal_id, request_key, call_id, status, body) AS (",
+    6,
+    ") UPDATE idempotency_claims
            SET status = answer.status, body = answer.body
            FROM answer
            WHERE idempotency_claims.project_uid = answer.project_uid
@@ -41,8 +34,7 @@ static SETTLE: LazyLock<MultiRow> = LazyLock::new(|| {
              AND idempotency_claims.request_key = answer.request_key
              AND idempotency_claims.call_id = answer.call_id
              AND idempotency_claims.status IS NULL",
-    )
-});
+);
 
 /// Writes openings, completions and the answers they settle in one transaction.
 ///
