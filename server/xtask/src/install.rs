@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::paths;
 use crate::sh::Sh;
@@ -49,6 +49,29 @@ pub(crate) fn program(name: &str, names: &[&str], why: &str) -> Result<PathBuf> 
     }
     packages(names, why)?;
     find(name).with_context(|| format!("{name} is still missing after installing {}", names.join(" ")))
+}
+
+/// Makes sure that there are PostgreSQL's server programs, which tests start for themselves; distributions keep them
+/// off `PATH`.
+pub(crate) fn postgres() -> Result<()> {
+    let installed = || {
+        let versions = fs::read_dir("/usr/lib/postgresql")
+            .into_iter()
+            .flatten()
+            .flatten();
+        versions
+            .map(|version| version.path().join("bin/initdb"))
+            .chain(find("initdb"))
+            .any(|path| path.is_file())
+    };
+    if !installed() {
+        packages(&["postgresql"], "testing on PostgreSQL")?;
+    }
+    ensure!(
+        installed(),
+        "PostgreSQL's initdb is still missing after installing postgresql"
+    );
+    Ok(())
 }
 
 /// A Python environment of our own with the packages of a requirements file; returns its `bin` folder.

@@ -10,7 +10,6 @@ mod install;
 mod openapi;
 mod package;
 mod paths;
-mod postgres;
 mod server;
 mod sh;
 mod test;

@@ -173,10 +173,11 @@ pub(super) fn schemathesis() -> Result<Tally> {
         admin.post("/projects", &json!({ "id": project }))?;
     }
     let tool = format!(
-        "name: is-ready\ntype: openapi\ndescription: Ask whether the server is ready.\nparameters: {{type: object, \
+        "name: web-search\ntype: openapi\ndescription: Ask whether the server is ready.\nparameters: {{type: object, \
          properties: {{}}}}\noptions: {{http: {{base_url: \"{}\", path: /readyz}}}}\n",
         checked.server.address()
     );
+    // It has the name that the document's examples use, so that they reach it.
     admin.send("POST", "/projects/checked/tools", &Body::Yaml(&tool))?;
     let folder = fresh(&paths::tools().join("schemathesis"))?;
     let run = Sh::new(bin.join("schemathesis"))

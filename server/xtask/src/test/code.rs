@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::count::{self, Tally};
-use crate::postgres::Postgres;
+use crate::install;
 use crate::sh::Sh;
 
 /// Every source file is formatted.
@@ -30,21 +30,14 @@ pub(super) fn lint() -> Result<Tally> {
 /// Unit, contract and API tests. The workspace's default members are everything that runs on the server's side;
 /// the tasks themselves are a package apart, compiled as `cargo xtask` compiles them.
 pub(super) fn unit() -> Result<Tally> {
-    let database = Postgres::start();
     let test = |what: &str| -> Result<Tally> {
-        let mut command = Sh::cargo(&format!("test --no-fail-fast {what}"));
-        if let Ok(database) = &database {
-            command = command.env("TOOLGATE_TEST_POSTGRES_URL", database.url());
-        }
-        Ok(count::libtest(&command.tee()?))
+        Ok(count::libtest(
+            &Sh::cargo(&format!("test --no-fail-fast {what}")).tee()?,
+        ))
     };
     Ok(super::all(&[
-        ("PostgreSQL for the tests", &|| match &database {
-            Ok(database) => {
-                println!("  running at {}", database.url());
-                Ok(Tally::PASSED)
-            }
-            Err(error) => Err(anyhow::anyhow!("{error:#}")),
+        ("PostgreSQL for the tests", &|| {
+            install::postgres().map(|()| Tally::PASSED)
         }),
         ("server, store, executors, core and contract", &|| {
             test("--features toolgate/embed-ui")
