@@ -33,6 +33,8 @@ mod directory;
 mod instances;
 #[path = "contract/opening.rs"]
 mod opening;
+#[path = "contract/postgres.rs"]
+mod postgres_server;
 #[path = "contract/projects.rs"]
 mod projects;
 #[path = "contract/records.rs"]

@@ -22,7 +22,7 @@ pub(crate) const PASSWORD: &str = "correct horse battery staple";
 pub(crate) struct TestApp {
     pub(crate) app: AppState,
     router: Router,
-    _started: Started,
+    started: Started,
     _folder: tempfile::TempDir,
 }
 
@@ -109,9 +109,14 @@ impl TestApp {
         Self {
             router: toolgate::router::router(Arc::clone(&app)),
             app,
-            _started: started,
+            started,
             _folder: folder,
         }
+    }
+
+    /// Lets the server look at the database by itself, as a running one does.
+    pub(crate) fn run_background(&self) {
+        self.started.spawn_background();
     }
 
     /// Sends a request as it is.

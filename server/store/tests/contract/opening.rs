@@ -5,8 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use toolgate_store::{Store, StoreError};
 use uuid::Uuid;
 
-use crate::backend::{Backend, new_database};
+use crate::backend::Backend;
 use crate::examples::{at, project, user_row};
+use crate::postgres_server::new_database;
 
 contract! {
     the_database_answers_and_says_what_it_is,

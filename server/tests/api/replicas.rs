@@ -1,0 +1,96 @@
+//! Several servers on one PostgreSQL database: what one changes, the others follow.
+
+use serde_json::json;
+
+use crate::postgres::new_database;
+use crate::support::{Client, TestApp, echo, tool};
+
+/// Two servers on a new database.
+async fn two(settings: &[(&str, &str)]) -> (TestApp, TestApp) {
+    let url = new_database().await;
+    let mut settings = settings.to_vec();
+    settings.push(("TOOLGATE_DATABASE_URL", &url));
+    (TestApp::with(&settings).await, TestApp::with(&settings).await)
+}
+
+/// Asks until the answer has the status: the other server looks at the database twice a second.
+async fn becomes(client: &Client<'_>, path: &str, status: u16) {
+    while client.get(path).await.status.as_u16() != status {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_on_one_server_is_effective_on_the_other() {
+    let base = echo().await;
+    let (first, second) = two(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
+    second.run_background();
+    let admin = first.demo().await;
+    admin
+        .upload("/projects/demo/tools", &tool("search", &base, "/search", ""))
+        .await
+        .expect(201);
+    let created = admin
+        .post(
+            "/projects/demo/keys",
+            &json!({"name": "agent", "role": "agent", "groups": ["default"]}),
+        )
+        .await
+        .expect(201)
+        .json();
+    let agent = second.client(created["secret"].as_str().expect("a secret"));
+
+    becomes(&agent, "/projects/demo/tools/search", 200).await;
+    let answer = agent
+        .post("/projects/demo/calls", &json!({"tool": "search"}))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(answer["status"], "succeeded");
+    let path = format!(
+        "/projects/demo/audit?call_id={}",
+        answer["call_id"].as_str().expect("an id")
+    );
+    assert_eq!(
+        admin.get(&path).await.expect(200).json()["items"][0]["outcome"],
+        "succeeded"
+    );
+
+    // The second server knows the first one's sign-ins, and forgets them when they are signed out there.
+    let elsewhere = second.client(admin.token.clone().expect("a token"));
+    elsewhere.get("/auth/me").await.expect(200);
+    let key = format!("/projects/demo/keys/{}", created["id"].as_str().expect("an id"));
+    admin.delete(&key, Some("*")).await.expect(204);
+    becomes(&agent, "/projects/demo", 401).await;
+    admin.post("/auth/logout", &json!({})).await.expect(204);
+    becomes(&elsewhere, "/auth/me", 401).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_on_two_servers_cannot_overwrite_each_other() {
+    let (first, second) = two(&[]).await;
+    let one = first.demo().await;
+    second.app.world.refresh().await.expect("the database answers");
+    let two = second.client(one.token.clone().expect("a token"));
+    let tools = "/projects/demo/tools";
+    one.upload(tools, &tool("a", "https://s.jina.ai", "/start", ""))
+        .await
+        .expect(201);
+    // The second server has not looked again: it computes against an old version, and the database refuses it.
+    let stale = tool("a", "https://s.jina.ai", "/other", "expect_revision: 0\n");
+    two.upload(tools, &stale)
+        .await
+        .problem(412, "precondition_failed");
+    let fresh = tool("a", "https://s.jina.ai", "/other", "expect_revision: 1\n");
+    assert_eq!(
+        two.upload(tools, &fresh).await.expect(200).json()["items"][0]["revision"],
+        2
+    );
+    one.put(
+        &format!("{tools}/a"),
+        Some("\"r1\""),
+        &tool("a", "https://s.jina.ai", "/mine", ""),
+    )
+    .await
+    .problem(412, "precondition_failed");
+}
