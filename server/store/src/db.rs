@@ -110,6 +110,26 @@ macro_rules! writing {
     };
 }
 
+/// One writing statement, which is a transaction by itself: saves the round trips of opening and committing one.
+macro_rules! writing_once {
+    ($store:expr, |$connection:ident| $body:block) => {
+        $crate::db::within(async {
+            match $store.db() {
+                $crate::db::Db::Lite(lite) => {
+                    let mut connection = lite.write.acquire().await?;
+                    let $connection = &mut *connection;
+                    Ok($body)
+                }
+                $crate::db::Db::Pg(pool) => {
+                    let mut connection = pool.acquire().await?;
+                    let $connection = &mut *connection;
+                    Ok($body)
+                }
+            }
+        })
+    };
+}
+
 /// Runs a statement in a transaction and gives the number of rows it changed.
 macro_rules! execute {
     ($tx:expr, $sql:expr $(, $value:expr)* $(,)?) => {
@@ -117,4 +137,4 @@ macro_rules! execute {
     };
 }
 
-pub(crate) use {both, execute, reading, writing};
+pub(crate) use {both, execute, reading, writing, writing_once};

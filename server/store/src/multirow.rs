@@ -10,7 +10,7 @@ use crate::Store;
 use crate::db::Db;
 
 /// Most rows in one statement. More saves nothing: the time is spent per row by then.
-const LARGEST: usize = 32;
+pub(crate) const LARGEST: usize = 32;
 
 /// How many statements a connection should keep prepared: those of the writer of records for each size, and all others.
 pub(crate) const STATEMENTS: usize = 4 * LARGEST + 64;

@@ -3,9 +3,9 @@
 use uuid::Uuid;
 
 use crate::Store;
-use crate::db::{both, writing};
+use crate::db::{both, writing, writing_once};
 use crate::error::{Result, StoreError};
-use crate::multirow::{MultiRow, chunks};
+use crate::multirow::{LARGEST, MultiRow, chunks};
 use crate::records::columns::{CompletionColumns, OpeningColumns};
 
 static OPEN: MultiRow = MultiRow::new(
@@ -36,10 +36,59 @@ static SETTLE: MultiRow = MultiRow::new(
              AND idempotency_claims.status IS NULL",
 );
 
-/// Writes openings, completions and the answers they settle in one transaction.
+/// Writes a chunk of openings by one statement.
+macro_rules! insert {
+    ($connection:expr, $store:expr, $instance:expr, $chunk:expr) => {{
+        let mut query = sqlx::query(OPEN.sql($store, $chunk.len()));
+        for row in $chunk {
+            query = query
+                .bind(row.project)
+                .bind(row.id)
+                .bind($instance)
+                .bind(row.at)
+                .bind(row.action)
+                .bind(row.outcome)
+                .bind(row.code)
+                .bind(row.principal_kind)
+                .bind(row.principal_id.as_str())
+                .bind(row.tool.as_deref())
+                .bind(row.revision)
+                .bind(row.snapshot_version)
+                .bind(row.state_before.as_str())
+                .bind(row.state_after.as_deref())
+                .bind(row.duration_ms)
+                .bind(row.usage.as_deref())
+                .bind(row.detail.as_str());
+        }
+        query.execute(&mut *$connection).await?;
+    }};
+}
+
+/// Writes a chunk of completions by one statement.
+macro_rules! update {
+    ($connection:expr, $store:expr, $chunk:expr) => {{
+        let mut query = sqlx::query(COMPLETE.sql($store, $chunk.len()));
+        for row in $chunk {
+            query = query
+                .bind(row.project)
+                .bind(row.id)
+                .bind(row.outcome)
+                .bind(row.code)
+                .bind(row.state_after.as_str())
+                .bind(row.duration_ms)
+                .bind(row.usage.as_deref());
+        }
+        if query.execute(&mut *$connection).await?.rows_affected() != $chunk.len() as u64 {
+            return Err(StoreError::not_found("an open record of the call"));
+        }
+    }};
+}
+
+/// Writes openings, completions and the answers they settle by one commit.
 ///
 /// # Errors
-/// [`StoreError::NotFound`] when a completion has no open record; nothing is written then.
+/// [`StoreError::NotFound`] when a completion has no open record. Openings are not written then; completions that do
+/// have one may be, and can be repeated.
 pub(super) async fn commit(
     store: &Store,
     instance: Uuid,
@@ -50,46 +99,28 @@ pub(super) async fn commit(
         .iter()
         .filter_map(|completion| Some((completion.id, completion.settlement.as_ref()?)))
         .collect();
+    if openings.is_empty() && completions.is_empty() {
+        return Ok(());
+    }
+    // A lone caller waits for one statement instead of three.
+    if completions.is_empty() && openings.len() <= LARGEST {
+        return writing_once!(store, |connection| {
+            insert!(connection, store, instance, openings);
+        })
+        .await;
+    }
+    if openings.is_empty() && settled.is_empty() && completions.len() <= LARGEST {
+        return writing_once!(store, |connection| {
+            update!(connection, store, completions);
+        })
+        .await;
+    }
     writing!(store, |tx| {
         for chunk in chunks(openings) {
-            let mut query = sqlx::query(OPEN.sql(store, chunk.len()));
-            for row in chunk {
-                query = query
-                    .bind(row.project)
-                    .bind(row.id)
-                    .bind(instance)
-                    .bind(row.at)
-                    .bind(row.action)
-                    .bind(row.outcome)
-                    .bind(row.code)
-                    .bind(row.principal_kind)
-                    .bind(row.principal_id.as_str())
-                    .bind(row.tool.as_deref())
-                    .bind(row.revision)
-                    .bind(row.snapshot_version)
-                    .bind(row.state_before.as_str())
-                    .bind(row.state_after.as_deref())
-                    .bind(row.duration_ms)
-                    .bind(row.usage.as_deref())
-                    .bind(row.detail.as_str());
-            }
-            query.execute(&mut *tx).await?;
+            insert!(tx, store, instance, chunk);
         }
         for chunk in chunks(completions) {
-            let mut query = sqlx::query(COMPLETE.sql(store, chunk.len()));
-            for row in chunk {
-                query = query
-                    .bind(row.project)
-                    .bind(row.id)
-                    .bind(row.outcome)
-                    .bind(row.code)
-                    .bind(row.state_after.as_str())
-                    .bind(row.duration_ms)
-                    .bind(row.usage.as_deref());
-            }
-            if query.execute(&mut *tx).await?.rows_affected() != chunk.len() as u64 {
-                return Err(StoreError::not_found("an open record of the call"));
-            }
+            update!(tx, store, chunk);
         }
         for chunk in chunks(&settled) {
             let mut query = sqlx::query(SETTLE.sql(store, chunk.len()));

@@ -95,11 +95,15 @@ async fn run(store: Store, instance: Uuid, mut queue: mpsc::Receiver<Job>) {
     while queue.recv_many(&mut jobs, BATCH).await > 0 {
         // The first job wakes this task at once, before the other callers that the last commit set free. Letting them run
         // first makes one commit of what would be two, and costs nothing when there are none.
-        tokio::task::yield_now().await;
-        while jobs.len() < BATCH
-            && let Ok(job) = queue.try_recv()
-        {
-            jobs.push(job);
+        let mut gathered = 0;
+        while gathered < jobs.len() {
+            gathered = jobs.len();
+            tokio::task::yield_now().await;
+            while jobs.len() < BATCH
+                && let Ok(job) = queue.try_recv()
+            {
+                jobs.push(job);
+            }
         }
         for job in jobs.drain(..) {
             match job {

@@ -172,13 +172,15 @@ pub(super) fn schemathesis() -> Result<Tally> {
     for project in ["checked", "disposable"] {
         admin.post("/projects", &json!({ "id": project }))?;
     }
-    let tool = format!(
-        "name: web-search\ntype: openapi\ndescription: Ask whether the server is ready.\nparameters: {{type: object, \
-         properties: {{}}}}\noptions: {{http: {{base_url: \"{}\", path: /readyz}}}}\n",
-        checked.server.address()
-    );
-    // It has the name that the document's examples use, so that they reach it.
-    admin.send("POST", "/projects/checked/tools", &Body::Yaml(&tool))?;
+    // The first has the name that the document's examples use, so that they reach it.
+    for name in ["web-search", "disposable"] {
+        let tool = format!(
+            "name: {name}\ntype: openapi\ndescription: Ask whether the server is ready.\nparameters: {{type: object, \
+             properties: {{}}}}\noptions: {{http: {{base_url: \"{}\", path: /readyz}}}}\n",
+            checked.server.address()
+        );
+        admin.send("POST", "/projects/checked/tools", &Body::Yaml(&tool))?;
+    }
     let folder = fresh(&paths::tools().join("schemathesis"))?;
     let run = Sh::new(bin.join("schemathesis"))
         .arg("--config-file")
