@@ -14,7 +14,12 @@ pub struct CreateKey {
     /// A name for people, 1-100 characters.
     #[cfg_attr(
         feature = "utoipa",
-        schema(example = "research agent", min_length = 1, max_length = 100)
+        schema(
+            example = "research agent",
+            min_length = 1,
+            max_length = 100,
+            pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
+        )
     )]
     pub name: String,
     /// The role in the project.

@@ -23,7 +23,12 @@ pub struct CreateProject {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "utoipa",
-        schema(example = "Demonstration", min_length = 1, max_length = 200)
+        schema(
+            example = "Demonstration",
+            min_length = 1,
+            max_length = 200,
+            pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
+        )
     )]
     pub name: Option<String>,
 }

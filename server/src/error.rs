@@ -9,6 +9,9 @@ use toolgate_api::{Diagnostic, ErrorCode, Problem};
 use toolgate_core::ids::CallId;
 use toolgate_store::StoreError;
 
+/// Faults that one problem names at most, as the document says.
+const MAX_ERRORS: usize = 1000;
+
 /// What handlers return when they cannot answer.
 pub type ApiResult<T> = Result<T, ApiError>;
 
@@ -60,6 +63,7 @@ impl ApiError {
     #[must_use]
     pub fn errors(mut self, errors: Vec<Diagnostic>) -> Self {
         self.problem.errors = errors;
+        self.problem.errors.truncate(MAX_ERRORS);
         self
     }
 

@@ -56,6 +56,15 @@ pub async fn body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Byte
 
 /// Parses JSON: 400 for broken syntax, 422 for content that does not fit, both with line and column.
 pub fn parse_json<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
+    // A struct could also be read from an array of its members; the API promises objects.
+    let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first != Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok() {
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            "The body is JSON but not what this operation takes.",
+        )
+        .errors(vec![Diagnostic::error("expected an object").at(1, 1)]));
+    }
     serde_json::from_slice(body).map_err(|error| {
         let (code, detail) = if error.is_data() {
             (
@@ -113,6 +122,20 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
                     format!("The query is not valid: {cause}."),
                 )
             })
+    }
+}
+
+/// Refuses texts of the query that are longer than the document says.
+pub fn check_lengths(texts: &[(&str, &Option<String>, usize)]) -> ApiResult<()> {
+    let too_long = |(_, text, limit): &&(&str, &Option<String>, usize)| {
+        text.as_ref().is_some_and(|text| text.chars().count() > *limit)
+    };
+    match texts.iter().find(too_long) {
+        None => Ok(()),
+        Some((name, _, limit)) => Err(ApiError::new(
+            ErrorCode::MalformedRequest,
+            format!("The query is not valid: `{name}` has more than {limit} characters."),
+        )),
     }
 }
 

@@ -3,6 +3,7 @@
 use toolgate_api::{ErrorCode, Problem};
 use utoipa::OpenApi;
 use utoipa::openapi::path::Operation;
+use utoipa::openapi::schema::{ArrayItems, Schema};
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
@@ -72,6 +73,7 @@ fn complete(document: &mut utoipa::openapi::OpenApi) {
             .responses
             .insert(format!("Problem{status}"), RefOr::T(problem(status)));
     }
+    bound_group_names(components);
     document.security = Some(vec![
         SecurityRequirement::new::<_, [&str; 0], &str>("bearer", []),
         SecurityRequirement::new::<_, [&str; 0], &str>("session", []),
@@ -86,6 +88,33 @@ fn complete(document: &mut utoipa::openapi::OpenApi) {
         for (conditional, operation) in operations {
             if let Some(operation) = operation {
                 add_problems(path, conditional, operation);
+            }
+        }
+    }
+}
+
+/// Says how long the names in lists of requested groups may be; the derive can say that of texts only, not of items.
+fn bound_group_names(components: &mut utoipa::openapi::Components) {
+    for (name, property) in [
+        ("CreateKey", "groups"),
+        ("ResolveRequest", "group"),
+        ("CallRequest", "group"),
+    ] {
+        let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name) else {
+            continue;
+        };
+        let Some(RefOr::T(Schema::Array(array))) = object.properties.get_mut(property) else {
+            continue;
+        };
+        if let ArrayItems::RefOrSchema(items) = &mut array.items
+            && let RefOr::T(Schema::Object(item)) = items.as_mut()
+        {
+            item.max_length = Some(128);
+            if property == "groups" {
+                item.min_length = Some(1);
+                item.pattern = Some(
+                    r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$".to_owned(),
+                );
             }
         }
     }

@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::cursor;
 use crate::error::ApiResult;
-use crate::extract::{InProject, Query, ReadAudit};
+use crate::extract::{InProject, Query, ReadAudit, check_lengths};
 use crate::state::AppState;
 
 /// Which records to list. Everything given must match.
@@ -55,6 +55,10 @@ pub async fn list_audit_records(
     place: InProject<ReadAudit>,
     Query(query): Query<AuditQuery>,
 ) -> ApiResult<axum::Json<AuditPage>> {
+    check_lengths(&[
+        ("principal_id", &query.principal_id, 256),
+        ("tool", &query.tool, 128),
+    ])?;
     let limit = cursor::limit(query.limit)?;
     let before = cursor::parse(query.cursor.as_deref())?
         .map(|text| text.parse::<Uuid>().map(CallId).map_err(|_| cursor::invalid()))

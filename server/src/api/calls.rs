@@ -81,8 +81,14 @@ pub async fn call_tool(
 #[expect(dead_code, reason = "describes the header; the handler reads it")]
 pub struct IdempotencyHeader {
     /// 1-255 visible ASCII characters, unique per request within 24 hours for this caller.
-    #[param(rename = "Idempotency-Key", max_length = 255, required = false)]
-    idempotency_key: Option<String>,
+    #[param(
+        rename = "Idempotency-Key",
+        min_length = 1,
+        max_length = 255,
+        pattern = "^[!-~]+$",
+        required = false
+    )]
+    idempotency_key: String,
 }
 
 fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {

@@ -43,11 +43,15 @@ impl IfMatch {
                 if part == "*" {
                     return Ok(Some(Self::Any));
                 }
-                let tag = part
+                // A weak tag is well-formed, but it never matches here (RFC 9110 section 13.1.1).
+                let (weak, rest) = part.strip_prefix("W/").map_or((false, part), |rest| (true, rest));
+                let tag = rest
                     .strip_prefix('"')
                     .and_then(|rest| rest.strip_suffix('"'))
                     .ok_or_else(malformed)?;
-                tags.push(tag.to_owned());
+                if !weak {
+                    tags.push(tag.to_owned());
+                }
             }
         }
         Ok(Some(Self::Tags(tags)))
@@ -110,7 +114,7 @@ mod tests {
                 Some(IfMatch::Tags(vec!["r1".into(), "r2".into()])),
             ),
             ("r1", None),
-            ("W/\"r1\"", None),
+            ("W/\"r1\"", Some(IfMatch::Tags(vec![]))),
             ("", None),
         ];
         for (value, expected) in rows {

@@ -15,7 +15,7 @@ use toolgate_core::snapshot::CompiledTool;
 use super::cursor;
 use super::precondition::{etag, unchanged};
 use crate::error::{ApiError, ApiResult};
-use crate::extract::{InProject, Path, Query, Use};
+use crate::extract::{InProject, Path, Query, Use, check_lengths};
 use crate::gateway::publish::tool_not_found;
 
 /// Which tools to list.
@@ -72,6 +72,12 @@ pub async fn list_tools(
     place: InProject<Use>,
     Query(query): Query<ToolQuery>,
 ) -> ApiResult<axum::Json<ToolPage>> {
+    check_lengths(&[
+        ("q", &query.q, 200),
+        ("group", &query.group, 128),
+        ("state", &query.state, 128),
+        ("type", &query.type_, 64),
+    ])?;
     let after = cursor::parse(query.cursor.as_deref())?;
     let limit = cursor::limit(query.limit)?;
     let needle = query.q.as_deref().map(str::to_lowercase);

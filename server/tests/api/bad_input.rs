@@ -33,6 +33,9 @@ async fn broken_and_unfitting_bodies() {
         .await
         .problem(422, "invalid_request");
     assert_eq!(unknown["errors"][0]["line"], 2, "{unknown}");
+    post("application/json", "[\"a\", {}]")
+        .await
+        .problem(422, "invalid_request");
     post("application/json", "{\"tool\": 1}")
         .await
         .problem(422, "invalid_request");

@@ -175,6 +175,10 @@ async fn replacing_and_deleting_need_the_revision_that_was_read() {
         .expect(200);
     assert_ne!(put.header("etag"), tag);
     admin
+        .put(&path, Some("W/\"r2\""), &tool("a", BASE, "/three", ""))
+        .await
+        .problem(412, "precondition_failed");
+    admin
         .put(&path, Some(&tag), &tool("a", BASE, "/three", ""))
         .await
         .problem(412, "precondition_failed");

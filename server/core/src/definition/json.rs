@@ -184,9 +184,10 @@ impl Reader<'_, '_> {
             .take_while(|b| matches!(b, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E'))
             .count();
         let text = &self.text[self.at..self.at + length];
-        let read = match scalar::number(text) {
-            Some(Err(_)) => return Err(self.fault("the number is too large", "send it as a string")),
-            Some(Ok(number)) if serde_json::from_str::<serde_json::Number>(text).is_ok() => number,
+        let read = match (scalar::number(text), serde_json::from_str(text)) {
+            (Some(Err(_)), _) => return Err(self.fault("the number is too large", "send it as a string")),
+            // JSON's own reading counts: `-0` is a number of its own there.
+            (Some(Ok(_)), Ok(number)) => number,
             _ => return Err(self.fault("the JSON cannot be read: this is no JSON number", "")),
         };
         self.at += length;
