@@ -60,14 +60,15 @@ pub async fn call_tool(
         key,
     });
     let id = CallId(app.clock.new_id());
+    // Both boxed, because the layers around a handler move its future several times, and these are large.
     if key.is_none() {
-        let response = call::call(&app, &place.project, &asker, id, request, None).await?;
+        let response = Box::pin(call::call(&app, &place.project, &asker, id, request, None)).await?;
         return Ok(axum::Json(response).into_response());
     }
     let again = request.clone();
     let settle = key.clone();
     let work = || call::call(&app, &place.project, &asker, id, request, settle);
-    match idempotency::once(&app, key, &again, id, work).await? {
+    match Box::pin(idempotency::once(&app, key, &again, id, work)).await? {
         Answer::Fresh(response) => Ok(axum::Json(response).into_response()),
         Answer::Replayed(body) => {
             Ok(([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response())

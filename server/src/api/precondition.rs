@@ -39,16 +39,12 @@ impl IfMatch {
         };
         let mut tags = Vec::new();
         for value in values {
-            for part in value.to_str().map_err(|_| malformed())?.split(',').map(str::trim) {
-                if part == "*" {
-                    return Ok(Some(Self::Any));
-                }
+            let text = value.to_str().map_err(|_| malformed())?.trim();
+            if text == "*" {
+                return Ok(Some(Self::Any));
+            }
+            for (weak, tag) in entity_tags(text).ok_or_else(malformed)? {
                 // A weak tag is well-formed, but it never matches here (RFC 9110 section 13.1.1).
-                let (weak, rest) = part.strip_prefix("W/").map_or((false, part), |rest| (true, rest));
-                let tag = rest
-                    .strip_prefix('"')
-                    .and_then(|rest| rest.strip_suffix('"'))
-                    .ok_or_else(malformed)?;
                 if !weak {
                     tags.push(tag.to_owned());
                 }
@@ -72,6 +68,23 @@ impl IfMatch {
     }
 }
 
+/// A list of entity tags, each with whether it is weak. A tag may hold commas, but no quote (RFC 9110 section 8.8.3).
+fn entity_tags(text: &str) -> Option<Vec<(bool, &str)>> {
+    let mut tags = Vec::new();
+    let mut rest = text;
+    loop {
+        let weak = rest.starts_with("W/");
+        let quoted = rest.strip_prefix("W/").unwrap_or(rest).strip_prefix('"')?;
+        let (tag, after) = quoted.split_once('"')?;
+        tags.push((weak, tag));
+        let after = after.trim_start();
+        if after.is_empty() {
+            return Some(tags);
+        }
+        rest = after.strip_prefix(',')?.trim_start();
+    }
+}
+
 /// An entity tag as a header value.
 #[must_use]
 pub fn etag(tag: &str) -> HeaderValue {
@@ -81,19 +94,13 @@ pub fn etag(tag: &str) -> HeaderValue {
 /// Whether `If-None-Match` names the current tag: then 304 will do.
 #[must_use]
 pub fn unchanged(headers: &HeaderMap, current: &str) -> bool {
-    headers
+    let texts = headers
         .get_all(header::IF_NONE_MATCH)
         .iter()
-        .filter_map(|value| value.to_str().ok())
-        .any(|value| {
-            value
-                .split(',')
-                .map(|part| part.trim().trim_start_matches("W/"))
-                .any(|part| {
-                    part == "*"
-                        || part.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) == Some(current)
-                })
-        })
+        .filter_map(|value| value.to_str().ok());
+    texts.map(str::trim).any(|text| {
+        text == "*" || entity_tags(text).is_some_and(|tags| tags.iter().any(|&(_, tag)| tag == current))
+    })
 }
 
 #[cfg(test)]
@@ -113,6 +120,9 @@ mod tests {
                 "\"r1\", \"r2\"",
                 Some(IfMatch::Tags(vec!["r1".into(), "r2".into()])),
             ),
+            ("\"a,b\" , W/\"c\"", Some(IfMatch::Tags(vec!["a,b".into()]))),
+            ("\"a\" \"b\"", None),
+            ("\"a\",", None),
             ("r1", None),
             ("W/\"r1\"", Some(IfMatch::Tags(vec![]))),
             ("", None),

@@ -170,7 +170,8 @@ impl Authenticator {
             }
             return outcome;
         }
-        let verified = Arc::new(self.verify(directory, token, now).await?);
+        // Boxed, because it is large and seldom needed: every request carries the future of this function.
+        let verified = Arc::new(Box::pin(self.verify(directory, token, now)).await?);
         let identity = self.standing(directory, &verified, now).await?;
         self.verified.insert(digest, verified);
         Ok(identity)
