@@ -115,7 +115,7 @@ pub async fn list_keys(
 /// Get a key
 ///
 /// Revoked ones included; never its secret.
-#[utoipa::path(get, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(KeyPath),
+#[utoipa::path(get, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(super::ProjectPath, KeyPath),
     responses((status = 200, description = "The key", body = Key, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn get_key(
     place: InProject<ManageKeys>,
@@ -128,7 +128,7 @@ pub async fn get_key(
 /// Revoke a key
 ///
 /// Effective at once. The key stays in the list, so that records can be read.
-#[utoipa::path(delete, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(KeyPath, super::IfMatchHeader),
+#[utoipa::path(delete, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(super::ProjectPath, KeyPath, super::IfMatchHeader),
     responses((status = 204, description = "Revoked")))]
 pub async fn revoke_key(
     State(app): State<AppState>,
@@ -144,19 +144,11 @@ pub async fn revoke_key(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// A key in the path.
+/// The key in the path, after its project.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "describes the parameters; the extractors read them")]
+#[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
 pub struct KeyPath {
-    /// The project's id.
-    #[param(
-        example = "demo",
-        min_length = 1,
-        max_length = 63,
-        pattern = "^[a-z](-?[a-z0-9])*$"
-    )]
-    project_id: String,
     /// The key's id.
     key_id: Uuid,
 }

@@ -48,19 +48,11 @@ pub struct ProjectPath {
     project_id: String,
 }
 
-/// A tool in the path.
+/// The tool in the path, after its project.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "describes the parameters; the extractors read them")]
+#[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
 pub struct ToolPath {
-    /// The project's id.
-    #[param(
-        example = "demo",
-        min_length = 1,
-        max_length = 63,
-        pattern = "^[a-z](-?[a-z0-9])*$"
-    )]
-    project_id: String,
     /// The tool's name.
     #[param(
         example = "web-search",

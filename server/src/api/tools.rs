@@ -114,7 +114,7 @@ pub async fn list_tools(
 /// Get a tool
 ///
 /// As JSON, or as the YAML it can be uploaded with (`Accept: application/yaml`, for roles that read definitions).
-#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}", tag = "tools", params(super::ToolPath),
+#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}", tag = "tools", params(super::ProjectPath, super::ToolPath),
     responses((status = 200, description = "The tool", headers(("ETag" = String, description = "For `If-Match`")),
             content((Tool = "application/json"), (String = "application/yaml"))),
         (status = 304, description = "Not modified")))]

@@ -94,7 +94,7 @@ pub struct UploadForm {
 ///
 /// With one definition, as YAML or JSON, under the same name. `If-Match` must name the revision that was read.
 #[utoipa::path(put, path = "/projects/{project_id}/tools/{tool_name}", tag = "tools",
-    params(super::ToolPath, super::IfMatchHeader, NoteQuery),
+    params(super::ProjectPath, super::ToolPath, super::IfMatchHeader, NoteQuery),
     request_body(description = "The definition", content((String = "application/yaml"), (Object = "application/json"))),
     responses((status = 200, description = "Replaced", body = Tool, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn replace_tool(
@@ -145,7 +145,7 @@ pub async fn replace_tool(
 ///
 /// It can be restored from its revisions.
 #[utoipa::path(delete, path = "/projects/{project_id}/tools/{tool_name}", tag = "tools",
-    params(super::ToolPath, super::IfMatchHeader, NoteQuery),
+    params(super::ProjectPath, super::ToolPath, super::IfMatchHeader, NoteQuery),
     responses((status = 204, description = "Deleted")))]
 pub async fn delete_tool(
     State(app): State<AppState>,

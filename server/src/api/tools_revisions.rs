@@ -21,7 +21,7 @@ use crate::state::{App, AppState};
 /// List a tool's revisions
 ///
 /// Newest first; deleted tools keep theirs.
-#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions", tag = "tools", params(super::ToolPath, PageQuery),
+#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions", tag = "tools", params(super::ProjectPath, super::ToolPath, PageQuery),
     responses((status = 200, description = "A page, without the definitions", body = ToolRevisionPage)))]
 pub async fn list_tool_revisions(
     State(app): State<AppState>,
@@ -54,7 +54,7 @@ pub async fn list_tool_revisions(
 /// Get a revision
 ///
 /// With the whole definition, also of deleted tools.
-#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions/{revision}", tag = "tools", params(RevisionPath),
+#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions/{revision}", tag = "tools", params(super::ProjectPath, super::ToolPath, RevisionPath),
     responses((status = 200, description = "The revision with its definition", body = ToolRevision)))]
 pub async fn get_tool_revision(
     State(app): State<AppState>,
@@ -81,7 +81,7 @@ pub struct DiffQuery {
 /// Compare two revisions
 ///
 /// As a unified diff of their YAML.
-#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/diff", tag = "tools", params(super::ToolPath, DiffQuery),
+#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/diff", tag = "tools", params(super::ProjectPath, super::ToolPath, DiffQuery),
     responses((status = 200, description = "The difference", body = RevisionDiff)))]
 pub async fn diff_tool_revisions(
     State(app): State<AppState>,
@@ -106,7 +106,7 @@ pub async fn diff_tool_revisions(
 /// Makes it the current one, as a new revision. What it refers to is checked again. With `If-Match` only if the tool
 /// is still at that revision.
 #[utoipa::path(post, path = "/projects/{project_id}/tools/{tool_name}/revisions/{revision}/restore", tag = "tools",
-    params(RevisionPath, NoteQuery),
+    params(super::ProjectPath, super::ToolPath, RevisionPath, NoteQuery),
     responses((status = 200, description = "Restored, or unchanged", body = UploadResult)))]
 pub async fn restore_tool_revision(
     State(app): State<AppState>,
@@ -138,27 +138,11 @@ pub async fn restore_tool_revision(
         .map(axum::Json)
 }
 
-/// A revision in the path.
+/// The revision in the path, after its tool.
 #[derive(utoipa::IntoParams)]
 #[into_params(parameter_in = Path)]
-#[expect(dead_code, reason = "describes the parameters; the extractors read them")]
+#[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
 pub struct RevisionPath {
-    /// The project's id.
-    #[param(
-        example = "demo",
-        min_length = 1,
-        max_length = 63,
-        pattern = "^[a-z](-?[a-z0-9])*$"
-    )]
-    project_id: String,
-    /// The tool's name.
-    #[param(
-        example = "web-search",
-        min_length = 1,
-        max_length = 128,
-        pattern = "^[A-Za-z0-9._-]+$"
-    )]
-    tool_name: String,
     /// The revision, from 1.
     #[param(example = 1, minimum = 1)]
     revision: i64,
