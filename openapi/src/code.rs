@@ -56,6 +56,8 @@ codes! {
     ToolNotInGroups = "tool_not_in_groups", 403, false, "The tool is in none of the requested groups";
     /// The tool is not open in the current workflow state.
     ToolNotInState = "tool_not_in_state", 403, false, "The tool is not available in the current state";
+    /// The tool is reachable only through groups whose condition does not hold now, or cannot be evaluated.
+    GroupClosed = "group_closed", 403, false, "The group is closed now";
     /// A browser request came from another site.
     CrossSite = "cross_site", 403, false, "Cross-site requests are refused";
     /// Nothing here, or nothing the caller may know of.
@@ -70,8 +72,14 @@ codes! {
     RequestTimeout = "request_timeout", 408, true, "The request did not arrive in time";
     /// The thing to create exists already.
     Conflict = "conflict", 409, false, "Already exists";
+    /// The change would break an expectation that the project has stored as a policy test.
+    PolicyTestFailed = "policy_test_failed", 409, false, "A policy test would fail";
+    /// Somebody must be left who may manage this.
+    LastAdministrator = "last_administrator", 409, false, "The last administrator cannot be removed";
     /// A call with this idempotency key is still running.
     IdempotencyInProgress = "idempotency_in_progress", 409, true, "A request with this Idempotency-Key is in progress";
+    /// The session has ended or expired.
+    SessionEnded = "session_ended", 410, false, "The session has ended";
     /// The resource changed since the caller read it.
     PreconditionFailed = "precondition_failed", 412, false, "The resource has changed";
     /// The body is larger than the limit.
@@ -92,6 +100,10 @@ codes! {
     PreconditionRequired = "precondition_required", 428, false, "If-Match is required";
     /// Too many requests.
     RateLimited = "rate_limited", 429, true, "Too many requests";
+    /// Too many calls run at the same time.
+    ConcurrencyLimited = "concurrency_limited", 429, true, "Too many calls at the same time";
+    /// The project or the caller has as many living sessions as it may have.
+    TooManySessions = "too_many_sessions", 429, true, "Too many sessions";
     /// The request headers are too large.
     HeadersTooLarge = "headers_too_large", 431, false, "The request headers are too large";
     /// The session moved while the call ran; the result stands, the move was not applied.
@@ -122,6 +134,8 @@ codes! {
     ExecutionFailed = "execution_failed", 502, false, "Executing the tool failed";
     /// The record could not be written, so nothing was executed.
     AuditUnavailable = "audit_unavailable", 503, true, "The record cannot be written; nothing was executed";
+    /// The server has no key to encrypt secrets with.
+    SecretsNotConfigured = "secrets_not_configured", 503, false, "Secrets are not configured";
     /// The server is starting, stopping or over its limits.
     Unavailable = "unavailable", 503, true, "The server cannot answer now";
     /// A fault of this server; the request id finds it in the log.

@@ -11,6 +11,7 @@ pub mod code;
 pub mod keys;
 pub mod problem;
 pub mod projects;
+pub mod settings;
 pub mod tools;
 
 pub use code::ErrorCode;

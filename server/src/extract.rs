@@ -274,6 +274,14 @@ requires! {
     ReadAudit;
     /// Managing keys.
     ManageKeys;
+    /// Seeing who holds what.
+    ReadAccess;
+    /// Giving and taking roles and groups.
+    ManageAccess;
+    /// Changing groups, states, conditions, policy tests, limits and settings.
+    ManagePolicy;
+    /// Setting and removing secrets.
+    ManageSecrets;
     /// Deleting the project.
     DeleteProject;
 }

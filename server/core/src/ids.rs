@@ -40,6 +40,8 @@ uuid_id! {
     KeyId;
     /// A user.
     UserId;
+    /// One workflow run of one caller (UUID version 7: sorts by time).
+    SessionId;
     /// A project through all its life: a slug may be used again after a project was deleted, this never is.
     ProjectUid;
 }

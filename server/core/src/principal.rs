@@ -1,5 +1,7 @@
 //! Who asks: principals, their roles and grants.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 pub use toolgate_api::auth::{PrincipalKind, Role};
 
@@ -14,6 +16,63 @@ pub struct Principal {
     pub id: String,
     /// For people.
     pub name: String,
+}
+
+/// Which principal, without its name: `user:<uuid>`, `service_key:<uuid>` or `external:<issuer>|<subject>` as text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PrincipalRef {
+    /// What it is.
+    pub kind: PrincipalKind,
+    /// Unique within its kind.
+    pub id: String,
+}
+
+impl PrincipalRef {
+    /// What the text of a kind begins with, before the colon.
+    #[must_use]
+    pub const fn kind_word(kind: PrincipalKind) -> &'static str {
+        match kind {
+            PrincipalKind::User => "user",
+            PrincipalKind::ServiceKey => "service_key",
+            PrincipalKind::External => "external",
+        }
+    }
+
+    /// Reads the text; `None` when it is not one. Whether there is such a principal is not known here.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (word, id) = text.split_once(':')?;
+        let kind = [
+            PrincipalKind::User,
+            PrincipalKind::ServiceKey,
+            PrincipalKind::External,
+        ]
+        .into_iter()
+        .find(|&kind| Self::kind_word(kind) == word)?;
+        let valid = match kind {
+            PrincipalKind::External => id.contains('|') && id.len() <= 1024,
+            PrincipalKind::User | PrincipalKind::ServiceKey => uuid::Uuid::try_parse(id).is_ok(),
+        };
+        valid.then(|| Self {
+            kind,
+            id: id.to_owned(),
+        })
+    }
+}
+
+impl fmt::Display for PrincipalRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", Self::kind_word(self.kind), self.id)
+    }
+}
+
+impl From<&Principal> for PrincipalRef {
+    fn from(principal: &Principal) -> Self {
+        Self {
+            kind: principal.kind,
+            id: principal.id.clone(),
+        }
+    }
 }
 
 /// What a principal holds in one project.
@@ -34,45 +93,66 @@ pub enum Permission {
     ReadDefinitions,
     /// Create, replace, delete and restore tools.
     EditDefinitions,
-    /// Read the record.
+    /// Read the record: who, what, when and how it ended.
     ReadAudit,
+    /// Read what was passed along too: arguments and context.
+    ReadPayloads,
     /// Create, list and revoke keys.
     ManageKeys,
+    /// See who holds what.
+    ReadAccess,
+    /// Give and take roles and groups.
+    ManageAccess,
+    /// Change groups, states, conditions, policy tests, limits and settings.
+    ManagePolicy,
+    /// Set and remove secrets.
+    ManageSecrets,
     /// Delete the project.
     DeleteProject,
 }
 
 impl Permission {
     /// Every permission.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 11] = [
         Self::Use,
         Self::ReadDefinitions,
         Self::EditDefinitions,
         Self::ReadAudit,
+        Self::ReadPayloads,
         Self::ManageKeys,
+        Self::ReadAccess,
+        Self::ManageAccess,
+        Self::ManagePolicy,
+        Self::ManageSecrets,
         Self::DeleteProject,
     ];
 }
 
-/// Whether a role holds a permission (DESIGN, section 2).
+/// Whether a role holds a permission (DESIGN, section 2). An owner manages everything but does not read what passes
+/// through: that takes an auditor, and appointing one is on the record.
 #[must_use]
 pub const fn allows(role: Role, permission: Permission) -> bool {
-    use Permission::{EditDefinitions, ReadAudit, ReadDefinitions, Use};
+    use Permission::{EditDefinitions, ReadAccess, ReadAudit, ReadDefinitions, ReadPayloads, Use};
     match role {
-        Role::Owner => true,
+        Role::Owner => !matches!(permission, ReadPayloads),
         Role::Editor => matches!(permission, Use | ReadDefinitions | EditDefinitions),
-        Role::Auditor => matches!(permission, Use | ReadDefinitions | ReadAudit),
+        Role::Auditor => matches!(
+            permission,
+            Use | ReadDefinitions | ReadAudit | ReadPayloads | ReadAccess
+        ),
         Role::Viewer => matches!(permission, Use | ReadDefinitions),
         Role::Agent => matches!(permission, Use),
     }
 }
 
-/// Whether whoever holds `held` may give `given` to others: nobody gives more than they hold.
+/// Whether whoever holds `held` may give `given` to others: nobody gives more than they hold. Owners appoint every role,
+/// auditors included.
 #[must_use]
 pub fn may_give(held: Role, given: Role) -> bool {
-    Permission::ALL
-        .iter()
-        .all(|&permission| !allows(given, permission) || allows(held, permission))
+    held == Role::Owner
+        || Permission::ALL
+            .iter()
+            .all(|&permission| !allows(given, permission) || allows(held, permission))
 }
 
 #[cfg(test)]

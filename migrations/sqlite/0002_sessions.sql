@@ -1,0 +1,34 @@
+-- Workflow runs. `group_names` is the request's groups as JSON; NULL is "absent", which is not "[]".
+CREATE TABLE sessions (
+    project_uid    BLOB    NOT NULL REFERENCES projects (uid),
+    id             BLOB    NOT NULL PRIMARY KEY,
+    principal_kind TEXT    NOT NULL CHECK (principal_kind IN ('user', 'service_key', 'external')),
+    principal_id   TEXT    NOT NULL,
+    principal_name TEXT    NOT NULL,
+    label          TEXT,
+    group_names    TEXT,
+    context        TEXT,
+    state          TEXT    NOT NULL,
+    -- Counts the moves from 1; a move applies only to the version its call was admitted at.
+    version        INTEGER NOT NULL CHECK (version > 0),
+    created_at     INTEGER NOT NULL,
+    moved_at       INTEGER NOT NULL,
+    expires_at     INTEGER NOT NULL,
+    ended_at       INTEGER
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sessions_of_project ON sessions (project_uid, id);
+CREATE INDEX sessions_expiry ON sessions (expires_at);
+
+-- Every move that was applied; `version` is the session's version after it.
+CREATE TABLE transitions (
+    project_uid BLOB    NOT NULL,
+    session_id  BLOB    NOT NULL REFERENCES sessions (id),
+    version     INTEGER NOT NULL,
+    call_id     BLOB    NOT NULL,
+    tool        TEXT    NOT NULL,
+    from_state  TEXT    NOT NULL,
+    to_state    TEXT    NOT NULL,
+    at          INTEGER NOT NULL,
+    PRIMARY KEY (session_id, version)
+) STRICT, WITHOUT ROWID;
