@@ -4,10 +4,15 @@ use leptos::prelude::*;
 use leptos_router::components::{FlatRoutes, Route, Router};
 use leptos_router::path;
 
-use crate::components::{PageHeading, ProblemPanel, Skeleton, provide_heading_focus};
+use crate::components::{
+    PageHeading, ProblemPanel, Skeleton, ToastRegion, Toasts, provide_heading_focus,
+};
 use crate::features::projects::{Projects, ProjectsPage, StartPage};
-use crate::features::tools::ToolsPage;
-use crate::layout::TopBar;
+use crate::features::connect::ConnectPage;
+use crate::features::keys::KeysPage;
+use crate::features::tools::{ToolPage, ToolsPage};
+use crate::features::upload::UploadPage;
+use crate::layout::{Navigation, TopBar};
 use crate::routes::Page;
 use crate::session::{Session, SessionState};
 
@@ -45,18 +50,29 @@ fn Waiting(session: Session) -> impl IntoView {
 #[component]
 fn Frame() -> impl IntoView {
     Projects::provide();
+    Toasts::provide();
     view! {
         <a class="skip-link" href="#main" rel="external">
             "Skip to content"
         </a>
         <TopBar />
-        <main class="page" id="main" tabindex="-1">
-            <FlatRoutes fallback=NotFound>
-                <Route path=path!("/ui") view=StartPage />
-                <Route path=path!("/ui/projects") view=ProjectsPage />
-                <Route path=path!("/ui/projects/:project_id/tools") view=ToolsPage />
-            </FlatRoutes>
-        </main>
+        <div class="frame">
+            <aside class="sidebar">
+                <Navigation />
+            </aside>
+            <main class="page" id="main" tabindex="-1">
+                <FlatRoutes fallback=NotFound>
+                    <Route path=path!("/ui") view=StartPage />
+                    <Route path=path!("/ui/projects") view=ProjectsPage />
+                    <Route path=path!("/ui/projects/:project_id/tools") view=ToolsPage />
+                    <Route path=path!("/ui/projects/:project_id/tools/:tool_name") view=ToolPage />
+                    <Route path=path!("/ui/projects/:project_id/upload") view=UploadPage />
+                    <Route path=path!("/ui/projects/:project_id/keys") view=KeysPage />
+                    <Route path=path!("/ui/projects/:project_id/connect") view=ConnectPage />
+                </FlatRoutes>
+            </main>
+        </div>
+        <ToastRegion />
     }
 }
 

@@ -9,17 +9,20 @@
 )]
 #![expect(clippy::needless_pass_by_value, reason = "a component owns its properties")]
 
+mod action;
 mod api;
 mod app;
 mod browser;
 mod components;
 mod features;
 mod layout;
+mod loaded;
 mod paged;
 mod routes;
 mod session;
 mod snippets;
 mod theme;
+mod url;
 
 use features::sign_in::{SignInForm, TypedAhead};
 

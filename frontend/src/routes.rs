@@ -1,6 +1,8 @@
 //! Every address of the dashboard, with typed parts. Links and navigation go through here.
 
 use crate::browser::encode;
+use crate::components::Symbol;
+use crate::session::Need;
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,11 +11,14 @@ pub(crate) enum Page {
     Start,
     /// All projects.
     Projects,
-    /// The tools of a project.
-    Tools {
-        /// The project's id.
-        project: String,
-    },
+    /// The users of this server.
+    Users,
+    /// How this server does.
+    Health,
+    /// A page of a project.
+    In(String, Section),
+    /// One tool of a project.
+    Tool(String, String),
 }
 
 impl Page {
@@ -22,9 +27,84 @@ impl Page {
         match self {
             Self::Start => "/ui/".to_owned(),
             Self::Projects => "/ui/projects".to_owned(),
-            Self::Tools { project } => format!("/ui/projects/{}/tools", encode(project)),
+            Self::Users => "/ui/users".to_owned(),
+            Self::Health => "/ui/health".to_owned(),
+            Self::In(project, section) => format!("/ui/projects/{}/{}", encode(project), section.segment()),
+            Self::Tool(project, tool) => {
+                format!("/ui/projects/{}/tools/{}", encode(project), encode(tool))
+            }
         }
     }
+}
+
+macro_rules! sections {
+    ($($(#[$doc:meta])* $name:ident = $segment:literal, $title:literal, $symbol:ident, $need:ident;)*) => {
+        /// A page that every project has.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(crate) enum Section {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Section {
+            /// All of them, in the order of the navigation.
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
+
+            /// The last part of its path.
+            pub(crate) const fn segment(self) -> &'static str {
+                match self { $(Self::$name => $segment,)* }
+            }
+
+            /// Its name in the navigation, and the heading of the page.
+            pub(crate) const fn title(self) -> &'static str {
+                match self { $(Self::$name => $title,)* }
+            }
+
+            /// What its page takes.
+            pub(crate) const fn needs(self) -> Need {
+                match self { $(Self::$name => Need::$need,)* }
+            }
+
+            /// Its icon in the navigation.
+            pub(crate) const fn symbol(self) -> Symbol {
+                match self { $(Self::$name => Symbol::$symbol,)* }
+            }
+        }
+    };
+}
+
+sections! {
+    /// What happens in the project.
+    Overview = "overview", "Overview", Overview, Use;
+    /// The tools.
+    Tools = "tools", "Tools", Tool, Use;
+    /// Uploading definitions.
+    Upload = "upload", "Upload", Upload, Edit;
+    /// Groups, and which tools are in them.
+    Groups = "groups", "Groups", Group, Use;
+    /// States, and which tools lead from one to another.
+    States = "states", "States", State, Read;
+    /// Who holds what.
+    Permissions = "permissions", "Permissions", Shield, Audit;
+    /// The keys of agents.
+    Keys = "keys", "Keys", Key, Own;
+    /// What somebody would see, and why.
+    Simulator = "simulator", "Simulator", Play, Use;
+    /// Stored expectations.
+    PolicyTests = "policy-tests", "Policy tests", Check, Read;
+    /// Workflow runs.
+    Sessions = "sessions", "Sessions", Session, Use;
+    /// The record of every decision and call.
+    Records = "records", "Records", Record, Audit;
+    /// What looked suspicious.
+    Alerts = "alerts", "Alerts", Bell, Audit;
+    /// Rates and concurrency.
+    Limits = "limits", "Limits", Gauge, Read;
+    /// Values that definitions use and nobody reads.
+    Secrets = "secrets", "Secrets", Lock, Own;
+    /// What the project sets for itself.
+    Settings = "settings", "Settings", Settings, Read;
+    /// How agents and programs connect.
+    Connect = "connect", "Connect", Plug, Use;
 }
 
 /// The page that the server renders for signing in.

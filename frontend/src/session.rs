@@ -21,6 +21,33 @@ pub(crate) enum SessionState {
     Failed(ApiError),
 }
 
+/// What a page or an action takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Membership.
+    Use,
+    /// Reading whole definitions.
+    Read,
+    /// Changing definitions.
+    Edit,
+    /// Reading the record, and who holds what.
+    Audit,
+    /// Managing everything else.
+    Own,
+}
+
+impl Need {
+    fn is_met_by(self, role: Role) -> bool {
+        match role {
+            Role::Owner => true,
+            Role::Editor => matches!(self, Self::Use | Self::Read | Self::Edit),
+            Role::Auditor => matches!(self, Self::Use | Self::Read | Self::Audit),
+            Role::Viewer => matches!(self, Self::Use | Self::Read),
+            Role::Agent => matches!(self, Self::Use),
+        }
+    }
+}
+
 /// The session, shared by all pages through the context.
 #[derive(Clone, Copy)]
 pub(crate) struct Session {
@@ -67,6 +94,12 @@ impl Session {
             Some(membership) => Some(membership.role),
             None => me.system_admin.then_some(Role::Owner),
         }
+    }
+
+    /// Whether the role in a project permits something, reactively. The server decides; this only spares people what it
+    /// would refuse.
+    pub(crate) fn may(self, project: &str, need: Need) -> bool {
+        self.role(project).is_some_and(|role| need.is_met_by(role))
     }
 
     /// Asks the server again.

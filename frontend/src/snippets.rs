@@ -1,5 +1,7 @@
 //! Commands to copy into a shell. They hold no secret: the password is asked for, and the token stays in a variable.
 
+use toolgate_api::calls::CallRequest;
+
 use crate::browser::{encode, origin};
 
 /// Signs in and keeps the token in `TOOLGATE_TOKEN`. The password goes through a pipe, so it is in no argument list.
@@ -33,6 +35,84 @@ pub(crate) fn upload_tool(project: &str) -> String {
   -H "Authorization: Bearer $TOOLGATE_TOKEN" \
   -H "Content-Type: application/yaml" \
   --data-binary @tool.yaml"#,
+        origin = origin(),
+        project = encode(project),
+    )
+}
+
+/// Calls a tool.
+pub(crate) fn call(project: &str, request: &CallRequest) -> String {
+    let body = serde_json::to_string_pretty(request).unwrap_or_default();
+    format!(
+        r#"curl {origin}/projects/{project}/calls \
+  -H "Authorization: Bearer $TOOLGATE_TOKEN" \
+  --json '{body}'"#,
+        origin = origin(),
+        project = encode(project),
+        body = body.replace('\'', r"'\''"),
+    )
+}
+
+/// Lists the tools that a key may call.
+pub(crate) fn list(project: &str) -> String {
+    format!(
+        r#"curl {origin}/projects/{project}/tools \
+  -H "Authorization: Bearer $TOOLGATE_KEY""#,
+        origin = origin(),
+        project = encode(project),
+    )
+}
+
+/// Calls a tool by a key.
+pub(crate) fn call_example(project: &str) -> String {
+    format!(
+        r#"curl {origin}/projects/{project}/calls \
+  -H "Authorization: Bearer $TOOLGATE_KEY" \
+  --json '{{"tool": "read-page", "group": ["knowledge"], "arguments": {{"url": "https://example.com"}}}}'"#,
+        origin = origin(),
+        project = encode(project),
+    )
+}
+
+/// The same call in Python, with nothing but its standard library.
+pub(crate) fn python(project: &str) -> String {
+    format!(
+        r#"import json, os, urllib.request
+
+request = urllib.request.Request(
+    "{origin}/projects/{project}/calls",
+    data=json.dumps({{
+        "tool": "read-page",
+        "group": ["knowledge"],
+        "arguments": {{"url": "https://example.com"}},
+    }}).encode(),
+    headers={{
+        "Authorization": "Bearer " + os.environ["TOOLGATE_KEY"],
+        "Content-Type": "application/json",
+    }},
+)
+print(json.load(urllib.request.urlopen(request)))"#,
+        origin = origin(),
+        project = encode(project),
+    )
+}
+
+/// The same call in TypeScript.
+pub(crate) fn typescript(project: &str) -> String {
+    format!(
+        r#"const response = await fetch("{origin}/projects/{project}/calls", {{
+  method: "POST",
+  headers: {{
+    Authorization: `Bearer ${{process.env.TOOLGATE_KEY}}`,
+    "Content-Type": "application/json",
+  }},
+  body: JSON.stringify({{
+    tool: "read-page",
+    group: ["knowledge"],
+    arguments: {{ url: "https://example.com" }},
+  }}),
+}});
+console.log(await response.json());"#,
         origin = origin(),
         project = encode(project),
     )

@@ -1,5 +1,6 @@
 //! What can go wrong with a request, in words for people.
 
+use toolgate_api::policy_tests::BrokenPolicyTest;
 use toolgate_api::{Diagnostic, ErrorCode, Problem};
 
 /// Why a request gave no usable answer.
@@ -64,6 +65,14 @@ impl ApiError {
             Self::Problem(problem) => Some(problem.request_id.clone()).filter(|id| !id.is_empty()),
             Self::Status { request_id, .. } => request_id.clone(),
             _ => None,
+        }
+    }
+
+    /// The stored expectations that a change would break.
+    pub(crate) fn broken_policy_tests(&self) -> &[BrokenPolicyTest] {
+        match self {
+            Self::Problem(problem) => problem.broken_policy_tests.as_deref().unwrap_or_default(),
+            _ => &[],
         }
     }
 

@@ -1,13 +1,16 @@
 //! The REST API as functions: the only code that speaks HTTP.
 
-mod client;
+pub(crate) mod client;
 mod error;
+pub(crate) mod keys;
+pub(crate) mod tools;
 
 use toolgate_api::auth::{LoginRequest, Me};
 use toolgate_api::projects::ProjectPage;
-use toolgate_api::tools::ToolPage;
 
+pub(crate) use client::{Body, Tagged};
 pub(crate) use error::ApiError;
+pub(crate) use gloo_net::http::Method;
 
 use crate::browser::encode;
 
@@ -16,12 +19,13 @@ const PAGE_SIZE: &str = "50";
 
 /// Signs in. The server answers with an HttpOnly cookie; the token in the body is for other clients and not read.
 pub(crate) async fn login(request: &LoginRequest) -> Result<(), ApiError> {
-    client::post("/auth/login", request).await
+    let body = Body::json(request)?;
+    client::send_only(Method::POST, "/auth/login", &[], None, body).await
 }
 
 /// Signs out.
 pub(crate) async fn logout() -> Result<(), ApiError> {
-    client::post_empty("/auth/logout").await
+    client::send_only(Method::POST, "/auth/logout", &[], None, Body::None).await
 }
 
 /// Who is signed in.
@@ -34,16 +38,18 @@ pub(crate) async fn list_projects(cursor: Option<String>) -> Result<ProjectPage,
     client::get("/projects", &page(cursor.as_deref())).await
 }
 
-/// A page of a project's tools that match `q`; an empty `q` matches all.
-pub(crate) async fn list_tools(project: &str, q: &str, cursor: Option<String>) -> Result<ToolPage, ApiError> {
-    let mut query = page(cursor.as_deref());
-    if !q.is_empty() {
-        query.push(("q", q));
+/// The path of something in a project; the parts are encoded.
+pub(crate) fn in_project(project: &str, parts: &[&str]) -> String {
+    let mut path = format!("/projects/{}", encode(project));
+    for part in parts {
+        path.push('/');
+        path.push_str(&encode(part));
     }
-    client::get(&format!("/projects/{}/tools", encode(project)), &query).await
+    path
 }
 
-fn page(cursor: Option<&str>) -> Vec<(&'static str, &str)> {
+/// The query of a page of a list.
+pub(crate) fn page(cursor: Option<&str>) -> Vec<(&'static str, &str)> {
     let mut query = vec![("limit", PAGE_SIZE)];
     if let Some(cursor) = cursor {
         query.push(("cursor", cursor));

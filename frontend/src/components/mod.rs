@@ -1,19 +1,45 @@
 //! Widgets that know no feature.
 
+mod badge;
 mod code;
+mod confirm;
+mod dialog;
+mod diff;
+mod editor;
+mod empty;
+mod field;
 mod heading;
 mod icon;
 mod menu;
+mod more;
+mod page_head;
 mod problem;
+mod schema_form;
+mod search;
 mod skeleton;
+mod tabs;
 mod theme_switch;
 mod time;
+mod toast;
 
+pub(crate) use badge::{Badge, Tags, Tone};
 pub(crate) use code::CodeBlock;
+pub(crate) use confirm::Confirm;
+pub(crate) use dialog::{Dialog, Placement};
+pub(crate) use diff::Diff;
+pub(crate) use editor::{Editor, EditorHandle, Faults};
+pub(crate) use empty::EmptyState;
+pub(crate) use field::{Field, Select, TextArea, TextInput};
 pub(crate) use heading::{PageHeading, provide_heading_focus};
 pub(crate) use icon::{Icon, Symbol};
 pub(crate) use menu::Menu;
+pub(crate) use more::More;
+pub(crate) use page_head::{Breadcrumbs, SectionHead};
 pub(crate) use problem::ProblemPanel;
+pub(crate) use schema_form::SchemaForm;
+pub(crate) use search::SearchBox;
 pub(crate) use skeleton::Skeleton;
+pub(crate) use tabs::Tabs;
 pub(crate) use theme_switch::ThemeSwitch;
 pub(crate) use time::TimeAgo;
+pub(crate) use toast::{ToastRegion, Toasts};

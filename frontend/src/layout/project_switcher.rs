@@ -5,7 +5,7 @@ use leptos_router::hooks::use_location;
 
 use crate::components::{Icon, Menu, Symbol};
 use crate::features::projects::Projects;
-use crate::routes::Page;
+use crate::routes::{Page, Section};
 
 /// How many projects the menu offers before it refers to the whole list.
 const OFFERED: usize = 12;
@@ -30,10 +30,7 @@ pub(super) fn ProjectSwitcher() -> impl IntoView {
             .take(OFFERED)
             .map(|project| {
                 let is_current = current.get().is_some_and(|(id, _)| id == project.id);
-                let href = Page::Tools {
-                    project: project.id.clone(),
-                }
-                .path();
+                let href = Page::In(project.id.clone(), Section::Overview).path();
                 view! {
                     <li>
                         <a class="menu-item" href=href aria-current=is_current.then_some("true")>

@@ -1,32 +1,53 @@
-//! The bar at the top: the mark, the project, the reference, the person.
+//! The bar at the top: the mark, the project, the search for everything, the person.
 
 use leptos::prelude::*;
 
 use super::account_menu::AccountMenu;
+use super::palette::Palette;
 use super::project_switcher::ProjectSwitcher;
-use crate::components::{Icon, Symbol};
+use super::shortcuts::Shortcuts;
+use super::sidebar::Navigation;
+use crate::components::{Dialog, Icon, Placement, Symbol};
 use crate::routes::{API_REFERENCE, Page};
 
 /// The bar at the top.
 #[component]
 pub(crate) fn TopBar() -> impl IntoView {
+    let palette = RwSignal::new(false);
+    let pages = RwSignal::new(false);
     view! {
         <header class="top-bar">
-            <div class="top-bar-inner">
-                <a class="brand" href=Page::Start.path()>
-                    <span class="brand-mark">
-                        <Icon symbol=Symbol::Gate />
-                    </span>
-                    <span class="brand-name">"Toolgate"</span>
-                </a>
-                <ProjectSwitcher />
-                <nav class="top-nav" aria-label="Help">
-                    <a class="top-link" href=API_REFERENCE rel="external">
-                        "API reference"
-                    </a>
-                </nav>
-                <AccountMenu />
-            </div>
+            <button
+                type="button"
+                class="button button-quiet button-icon nav-button"
+                aria-label="Pages"
+                on:click=move |_| pages.set(true)
+            >
+                <Icon symbol=Symbol::Menu />
+            </button>
+            <a class="brand" href=Page::Start.path()>
+                <span class="brand-mark">
+                    <Icon symbol=Symbol::Gate />
+                </span>
+                <span class="brand-name">"Toolgate"</span>
+            </a>
+            <ProjectSwitcher />
+            <button type="button" class="palette-button" on:click=move |_| palette.set(true)>
+                <Icon symbol=Symbol::Search />
+                <span class="palette-label">"Search or go to…"</span>
+                <kbd>"Ctrl K"</kbd>
+            </button>
+            <a class="top-link" href=API_REFERENCE rel="external">
+                "API reference"
+            </a>
+            <AccountMenu />
         </header>
+        <Dialog open=pages title="Pages" placement=Placement::Drawer>
+            <div on:click=move |_| pages.set(false)>
+                <Navigation />
+            </div>
+        </Dialog>
+        <Palette open=palette />
+        <Shortcuts palette />
     }
 }

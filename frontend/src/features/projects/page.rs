@@ -8,7 +8,7 @@ use super::create_hint::CreateHint;
 use super::store::Projects;
 use crate::components::{PageHeading, ProblemPanel, Skeleton, TimeAgo};
 use crate::paged::Status;
-use crate::routes::Page;
+use crate::routes::{Page, Section};
 use crate::session::Session;
 
 /// All projects that one may see.
@@ -49,10 +49,7 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
 
 #[component]
 fn ProjectCard(project: Project, role: Option<Role>) -> impl IntoView {
-    let href = Page::Tools {
-        project: project.id.clone(),
-    }
-    .path();
+    let href = Page::In(project.id.clone(), Section::Overview).path();
     view! {
         <a class="card" href=href>
             <span class="card-title">{project.name}</span>

@@ -7,7 +7,7 @@ use leptos_router::hooks::use_navigate;
 use super::store::Projects;
 use crate::components::{PageHeading, ProblemPanel, Skeleton};
 use crate::paged::Status;
-use crate::routes::Page;
+use crate::routes::{Page, Section};
 
 /// Goes to the only project, or to the list when there are none or several.
 #[component]
@@ -19,9 +19,7 @@ pub(crate) fn StartPage() -> impl IntoView {
             return;
         }
         let page = projects.items.with(|items| match items.as_slice() {
-            [only] => Page::Tools {
-                project: only.id.clone(),
-            },
+            [only] => Page::In(only.id.clone(), Section::Overview),
             _ => Page::Projects,
         });
         navigate(

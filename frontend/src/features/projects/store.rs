@@ -5,7 +5,6 @@ use toolgate_api::projects::Project;
 
 use crate::api;
 use crate::paged::Paged;
-use crate::routes::Page;
 
 /// The shared list.
 #[derive(Clone, Copy)]
@@ -31,21 +30,16 @@ impl Projects {
 
     /// Id and name of the project that a path belongs to, reactively. The id stands in for a name that is not known.
     pub(crate) fn at_path(self, path: &str) -> Option<(String, String)> {
-        let known = self.list.items.with(|projects| {
+        let segment = path.strip_prefix("/ui/projects/")?.split('/').next()?;
+        if segment.is_empty() {
+            return None;
+        }
+        let name = self.list.items.with(|projects| {
             projects
                 .iter()
-                .find(|project| {
-                    Page::Tools {
-                        project: project.id.clone(),
-                    }
-                    .path()
-                        == path
-                })
-                .map(|project| (project.id.clone(), project.name.clone()))
+                .find(|project| project.id == segment)
+                .map_or_else(|| segment.to_owned(), |project| project.name.clone())
         });
-        known.or_else(|| {
-            let id = path.strip_prefix("/ui/projects/")?.split('/').next()?;
-            (!id.is_empty()).then(|| (id.to_owned(), id.to_owned()))
-        })
+        Some((segment.to_owned(), name))
     }
 }

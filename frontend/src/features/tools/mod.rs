@@ -1,8 +1,14 @@
-//! The tools of a project.
+//! Tools: the list, one tool, its definition and its history.
 
+mod call_form;
+mod definition;
 mod empty;
+mod filters;
 mod page;
-mod search;
+mod revisions;
 mod table;
+mod tool;
 
+pub(crate) use definition::Refused;
 pub(crate) use page::ToolsPage;
+pub(crate) use tool::ToolPage;

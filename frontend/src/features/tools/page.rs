@@ -1,49 +1,43 @@
 //! The page of a project's tools.
 
 use leptos::prelude::*;
-use leptos_router::hooks::{use_params_map, use_query_map};
 use toolgate_api::tools::Tool;
 
 use super::empty::{NoMatch, NoTools};
-use super::search::SearchBox;
+use super::filters::Filters;
 use super::table::ToolTable;
-use crate::api;
-use crate::components::{PageHeading, ProblemPanel, Skeleton};
+use crate::api::tools::{ToolFilter, list_tools};
+use crate::components::{More, ProblemPanel, SectionHead, Skeleton};
 use crate::paged::{Paged, Status};
-use crate::routes::Page;
+use crate::routes::{Page, Section};
+use crate::session::{Need, Session};
+use crate::url::{UrlParam, project_in_path};
 
 /// What the list depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
     project: String,
-    q: String,
+    filter: ToolFilter,
 }
 
 /// The tools of the project in the address.
 #[component]
 pub(crate) fn ToolsPage() -> impl IntoView {
-    let params = use_params_map();
-    let query = use_query_map();
-    let project = Memo::new(move |_| params.with(|params| params.get("project_id")).unwrap_or_default());
-    let q = Memo::new(move |_| {
-        query
-            .with(|query| query.get("q"))
-            .unwrap_or_default()
-            .trim()
-            .to_owned()
-    });
-    let path = Memo::new(move |_| {
-        Page::Tools {
-            project: project.get(),
-        }
-        .path()
-    });
+    let project = project_in_path();
+    let session = Session::get();
+    let [q, group, state, type_] = ["q", "group", "state", "type"].map(UrlParam::new);
+    let path = Memo::new(move |_| Page::In(project.get(), Section::Tools).path());
     let key = Memo::new(move |_| Key {
         project: project.get(),
-        q: q.get(),
+        filter: ToolFilter {
+            q: q.get().trim().to_owned(),
+            group: group.get(),
+            state: state.get(),
+            type_: type_.get(),
+        },
     });
     let list: Paged<Key, Tool> = Paged::new(key, |key: Key, cursor| async move {
-        let page = api::list_tools(&key.project, &key.q, cursor).await?;
+        let page = list_tools(&key.project, &key.filter, cursor).await?;
         Ok((page.items, page.next_cursor))
     });
 
@@ -51,7 +45,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     let shown = Memo::new(move |_| list.shown.get().filter(|shown| shown.project == project.get()));
     let is_empty = Memo::new(move |_| list.items.with(Vec::is_empty));
     let has_rows = Memo::new(move |_| shown.get().is_some() && !is_empty.get());
-    let searchable = Memo::new(move |_| has_rows.get() || !q.get().is_empty());
+    let is_filterable = Memo::new(move |_| has_rows.get() || !key.get().filter.is_empty());
     let is_busy = move || matches!(list.status.get(), Status::Loading | Status::LoadingMore);
     let count = move || match (list.status.get(), shown.get()) {
         (Status::Ready, Some(_)) => told_count(list.items.with(Vec::len), list.has_more()),
@@ -59,28 +53,27 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     };
 
     view! {
-        <div class="page-head">
-            <div>
-                <PageHeading text="Tools" />
-                <p class="muted">"What agents may call, as far as their groups and the workflow state permit."</p>
-            </div>
-            <div class="page-actions">
-                <p class="count" role="status">
-                    {count}
-                </p>
-                <Show when=move || searchable.get()>
-                    <SearchBox path q />
-                </Show>
-            </div>
-        </div>
+        <SectionHead section=Section::Tools text="What agents may call, as far as their groups and the workflow state permit.">
+            <p class="count" role="status">
+                {count}
+            </p>
+            <Show when=move || session.may(&project.get(), Need::Edit)>
+                <a class="button button-primary" href=move || Page::In(project.get(), Section::Upload).path()>
+                    "Upload"
+                </a>
+            </Show>
+        </SectionHead>
+        <Show when=move || is_filterable.get()>
+            <Filters q group state type_ />
+        </Show>
         {move || match (list.status.get(), shown.get(), is_empty.get()) {
             (Status::Failed(error), _, _) => {
                 view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any()
             }
-            (Status::Ready, Some(shown), true) if shown.q.is_empty() => {
+            (Status::Ready, Some(shown), true) if shown.filter.is_empty() => {
                 view! { <NoTools project=shown.project /> }.into_any()
             }
-            (Status::Ready, Some(shown), true) => view! { <NoMatch q=shown.q all=path /> }.into_any(),
+            (Status::Ready, Some(shown), true) => view! { <NoMatch q=shown.filter.q all=path /> }.into_any(),
             (Status::Loading, None, _) | (Status::Loading, _, true) => {
                 view! { <Skeleton what="tools" /> }.into_any()
             }
@@ -88,24 +81,9 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         }}
         <Show when=move || has_rows.get()>
             <div class="table-wrap" aria-busy=move || is_busy().to_string()>
-                <ToolTable tools=list.items />
+                <ToolTable project tools=list.items />
             </div>
-            <Show when=move || list.has_more()>
-                <p class="more">
-                    <button
-                        type="button"
-                        class="button"
-                        aria-disabled=move || is_busy().to_string()
-                        on:click=move |_| {
-                            if !matches!(list.status.get_untracked(), Status::Loading | Status::LoadingMore) {
-                                list.more();
-                            }
-                        }
-                    >
-                        {move || if is_busy() { "Loading…" } else { "Show more tools" }}
-                    </button>
-                </p>
-            </Show>
+            <More list what="tools" />
         </Show>
     }
 }

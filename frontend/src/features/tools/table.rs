@@ -4,11 +4,17 @@
 use leptos::prelude::*;
 use toolgate_api::tools::Tool;
 
-use crate::components::{Icon, Symbol, TimeAgo};
+use crate::components::{Icon, Symbol, Tags, TimeAgo};
+use crate::routes::Page;
 
 /// All tools that were read.
 #[component]
-pub(super) fn ToolTable(tools: RwSignal<Vec<Tool>>) -> impl IntoView {
+pub(super) fn ToolTable(
+    /// The project's id.
+    project: Memo<String>,
+    /// The tools.
+    tools: RwSignal<Vec<Tool>>,
+) -> impl IntoView {
     view! {
         <table class="table" role="table">
             <caption class="visually-hidden">"Tools of this project"</caption>
@@ -24,7 +30,7 @@ pub(super) fn ToolTable(tools: RwSignal<Vec<Tool>>) -> impl IntoView {
             <tbody role="rowgroup">
                 // A new revision is a new row, so that what it shows is current.
                 <For each=move || tools.get() key=|tool| (tool.name.clone(), tool.revision) let:tool>
-                    <ToolRow tool />
+                    <ToolRow project tool />
                 </For>
             </tbody>
         </table>
@@ -32,11 +38,14 @@ pub(super) fn ToolTable(tools: RwSignal<Vec<Tool>>) -> impl IntoView {
 }
 
 #[component]
-fn ToolRow(tool: Tool) -> impl IntoView {
+fn ToolRow(project: Memo<String>, tool: Tool) -> impl IntoView {
+    let href = Page::Tool(project.get_untracked(), tool.name.clone()).path();
     view! {
         <tr role="row">
             <th scope="row" role="rowheader" class="tool-cell">
-                <span class="tool-name">{tool.name}</span>
+                <a class="tool-name" href=href data-row="">
+                    {tool.name}
+                </a>
                 <span class="tool-description">{tool.description}</span>
             </th>
             <td role="cell" data-label="Type" class="type-cell">
@@ -95,13 +104,4 @@ fn States(open_in: Vec<String>, moves_to: Option<String>) -> impl IntoView {
                 })}
         </span>
     }
-}
-
-#[component]
-fn Tags(names: Vec<String>) -> impl IntoView {
-    let items: Vec<_> = names
-        .into_iter()
-        .map(|name| view! { <li class="tag">{name}</li> })
-        .collect();
-    view! { <ul class="tags">{items}</ul> }
 }

@@ -1,0 +1,63 @@
+//! Something that a person has told the server to do: under way, failed, done.
+
+use std::future::Future;
+
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+use crate::api::ApiError;
+use crate::components::ProblemPanel;
+use crate::session::Session;
+
+/// Runs one request at a time and remembers how the last one ended.
+#[derive(Clone, Copy)]
+pub(crate) struct Action {
+    /// Whether it is under way.
+    pub(crate) busy: RwSignal<bool>,
+    /// Why the last attempt failed.
+    pub(crate) error: RwSignal<Option<ApiError>>,
+    session: Session,
+}
+
+impl Action {
+    /// Nothing has been done yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            busy: RwSignal::new(false),
+            error: RwSignal::new(None),
+            session: Session::get(),
+        }
+    }
+
+    /// Starts `work` unless something is under way; `then` gets what it answered.
+    pub(crate) fn run<T: 'static>(
+        self,
+        work: impl Future<Output = Result<T, ApiError>> + 'static,
+        then: impl FnOnce(T) + 'static,
+    ) {
+        if self.busy.get_untracked() {
+            return;
+        }
+        self.busy.set(true);
+        self.error.set(None);
+        spawn_local(async move {
+            let answer = work.await;
+            // The page may be gone.
+            if self.busy.try_set(false).is_some() {
+                return;
+            }
+            match answer {
+                Ok(value) => then(value),
+                Err(error) => {
+                    self.session.observe(&error);
+                    self.error.set(Some(error));
+                }
+            }
+        });
+    }
+
+    /// The error of the last attempt, if it failed.
+    pub(crate) fn outcome(self) -> AnyView {
+        (move || self.error.get().map(|error| view! { <ProblemPanel error /> })).into_any()
+    }
+}

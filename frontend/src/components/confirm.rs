@@ -1,0 +1,61 @@
+//! Asks before something that cannot be taken back.
+
+use leptos::prelude::*;
+
+use super::{Dialog, Field, TextInput};
+use crate::action::Action;
+
+/// A question with what will happen, and a button that says what it does.
+#[component]
+pub(crate) fn Confirm(
+    /// Whether it is asked.
+    open: RwSignal<bool>,
+    /// The question.
+    #[prop(into)]
+    title: Signal<String>,
+    /// The button's text: a verb.
+    verb: &'static str,
+    /// A text that must be typed first, for what can never be taken back.
+    #[prop(optional, into)]
+    typed: Option<Signal<String>>,
+    /// The request that it starts; its error is shown here.
+    action: Action,
+    /// Yes.
+    #[prop(into)]
+    on_confirm: Callback<()>,
+    /// What will happen.
+    children: ChildrenFn,
+) -> impl IntoView {
+    let entered = RwSignal::new(String::new());
+    let children = StoredValue::new(children);
+    let is_ready = move || typed.is_none_or(|wanted| wanted.get() == entered.get());
+    view! {
+        <Dialog open title>
+            <div class="dialog-body">
+                {children.with_value(|children| children())}
+                {typed
+                    .map(|wanted| {
+                        view! {
+                            <Field id="confirm-typed" label=Signal::derive(move || format!("Type {} to confirm", wanted.get()))>
+                                <TextInput id="confirm-typed" value=entered mono=true />
+                            </Field>
+                        }
+                    })}
+                {action.outcome()}
+            </div>
+            <footer class="dialog-foot">
+                <button type="button" class="button" on:click=move |_| open.set(false)>
+                    "Cancel"
+                </button>
+                <button
+                    type="button"
+                    class="button button-danger"
+                    disabled=move || !is_ready() || action.busy.get()
+                    on:click=move |_| on_confirm.run(())
+                >
+                    {verb}
+                </button>
+            </footer>
+        </Dialog>
+    }
+}

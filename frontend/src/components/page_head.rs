@@ -1,0 +1,52 @@
+//! The top of a page: where one is, its heading, what it is for, and what can be done.
+
+use leptos::prelude::*;
+
+use super::PageHeading;
+use crate::routes::{Page, Section};
+
+/// The top of a page of a project.
+#[component]
+pub(crate) fn SectionHead(
+    /// Which page.
+    section: Section,
+    /// What it is for; one sentence.
+    text: &'static str,
+    /// Buttons.
+    #[prop(optional)]
+    children: Option<Children>,
+) -> impl IntoView {
+    view! {
+        <div class="page-head">
+            <div>
+                <PageHeading text=section.title() />
+                <p class="muted">{text}</p>
+            </div>
+            {children.map(|children| view! { <div class="page-actions">{children()}</div> })}
+        </div>
+    }
+}
+
+/// The way back from a page below a page of a project.
+#[component]
+pub(crate) fn Breadcrumbs(
+    /// The project's id.
+    #[prop(into)]
+    project: Signal<String>,
+    /// The page above.
+    section: Section,
+    /// What this page is about.
+    #[prop(into)]
+    here: Signal<String>,
+) -> impl IntoView {
+    view! {
+        <nav class="breadcrumbs" aria-label="Breadcrumbs">
+            <ol>
+                <li>
+                    <a href=move || Page::In(project.get(), section).path()>{section.title()}</a>
+                </li>
+                <li aria-current="page">{here}</li>
+            </ol>
+        </nav>
+    }
+}

@@ -1,0 +1,133 @@
+//! Short messages at the edge of the screen: what was done, and how to undo it.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use super::{Icon, Symbol};
+use crate::api::ApiError;
+
+/// How long a message stays that needs no answer.
+const STAYS: Duration = Duration::from_secs(10);
+/// Messages on the screen at once.
+const MOST: usize = 4;
+
+#[derive(Clone)]
+struct Toast {
+    id: u32,
+    text: String,
+    request_id: Option<String>,
+    failed: bool,
+    undo: Option<Callback<()>>,
+}
+
+/// The messages, shared by all pages through the context.
+#[derive(Clone, Copy)]
+pub(crate) struct Toasts {
+    shown: RwSignal<Vec<Toast>>,
+    next: StoredValue<u32>,
+}
+
+impl Toasts {
+    /// Shares them with everything below the caller.
+    pub(crate) fn provide() {
+        provide_context(Self {
+            shown: RwSignal::new(Vec::new()),
+            next: StoredValue::new(0),
+        });
+    }
+
+    /// Those of the surrounding application.
+    pub(crate) fn get() -> Self {
+        expect_context()
+    }
+
+    /// Says that something was done.
+    pub(crate) fn done(self, text: impl Into<String>) {
+        self.show(text.into(), None, false, None);
+    }
+
+    /// Says that something was done, and offers to undo it.
+    pub(crate) fn undoable(self, text: impl Into<String>, undo: Callback<()>) {
+        self.show(text.into(), None, false, Some(undo));
+    }
+
+    /// Says why something cannot be done; stays until it is closed.
+    pub(crate) fn refused(self, text: impl Into<String>) {
+        self.show(text.into(), None, true, None);
+    }
+
+    /// Says that a request failed; stays until it is closed.
+    pub(crate) fn failed(self, error: &ApiError) {
+        let text = format!("{}. {}", error.title(), error.detail());
+        self.show(text, error.request_id(), true, None);
+    }
+
+    fn show(self, text: String, request_id: Option<String>, failed: bool, undo: Option<Callback<()>>) {
+        let id = self.next.get_value();
+        self.next.set_value(id.wrapping_add(1));
+        self.shown.update(|shown| {
+            if shown.len() >= MOST {
+                shown.remove(0);
+            }
+            shown.push(Toast {
+                id,
+                text,
+                request_id,
+                failed,
+                undo,
+            });
+        });
+        if !failed {
+            set_timeout(move || self.close(id), STAYS);
+        }
+    }
+
+    fn close(self, id: u32) {
+        self.shown
+            .try_update(|shown| shown.retain(|toast| toast.id != id));
+    }
+}
+
+/// Where the messages appear.
+#[component]
+pub(crate) fn ToastRegion() -> impl IntoView {
+    let toasts = Toasts::get();
+    view! {
+        <div class="toasts" role="region" aria-label="Messages" aria-live="polite">
+            <For each=move || toasts.shown.get() key=|toast| toast.id let:toast>
+                <div class="toast" class:toast-failed=toast.failed role=if toast.failed { "alert" } else { "status" }>
+                    <Icon symbol=if toast.failed { Symbol::Alert } else { Symbol::Check } />
+                    <div class="toast-text">
+                        <p>{toast.text}</p>
+                        {toast.request_id.map(|id| view! { <p class="muted">"Request " <code>{id}</code></p> })}
+                    </div>
+                    {toast
+                        .undo
+                        .map(|undo| {
+                            view! {
+                                <button
+                                    type="button"
+                                    class="button button-small"
+                                    on:click=move |_| {
+                                        toasts.close(toast.id);
+                                        undo.run(());
+                                    }
+                                >
+                                    "Undo"
+                                </button>
+                            }
+                        })}
+                    <button
+                        type="button"
+                        class="button button-quiet button-icon"
+                        aria-label="Close this message"
+                        on:click=move |_| toasts.close(toast.id)
+                    >
+                        <Icon symbol=Symbol::Close />
+                    </button>
+                </div>
+            </For>
+        </div>
+    }
+}

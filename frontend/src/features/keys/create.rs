@@ -1,0 +1,148 @@
+//! Making a key, and showing its secret this once.
+
+use leptos::prelude::*;
+use toolgate_api::auth::Role;
+use toolgate_api::keys::CreateKey;
+
+use crate::action::Action;
+use crate::api::keys::create_key;
+use crate::components::{CodeBlock, Dialog, Field, Select, TextInput};
+
+/// The roles that a key may have, as they travel and as people read them.
+const ROLES: [(Role, &str, &str); 5] = [
+    (Role::Agent, "agent", "Agent: sees and calls the tools of its groups"),
+    (Role::Viewer, "viewer", "Viewer: reads definitions too"),
+    (Role::Editor, "editor", "Editor: changes tools (for CI)"),
+    (Role::Auditor, "auditor", "Auditor: reads the record"),
+    (Role::Owner, "owner", "Owner: everything in the project"),
+];
+/// Life times to choose from, in seconds.
+const LIVES: [(&str, &str); 4] = [
+    ("", "Until it is revoked"),
+    ("86400", "1 day"),
+    ("2592000", "30 days"),
+    ("31536000", "1 year"),
+];
+
+/// The dialog.
+#[component]
+pub(super) fn CreateKeyDialog(
+    /// The project's id.
+    project: Memo<String>,
+    /// Whether it is open.
+    open: RwSignal<bool>,
+    /// A key was made.
+    #[prop(into)]
+    on_created: Callback<()>,
+) -> impl IntoView {
+    let name = RwSignal::new(String::new());
+    let groups = RwSignal::new("default".to_owned());
+    let role = RwSignal::new("agent".to_owned());
+    let life = RwSignal::new(String::new());
+    let secret = RwSignal::new(None::<String>);
+    let action = Action::new();
+    Effect::new(move |_| {
+        if !open.get() {
+            // The secret leaves the page together with the dialog.
+            secret.set(None);
+            name.set(String::new());
+            action.error.set(None);
+        }
+    });
+    let create = move || {
+        let request = CreateKey {
+            name: name.get_untracked().trim().to_owned(),
+            role: ROLES
+                .iter()
+                .find(|(_, key, _)| *key == role.get_untracked())
+                .map_or(Role::Agent, |(role, _, _)| *role),
+            groups: groups
+                .get_untracked()
+                .split(',')
+                .map(str::trim)
+                .filter(|group| !group.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            expires_in_s: life.get_untracked().parse().ok(),
+        };
+        let project = project.get_untracked();
+        action.run(
+            async move { create_key(&project, &request).await },
+            move |created| {
+                secret.set(Some(created.secret));
+                on_created.run(());
+            },
+        );
+    };
+    let roles = Signal::stored(ROLES.map(|(_, key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let lives = Signal::stored(LIVES.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    view! {
+        <Dialog open title="New key">
+            {move || match secret.get() {
+                Some(text) => {
+                    view! {
+                        <div class="dialog-body">
+                            <p>"Copy the key now. It is shown this once and kept nowhere."</p>
+                            <CodeBlock caption="Key" text />
+                        </div>
+                        <footer class="dialog-foot">
+                            <button type="button" class="button button-primary" on:click=move |_| open.set(false)>
+                                "I have copied it"
+                            </button>
+                        </footer>
+                    }
+                        .into_any()
+                }
+                None => {
+                    view! {
+                        <form
+                            on:submit=move |event| {
+                                event.prevent_default();
+                                create();
+                            }
+                        >
+                            <div class="dialog-body">
+                                <Field id="key-name" label="Name" help="Who uses it, for people.">
+                                    <TextInput id="key-name" value=name placeholder="research agent" max="100" />
+                                </Field>
+                                <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * stands for all.">
+                                    <TextInput id="key-groups" value=groups mono=true />
+                                </Field>
+                                <Field id="key-role" label="Role" help="What it may manage.">
+                                    <Select
+                                        id="key-role"
+                                        value=role
+                                        options=roles
+                                        on_change=move |chosen| role.set(chosen)
+                                    />
+                                </Field>
+                                <Field id="key-life" label="Expires">
+                                    <Select
+                                        id="key-life"
+                                        value=life
+                                        options=lives
+                                        on_change=move |chosen| life.set(chosen)
+                                    />
+                                </Field>
+                                {action.outcome()}
+                            </div>
+                            <footer class="dialog-foot">
+                                <button type="button" class="button" on:click=move |_| open.set(false)>
+                                    "Cancel"
+                                </button>
+                                <button
+                                    type="submit"
+                                    class="button button-primary"
+                                    disabled=move || action.busy.get() || name.with(|name| name.trim().is_empty())
+                                >
+                                    "Make the key"
+                                </button>
+                            </footer>
+                        </form>
+                    }
+                        .into_any()
+                }
+            }}
+        </Dialog>
+    }
+}

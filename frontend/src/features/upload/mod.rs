@@ -1,0 +1,7 @@
+//! Uploading definitions: drop files, see the verdict and the differences, apply.
+
+mod files;
+mod page;
+mod report;
+
+pub(crate) use page::UploadPage;

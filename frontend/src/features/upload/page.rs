@@ -1,0 +1,83 @@
+//! The page that takes definitions in.
+
+use leptos::prelude::*;
+use toolgate_api::tools::UploadResult;
+
+use super::files::FileDrop;
+use super::report::Report;
+use crate::action::Action;
+use crate::api::tools::upload;
+use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
+use crate::features::tools::Refused;
+use crate::routes::Section;
+use crate::snippets;
+use crate::url::project_in_path;
+
+/// Drop or type, check, apply.
+#[component]
+pub(crate) fn UploadPage() -> impl IntoView {
+    let project = project_in_path();
+    let text = RwSignal::new(String::new());
+    let handle = EditorHandle::new();
+    let action = Action::new();
+    let verdict = RwSignal::new(None::<UploadResult>);
+    let toasts = Toasts::get();
+    // A verdict is about the text that was checked, and about no other.
+    Effect::new(move |_| {
+        text.track();
+        verdict.set(None);
+        action.error.set(None);
+    });
+    let send = move |dry_run: bool| {
+        let (project, text) = (project.get_untracked(), text.get_untracked());
+        action.run(
+            async move { upload(&project, text, dry_run).await },
+            move |result| {
+                if !dry_run {
+                    toasts.done(format!("Applied {} definitions.", result.items.len()));
+                }
+                verdict.set(Some(result));
+            },
+        );
+    };
+    let is_empty = move || text.with(|text| text.trim().is_empty());
+    view! {
+        <SectionHead section=Section::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right." />
+        <div class="stack">
+            <FileDrop on_text=move |read| text.set(read) />
+            <Editor name="Definitions" value=text handle />
+            <div class="row">
+                <button
+                    type="button"
+                    class="button button-primary"
+                    disabled=move || is_empty() || action.busy.get()
+                    on:click=move |_| send(true)
+                >
+                    "Check"
+                </button>
+                <button
+                    type="button"
+                    class="button"
+                    disabled=move || action.busy.get() || !verdict.with(|verdict| verdict.as_ref().is_some_and(|verdict| verdict.dry_run))
+                    on:click=move |_| send(false)
+                >
+                    "Apply"
+                </button>
+                <Show when=is_empty>
+                    <button
+                        type="button"
+                        class="button button-quiet"
+                        on:click=move |_| text.set(snippets::EXAMPLE_TOOL.to_owned())
+                    >
+                        "Start from an example"
+                    </button>
+                </Show>
+                <span class="muted" role="status">
+                    {move || action.busy.get().then_some("Checking…")}
+                </span>
+            </div>
+            {move || action.error.get().map(|error| view! { <Refused error handle /> })}
+            {move || verdict.get().map(|result| view! { <Report project result handle /> })}
+        </div>
+    }
+}

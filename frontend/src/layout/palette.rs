@@ -1,0 +1,278 @@
+//! One box that finds everything: pages, projects, tools, groups, states and actions.
+
+use std::time::Duration;
+
+use leptos::ev;
+use leptos::html;
+use leptos::leptos_dom::helpers::TimeoutHandle;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos_router::hooks::use_location;
+
+use crate::api::tools::{ToolFilter, list_tools};
+use crate::components::{Dialog, Icon, Placement, Symbol};
+use crate::features::projects::Projects;
+use crate::routes::{Page, Section};
+use crate::session::Session;
+use crate::theme::Theme;
+use crate::url::Navigator;
+
+/// Most entries shown.
+const SHOWN: usize = 12;
+/// How long typing must rest before the server is asked.
+const REST: Duration = Duration::from_millis(120);
+
+/// What an entry does.
+#[derive(Clone, PartialEq)]
+enum Does {
+    Go(String),
+    Theme(Theme),
+    SignOut,
+}
+
+#[derive(Clone, PartialEq)]
+struct Entry {
+    symbol: Symbol,
+    text: String,
+    kind: &'static str,
+    does: Does,
+}
+
+/// The dialog with the box.
+#[component]
+pub(super) fn Palette(
+    /// Whether it is open.
+    open: RwSignal<bool>,
+) -> impl IntoView {
+    let session = Session::get();
+    let projects = Projects::get();
+    let path = use_location().pathname;
+    let navigator = Navigator::new();
+    let q = RwSignal::new(String::new());
+    let at = RwSignal::new(0_usize);
+    let found = RwSignal::new(Vec::<Entry>::new());
+    let pending = StoredValue::new(None::<TimeoutHandle>);
+    let input = NodeRef::<html::Input>::new();
+
+    let current = Memo::new(move |_| projects.at_path(&path.get()).map(|(id, _)| id));
+    let fixed = Memo::new(move |_| {
+        let mut entries = Vec::new();
+        if let Some(project) = current.get() {
+            for section in Section::ALL {
+                if session.may(&project, section.needs()) {
+                    entries.push(Entry {
+                        symbol: section.symbol(),
+                        text: section.title().to_owned(),
+                        kind: "Page",
+                        does: Does::Go(Page::In(project.clone(), *section).path()),
+                    });
+                }
+            }
+        }
+        projects.list.items.with(|items| {
+            entries.extend(items.iter().map(|project| Entry {
+                symbol: Symbol::Group,
+                text: project.name.clone(),
+                kind: "Project",
+                does: Does::Go(Page::In(project.id.clone(), Section::Overview).path()),
+            }));
+        });
+        let go = |symbol, text: &str, page: Page| Entry {
+            symbol,
+            text: text.to_owned(),
+            kind: "Page",
+            does: Does::Go(page.path()),
+        };
+        entries.push(go(Symbol::Group, "All projects", Page::Projects));
+        if session.me().is_some_and(|me| me.system_admin) {
+            entries.push(go(Symbol::Person, "Users", Page::Users));
+            entries.push(go(Symbol::Gauge, "Health", Page::Health));
+        }
+        entries.extend(Theme::ALL.into_iter().map(|theme| Entry {
+            symbol: Symbol::Settings,
+            text: format!("{} theme", theme.label()),
+            kind: "Action",
+            does: Does::Theme(theme),
+        }));
+        entries.push(Entry {
+            symbol: Symbol::SignOut,
+            text: "Sign out".to_owned(),
+            kind: "Action",
+            does: Does::SignOut,
+        });
+        entries
+    });
+    let shown = Memo::new(move |_| {
+        let wanted = q.get().trim().to_lowercase();
+        let mut entries: Vec<(usize, Entry)> = fixed.with(|fixed| {
+            fixed
+                .iter()
+                .filter_map(|entry| Some((rank(&entry.text, &wanted)?, entry.clone())))
+                .collect()
+        });
+        found.with(|found| {
+            entries.extend(
+                found
+                    .iter()
+                    .filter_map(|entry| Some((rank(&entry.text, &wanted)?, entry.clone()))),
+            );
+        });
+        entries.sort_by_key(|(rank, _)| *rank);
+        entries.into_iter().map(|(_, entry)| entry).take(SHOWN).collect::<Vec<_>>()
+    });
+
+    let ask = move || {
+        let wanted = q.get_untracked().trim().to_owned();
+        let Some(project) = current.get_untracked().filter(|_| !wanted.is_empty()) else {
+            found.set(Vec::new());
+            return;
+        };
+        spawn_local(async move {
+            let filter = ToolFilter {
+                q: wanted.clone(),
+                ..ToolFilter::default()
+            };
+            let Ok(page) = list_tools(&project, &filter, None).await else {
+                return;
+            };
+            if q.try_get_untracked().is_some_and(|now| now.trim() == wanted) {
+                found.set(
+                    page.items
+                        .into_iter()
+                        .map(|tool| Entry {
+                            symbol: Symbol::Tool,
+                            does: Does::Go(Page::Tool(project.clone(), tool.name.clone()).path()),
+                            text: tool.name,
+                            kind: "Tool",
+                        })
+                        .collect(),
+                );
+            }
+        });
+    };
+    let choose = move |entry: Entry| {
+        open.set(false);
+        match entry.does {
+            Does::Go(path) => navigator.go(&path),
+            Does::Theme(theme) => theme.apply(),
+            Does::SignOut => spawn_local(async move {
+                // A failure leaves one signed in, which the page shows.
+                let _ = session.sign_out().await;
+            }),
+        }
+    };
+    Effect::new(move |_| {
+        if open.get() {
+            q.set(String::new());
+            found.set(Vec::new());
+            at.set(0);
+        }
+    });
+    Effect::new(move |_| {
+        if let Some(field) = input.get() {
+            // The field is on the page, so it takes the focus.
+            let _ = field.focus();
+        }
+    });
+    let on_keydown = move |event: ev::KeyboardEvent| {
+        let count = shown.with_untracked(Vec::len);
+        match event.key().as_str() {
+            "ArrowDown" if count > 0 => at.update(|at| *at = (*at + 1) % count),
+            "ArrowUp" if count > 0 => at.update(|at| *at = (*at + count - 1) % count),
+            "Enter" => {
+                if let Some(entry) = shown.with_untracked(|shown| shown.get(at.get_untracked()).cloned()) {
+                    choose(entry);
+                }
+            }
+            _ => return,
+        }
+        event.prevent_default();
+    };
+    view! {
+        <Dialog open title="Search for anything" placement=Placement::Top>
+            <div class="palette">
+                <input
+                    class="palette-input"
+                    type="text"
+                    role="combobox"
+                    aria-label="Search for pages, projects, tools and actions"
+                    aria-expanded="true"
+                    aria-controls="palette-list"
+                    aria-activedescendant=move || format!("palette-{}", at.get())
+                    placeholder="Search for pages, projects, tools and actions"
+                    autocomplete="off"
+                    spellcheck="false"
+                    node_ref=input
+                    on:keydown=on_keydown
+                    on:input=move |event| {
+                        q.set(event_target_value(&event));
+                        at.set(0);
+                        if let Some(Some(timer)) = pending.try_update_value(Option::take) {
+                            timer.clear();
+                        }
+                        pending.set_value(set_timeout_with_handle(ask, REST).ok());
+                    }
+                />
+                <ul class="palette-list" id="palette-list" role="listbox" aria-label="Found">
+                    {move || {
+                        shown
+                            .get()
+                            .into_iter()
+                            .enumerate()
+                            .map(|(index, entry)| {
+                                let chosen = entry.clone();
+                                view! {
+                                    <li
+                                        id=format!("palette-{index}")
+                                        class="palette-entry"
+                                        role="option"
+                                        aria-selected=move || (at.get() == index).to_string()
+                                        on:pointermove=move |_| at.set(index)
+                                        on:click=move |_| choose(chosen.clone())
+                                    >
+                                        <Icon symbol=entry.symbol />
+                                        <span class="palette-text">{entry.text}</span>
+                                        <span class="muted">{entry.kind}</span>
+                                    </li>
+                                }
+                            })
+                            .collect::<Vec<_>>()
+                    }}
+                </ul>
+                <p class="palette-none muted" role="status">
+                    {move || shown.with(Vec::is_empty).then_some("Nothing found. Try fewer letters.")}
+                </p>
+            </div>
+        </Dialog>
+    }
+}
+
+/// How well a text fits: the whole, the beginning, the beginning of a word, somewhere. Lower is better.
+fn rank(text: &str, wanted: &str) -> Option<usize> {
+    let text = text.to_lowercase();
+    if wanted.is_empty() {
+        return Some(4);
+    }
+    match text.find(wanted) {
+        Some(0) if text.len() == wanted.len() => Some(0),
+        Some(0) => Some(1),
+        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some(2),
+        Some(_) => Some(3),
+        None => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rank;
+
+    #[test]
+    fn exact_names_come_first() {
+        let mut names = ["my-web-search", "web-search", "web-search-2", "webby web-search"];
+        names.sort_by_key(|name| rank(name, "web-search"));
+        assert_eq!(names[0], "web-search");
+        assert_eq!(names[1], "web-search-2");
+        assert_eq!(rank("tools", "x"), None);
+        assert_eq!(rank("tools", ""), Some(4));
+    }
+}

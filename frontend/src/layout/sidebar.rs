@@ -1,0 +1,118 @@
+//! The pages of the project, by what one comes for.
+
+use leptos::prelude::*;
+use leptos_router::hooks::use_location;
+
+use crate::components::{Icon, Symbol};
+use crate::features::projects::Projects;
+use crate::routes::{Page, Section};
+use crate::session::Session;
+
+/// The headings of the navigation and what stands below them.
+const PARTS: [(&str, &[Section]); 4] = [
+    (
+        "Build",
+        &[
+            Section::Overview,
+            Section::Tools,
+            Section::Upload,
+            Section::Groups,
+            Section::States,
+        ],
+    ),
+    (
+        "Access",
+        &[
+            Section::Permissions,
+            Section::Keys,
+            Section::Simulator,
+            Section::PolicyTests,
+        ],
+    ),
+    (
+        "Run",
+        &[
+            Section::Sessions,
+            Section::Records,
+            Section::Alerts,
+            Section::Limits,
+        ],
+    ),
+    ("Project", &[Section::Secrets, Section::Settings, Section::Connect]),
+];
+
+/// The navigation beside the page, or in the drawer of a narrow screen.
+#[component]
+pub(crate) fn Navigation() -> impl IntoView {
+    let projects = Projects::get();
+    let session = Session::get();
+    let path = use_location().pathname;
+    let current = Memo::new(move |_| projects.at_path(&path.get()).map(|(id, _)| id));
+    let item = move |target: String, symbol: Symbol, title: &'static str| {
+        let below = format!("{target}/");
+        let href = target.clone();
+        let is_current = move || {
+            let path = path.get();
+            path == target || path.starts_with(&below)
+        };
+        view! {
+            <li>
+                <a class="nav-item" href=href aria-current=move || is_current().then_some("page")>
+                    <Icon symbol />
+                    {title}
+                </a>
+            </li>
+        }
+        .into_any()
+    };
+    let parts = move || match current.get() {
+        None => Vec::new(),
+        Some(project) => PARTS
+            .into_iter()
+            .filter_map(|(title, sections)| {
+                let items: Vec<_> = sections
+                    .iter()
+                    .filter(|section| session.may(&project, section.needs()))
+                    .map(|section| {
+                        item(
+                            Page::In(project.clone(), *section).path(),
+                            section.symbol(),
+                            section.title(),
+                        )
+                    })
+                    .collect();
+                (!items.is_empty()).then(|| {
+                    view! {
+                        <div class="nav-part">
+                            <h2 class="nav-title">{title}</h2>
+                            <ul>{items}</ul>
+                        </div>
+                    }
+                    .into_any()
+                })
+            })
+            .collect(),
+    };
+    view! {
+        <nav class="navigation" aria-label="Pages">
+            {parts}
+            <div class="nav-part">
+                <h2 class="nav-title">"Server"</h2>
+                <ul>
+                    {item(Page::Projects.path(), Symbol::Group, "Projects")}
+                    {move || {
+                        session
+                            .me()
+                            .is_some_and(|me| me.system_admin)
+                            .then(|| {
+                                vec![
+                                    item(Page::Users.path(), Symbol::Person, "Users"),
+                                    item(Page::Health.path(), Symbol::Gauge, "Health"),
+                                ]
+                            })
+                    }}
+                </ul>
+            </div>
+        </nav>
+    }
+}
