@@ -1,15 +1,13 @@
 //! Something that a person has told the server to do: under way, failed, done.
 
-use std::future::Future;
-
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use crate::api::ApiError;
+use crate::api::{Answer, ApiError, Ask};
 use crate::components::ProblemPanel;
 use crate::session::Session;
 
-/// Runs one request at a time and remembers how the last one ended.
+/// Sends one request at a time and remembers how the last one ended.
 #[derive(Clone, Copy)]
 pub(crate) struct Action {
     /// Whether it is under way.
@@ -29,25 +27,25 @@ impl Action {
         }
     }
 
-    /// Starts `work` unless something is under way; `then` gets what it answered.
-    pub(crate) fn run<T: 'static>(
-        self,
-        work: impl Future<Output = Result<T, ApiError>> + 'static,
-        then: impl FnOnce(T) + 'static,
-    ) {
+    /// Sends the request unless one is under way; `then` gets the answer.
+    pub(crate) fn send(self, ask: Ask, then: impl FnOnce(Answer) + 'static) {
+        self.send_boxed(ask, Box::new(then));
+    }
+
+    fn send_boxed(self, ask: Ask, then: Box<dyn FnOnce(Answer)>) {
         if self.busy.get_untracked() {
             return;
         }
         self.busy.set(true);
         self.error.set(None);
         spawn_local(async move {
-            let answer = work.await;
+            let answer = ask.send().await;
             // The page may be gone.
             if self.busy.try_set(false).is_some() {
                 return;
             }
             match answer {
-                Ok(value) => then(value),
+                Ok(answer) => then(answer),
                 Err(error) => {
                     self.session.observe(&error);
                     self.error.set(Some(error));

@@ -1,8 +1,7 @@
 //! The application: context, frame and routes.
 
 use leptos::prelude::*;
-use leptos_router::components::{FlatRoutes, Route, Router};
-use leptos_router::path;
+use leptos_router::components::Router;
 
 use crate::components::{
     PageHeading, ProblemPanel, Skeleton, ToastRegion, Toasts, provide_heading_focus,
@@ -13,8 +12,9 @@ use crate::features::keys::KeysPage;
 use crate::features::tools::{ToolPage, ToolsPage};
 use crate::features::upload::UploadPage;
 use crate::layout::{Navigation, TopBar};
-use crate::routes::Page;
+use crate::routes::{Kind, Page, Section};
 use crate::session::{Session, SessionState};
+use crate::url::provide_page;
 
 /// Everything but the sign-in page.
 #[component]
@@ -51,6 +51,8 @@ fn Waiting(session: Session) -> impl IntoView {
 fn Frame() -> impl IntoView {
     Projects::provide();
     Toasts::provide();
+    let page = provide_page();
+    let kind = Memo::new(move |_| page.with(|page| page.as_ref().map(Page::kind)));
     view! {
         <a class="skip-link" href="#main" rel="external">
             "Skip to content"
@@ -61,18 +63,27 @@ fn Frame() -> impl IntoView {
                 <Navigation />
             </aside>
             <main class="page" id="main" tabindex="-1">
-                <FlatRoutes fallback=NotFound>
-                    <Route path=path!("/ui") view=StartPage />
-                    <Route path=path!("/ui/projects") view=ProjectsPage />
-                    <Route path=path!("/ui/projects/:project_id/tools") view=ToolsPage />
-                    <Route path=path!("/ui/projects/:project_id/tools/:tool_name") view=ToolPage />
-                    <Route path=path!("/ui/projects/:project_id/upload") view=UploadPage />
-                    <Route path=path!("/ui/projects/:project_id/keys") view=KeysPage />
-                    <Route path=path!("/ui/projects/:project_id/connect") view=ConnectPage />
-                </FlatRoutes>
+                {move || content(kind.get())}
             </main>
         </div>
         <ToastRegion />
+    }
+}
+
+/// The page of a kind. One that stays while its subject changes follows the address by itself.
+fn content(kind: Option<Kind>) -> AnyView {
+    match kind {
+        Some(Kind::Start) => view! { <StartPage /> }.into_any(),
+        Some(Kind::Projects) => view! { <ProjectsPage /> }.into_any(),
+        Some(Kind::Tool) => view! { <ToolPage /> }.into_any(),
+        Some(Kind::In(section)) => match section {
+            Section::Tools => view! { <ToolsPage /> }.into_any(),
+            Section::Upload => view! { <UploadPage /> }.into_any(),
+            Section::Keys => view! { <KeysPage /> }.into_any(),
+            Section::Connect => view! { <ConnectPage /> }.into_any(),
+            _ => view! { <NotFound /> }.into_any(),
+        },
+        _ => view! { <NotFound /> }.into_any(),
     }
 }
 

@@ -25,6 +25,11 @@ pub(crate) fn encode(text: &str) -> String {
     js_sys::encode_uri_component(text).into()
 }
 
+/// The text that a path segment stands for; itself when it is not well formed.
+pub(crate) fn decode(text: &str) -> String {
+    js_sys::decode_uri_component(text).map_or_else(|_| text.to_owned(), String::from)
+}
+
 /// The store for preferences. It may be blocked, and never holds anything secret.
 pub(crate) fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()

@@ -1,68 +1,70 @@
-//! One value that is read from the server: loading, failed, and there.
-
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
+//! One resource that is read from the server: loading, failed, and there.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use serde::de::DeserializeOwned;
 
-use crate::api::ApiError;
+use crate::api::{Answer, ApiError, Ask};
 use crate::components::{ProblemPanel, Skeleton};
 use crate::session::Session;
 
-type Answer<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
-type Fetch<K, T> = Arc<dyn Fn(K) -> Answer<T> + Send + Sync>;
-
-/// A value that depends on a key. A changed key reads again, and answers to an earlier key are dropped.
-pub(crate) struct Loaded<K: Send + Sync + 'static, T: Send + Sync + 'static> {
-    /// What was read last; none before the first answer, and none once the key has changed.
-    pub(crate) value: RwSignal<Option<T>>,
+/// A resource at an address. A changed address reads again, and answers to an earlier one are dropped. An empty address
+/// is not asked.
+#[derive(Clone, Copy)]
+pub(crate) struct Loaded {
+    /// What was read last; none before the first answer, and none once the address has changed.
+    pub(crate) answer: RwSignal<Option<Answer>>,
     /// Why the last request failed.
     pub(crate) error: RwSignal<Option<ApiError>>,
-    /// Whether a request is on its way.
-    pub(crate) busy: RwSignal<bool>,
-    key: Memo<K>,
+    address: Memo<String>,
+    as_yaml: bool,
     session: Session,
     run: StoredValue<u32>,
-    fetch: StoredValue<Fetch<K, T>>,
 }
 
-impl<K: Send + Sync + 'static, T: Send + Sync + 'static> Clone for Loaded<K, T> {
-    fn clone(&self) -> Self {
-        *self
+impl Loaded {
+    /// Reads now and whenever the address changes.
+    pub(crate) fn new(address: Memo<String>) -> Self {
+        Self::make(address, false)
     }
-}
 
-impl<K: Send + Sync + 'static, T: Send + Sync + 'static> Copy for Loaded<K, T> {}
+    /// The same, of a definition as YAML.
+    pub(crate) fn yaml(address: Memo<String>) -> Self {
+        Self::make(address, true)
+    }
 
-impl<K, T> Loaded<K, T>
-where
-    K: Clone + PartialEq + Send + Sync + 'static,
-    T: Clone + Send + Sync + 'static,
-{
-    /// Reads now and whenever `key` changes.
-    pub(crate) fn new<F, Fut>(key: Memo<K>, fetch: F) -> Self
-    where
-        F: Fn(K) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<T, ApiError>> + 'static,
-    {
-        let fetch: Fetch<K, T> = Arc::new(move |key| Box::pin(fetch(key)));
+    fn make(address: Memo<String>, as_yaml: bool) -> Self {
         let loaded = Self {
-            value: RwSignal::new(None),
+            answer: RwSignal::new(None),
             error: RwSignal::new(None),
-            busy: RwSignal::new(false),
-            key,
+            address,
+            as_yaml,
             session: Session::get(),
             run: StoredValue::new(0),
-            fetch: StoredValue::new(fetch),
         };
         Effect::new(move |_| {
-            key.track();
-            loaded.value.set(None);
+            address.track();
+            loaded.answer.set(None);
             loaded.reload();
         });
         loaded
+    }
+
+    /// Whether there is an answer, reactively.
+    pub(crate) fn is_there(self) -> bool {
+        self.answer.with(Option::is_some)
+    }
+
+    /// The answer as a value of the contract, reactively.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Option<T> {
+        self.answer.with(|answer| answer.as_ref().and_then(|answer| answer.read().ok()))
+    }
+
+    /// The tag that a change must name.
+    pub(crate) fn etag(self) -> String {
+        self.answer
+            .with_untracked(|answer| answer.as_ref().map(|answer| answer.etag.clone()))
+            .unwrap_or_default()
     }
 
     /// Reads again; what is shown stays until the answer is there.
@@ -70,16 +72,19 @@ where
         let run = self.run.get_value().wrapping_add(1);
         self.run.set_value(run);
         self.error.set(None);
-        self.busy.set(true);
-        let answer = (self.fetch.get_value())(self.key.get_untracked());
+        let address = self.address.get_untracked();
+        if address.is_empty() {
+            return;
+        }
+        let ask = Ask::get(address);
+        let answer = if self.as_yaml { ask.as_yaml() } else { ask }.send();
         spawn_local(async move {
             let answer = answer.await;
             if self.run.try_get_value() != Some(run) {
                 return;
             }
-            self.busy.set(false);
             match answer {
-                Ok(value) => self.value.set(Some(value)),
+                Ok(answer) => self.answer.set(Some(answer)),
                 Err(error) => {
                     self.session.observe(&error);
                     self.error.set(Some(error));
@@ -90,7 +95,7 @@ where
 
     /// What stands in for the value while it is not there: bars, or the error with a button that tries again.
     pub(crate) fn placeholder(self, what: &'static str) -> AnyView {
-        (move || match (self.error.get(), self.value.with(Option::is_some)) {
+        (move || match (self.error.get(), self.is_there()) {
             (Some(error), _) => view! { <ProblemPanel error on_retry=move |()| self.reload() /> }.into_any(),
             (None, false) => view! { <Skeleton what rows=4 /> }.into_any(),
             (None, true) => ().into_any(),

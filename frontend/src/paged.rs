@@ -1,25 +1,20 @@
 //! A list that is read page by page: loading, failed, and ready with more to come.
 
-use std::future::Future;
-use std::pin::Pin;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::api::ApiError;
+use crate::api::{ApiError, Ask, PAGE_SIZE, with_query};
 use crate::session::Session;
-
-/// One page of an answer: items, and the cursor of the next page.
-pub(crate) type PageOf<T> = (Vec<T>, Option<String>);
-
-type Answer<T> = Pin<Box<dyn Future<Output = Result<PageOf<T>, ApiError>>>>;
-type Fetch<K, T> = Arc<dyn Fn(K, Option<String>) -> Answer<T> + Send + Sync>;
 
 /// Where a list stands.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Status {
-    /// The first page is on its way; items of an earlier key may still be shown.
+    /// The first page is on its way; items of an earlier address may still be there.
     Loading,
     /// A further page is on its way.
     LoadingMore,
@@ -29,56 +24,62 @@ pub(crate) enum Status {
     Failed(ApiError),
 }
 
-/// A list whose content depends on a key, for example project and query. A changed key starts again, and answers to an
-/// earlier key are dropped.
-pub(crate) struct Paged<K: Send + Sync + 'static, T: Send + Sync + 'static> {
+/// One item of a list, as it came. [`Item::read`] makes a value of the contract of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Item {
+    /// Differs when the content does.
+    pub(crate) digest: u64,
+    value: Arc<Value>,
+}
+
+impl Item {
+    fn new(value: Value) -> Self {
+        let mut hasher = DefaultHasher::new();
+        value.to_string().hash(&mut hasher);
+        Self {
+            digest: hasher.finish(),
+            value: Arc::new(value),
+        }
+    }
+
+    /// The item as a value of the contract; nothing when this page is older than the server.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_value(Value::clone(&self.value)).ok()
+    }
+}
+
+/// A list of the API: `{items, next_cursor}` at an address. A changed address starts again, and answers to an earlier
+/// one are dropped. An empty address is not asked.
+#[derive(Clone, Copy)]
+pub(crate) struct Paged {
     /// What was read so far.
-    pub(crate) items: RwSignal<Vec<T>>,
+    pub(crate) items: RwSignal<Vec<Item>>,
     /// Where it stands.
     pub(crate) status: RwSignal<Status>,
-    /// The key that `items` belong to; none before the first answer.
-    pub(crate) shown: RwSignal<Option<K>>,
-    key: Memo<K>,
+    /// The address that `items` belong to; empty before the first answer.
+    pub(crate) shown: RwSignal<String>,
+    address: Memo<String>,
     next: RwSignal<Option<String>>,
     session: Session,
     run: StoredValue<u32>,
     asked: StoredValue<Option<String>>,
-    fetch: StoredValue<Fetch<K, T>>,
 }
 
-impl<K: Send + Sync + 'static, T: Send + Sync + 'static> Clone for Paged<K, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<K: Send + Sync + 'static, T: Send + Sync + 'static> Copy for Paged<K, T> {}
-
-impl<K, T> Paged<K, T>
-where
-    K: Clone + PartialEq + Send + Sync + 'static,
-    T: Clone + Send + Sync + 'static,
-{
-    /// Reads the first page now and whenever `key` changes.
-    pub(crate) fn new<F, Fut>(key: Memo<K>, fetch: F) -> Self
-    where
-        F: Fn(K, Option<String>) -> Fut + Send + Sync + 'static,
-        Fut: Future<Output = Result<PageOf<T>, ApiError>> + 'static,
-    {
-        let fetch: Fetch<K, T> = Arc::new(move |key, cursor| Box::pin(fetch(key, cursor)));
+impl Paged {
+    /// Reads the first page now and whenever the address changes.
+    pub(crate) fn new(address: Memo<String>) -> Self {
         let list = Self {
             items: RwSignal::new(Vec::new()),
             status: RwSignal::new(Status::Loading),
-            shown: RwSignal::new(None),
-            key,
+            shown: RwSignal::new(String::new()),
+            address,
             next: RwSignal::new(None),
             session: Session::get(),
             run: StoredValue::new(0),
             asked: StoredValue::new(None),
-            fetch: StoredValue::new(fetch),
         };
         Effect::new(move |_| {
-            key.track();
+            address.track();
             list.reload();
         });
         list
@@ -109,28 +110,42 @@ where
         self.next.with(Option::is_some)
     }
 
+    /// Whether nothing is there, reactively.
+    pub(crate) fn is_empty(self) -> bool {
+        self.items.with(Vec::is_empty)
+    }
+
     fn request(self, cursor: Option<String>, status: Status) {
         let run = self.run.get_value().wrapping_add(1);
         self.run.set_value(run);
         self.asked.set_value(cursor.clone());
+        let address = self.address.get_untracked();
+        if address.is_empty() {
+            return;
+        }
         self.status.set(status);
-        let key = self.key.get_untracked();
-        let answer = (self.fetch.get_value())(key.clone(), cursor.clone());
+        let limit = PAGE_SIZE.to_string();
+        let query = [("limit", limit.as_str()), ("cursor", cursor.as_deref().unwrap_or_default())];
+        let answer = Ask::get(with_query(address.clone(), &query)).send();
         spawn_local(async move {
-            let answer = answer.await;
+            let answer = answer.await.and_then(|answer| answer.read::<Value>());
             // The page may be gone, or a newer request may be under way.
             if self.run.try_get_value() != Some(run) {
                 return;
             }
             match answer {
-                Ok((items, next)) => {
-                    self.next.set(next);
+                Ok(mut page) => {
+                    let items = match page["items"].take() {
+                        Value::Array(items) => items.into_iter().map(Item::new).collect(),
+                        _ => Vec::new(),
+                    };
+                    self.next.set(page["next_cursor"].as_str().map(str::to_owned));
                     if cursor.is_some() {
                         self.items.update(|all| all.extend(items));
                     } else {
                         self.items.set(items);
                     }
-                    self.shown.set(Some(key));
+                    self.shown.set(address);
                     self.status.set(Status::Ready);
                 }
                 Err(error) => {

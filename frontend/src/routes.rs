@@ -1,6 +1,6 @@
 //! Every address of the dashboard, with typed parts. Links and navigation go through here.
 
-use crate::browser::encode;
+use crate::browser::{decode, encode};
 use crate::components::Symbol;
 use crate::session::Need;
 
@@ -33,6 +33,68 @@ impl Page {
             Self::Tool(project, tool) => {
                 format!("/ui/projects/{}/tools/{}", encode(project), encode(tool))
             }
+        }
+    }
+}
+
+/// Which page it is, whatever it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// [`Page::Start`]
+    Start,
+    /// [`Page::Projects`]
+    Projects,
+    /// [`Page::Users`]
+    Users,
+    /// [`Page::Health`]
+    Health,
+    /// [`Page::In`]
+    In(Section),
+    /// [`Page::Tool`]
+    Tool,
+}
+
+impl Page {
+    /// Reads a path; nothing when it leads nowhere.
+    pub(crate) fn parse(path: &str) -> Option<Self> {
+        let parts: Vec<String> = path
+            .strip_prefix("/ui")?
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .map(decode)
+            .collect();
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        Some(match parts.as_slice() {
+            [] => Self::Start,
+            ["projects"] => Self::Projects,
+            ["users"] => Self::Users,
+            ["health"] => Self::Health,
+            ["projects", project, "tools", tool] => Self::Tool((*project).to_owned(), (*tool).to_owned()),
+            ["projects", project, segment] => {
+                let section = Section::ALL.iter().find(|section| section.segment() == *segment)?;
+                Self::In((*project).to_owned(), *section)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Which page it is.
+    pub(crate) fn kind(&self) -> Kind {
+        match self {
+            Self::Start => Kind::Start,
+            Self::Projects => Kind::Projects,
+            Self::Users => Kind::Users,
+            Self::Health => Kind::Health,
+            Self::In(_, section) => Kind::In(*section),
+            Self::Tool(..) => Kind::Tool,
+        }
+    }
+
+    /// The project it belongs to.
+    pub(crate) fn project(&self) -> Option<&str> {
+        match self {
+            Self::In(project, _) | Self::Tool(project, _) => Some(project),
+            _ => None,
         }
     }
 }

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use toolgate_api::auth::{Me, Role};
 
-use crate::api::{self, ApiError};
+use crate::api::{ApiError, Ask, Body};
 use crate::browser;
 use crate::routes;
 
@@ -106,7 +106,7 @@ impl Session {
     pub(crate) fn refresh(self) {
         self.state.set(SessionState::Unknown);
         spawn_local(async move {
-            match api::me().await {
+            match Ask::get("/auth/me").send().await.and_then(|answer| answer.read()) {
                 Ok(me) => self.state.set(SessionState::SignedIn(me)),
                 Err(error) if error.is_unauthenticated() => self.ended(),
                 Err(error) => self.state.set(SessionState::Failed(error)),
@@ -123,7 +123,7 @@ impl Session {
 
     /// Signs out and leaves for the sign-in page, which drops everything this page holds in memory.
     pub(crate) async fn sign_out(self) -> Result<(), ApiError> {
-        match api::logout().await {
+        match Ask::post("/auth/logout", Body::None).send().await {
             Err(error) if !error.is_unauthenticated() => Err(error),
             _ => {
                 self.state.set(SessionState::Leaving);

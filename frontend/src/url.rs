@@ -5,6 +5,7 @@ use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate, use_query_map};
 
 use crate::browser::encode;
+use crate::routes::Page;
 
 /// One parameter of the query. Absent is the empty text.
 #[derive(Clone, Copy)]
@@ -109,13 +110,37 @@ impl UrlParam {
     }
 }
 
-/// The project in the address.
-pub(crate) fn project_in_path() -> Memo<String> {
-    path_param("project_id")
+/// The page in the address, shared by the frame and the pages through the context.
+#[derive(Clone, Copy)]
+struct Current(Memo<Option<Page>>);
+
+/// Follows the address from now on.
+pub(crate) fn provide_page() -> Memo<Option<Page>> {
+    let path = use_location().pathname;
+    let page = Memo::new(move |_| path.with(|path| Page::parse(path)));
+    provide_context(Current(page));
+    page
 }
 
-/// A part of the path by the name that its route gives it.
-pub(crate) fn path_param(name: &'static str) -> Memo<String> {
-    let params = leptos_router::hooks::use_params_map();
-    Memo::new(move |_| params.with(|params| params.get(name)).unwrap_or_default())
+/// The page in the address.
+pub(crate) fn page() -> Memo<Option<Page>> {
+    expect_context::<Current>().0
+}
+
+/// The project in the address; empty outside of projects.
+pub(crate) fn project_in_path() -> Memo<String> {
+    let page = page();
+    Memo::new(move |_| {
+        page.with(|page| page.as_ref().and_then(|page| page.project().map(str::to_owned)))
+            .unwrap_or_default()
+    })
+}
+
+/// The tool in the address; empty on other pages.
+pub(crate) fn tool_in_path() -> Memo<String> {
+    let page = page();
+    Memo::new(move |_| match page.get() {
+        Some(Page::Tool(_, tool)) => tool,
+        _ => String::new(),
+    })
 }

@@ -1,6 +1,10 @@
-//! Sends requests, bounds them in time, and turns every answer into a value or an [`ApiError`].
+//! Sends requests, bounds them in time, and turns every answer into an [`Answer`] or an [`ApiError`].
 //!
-//! What does not depend on a type is not generic: every instance of a generic function is code that browsers load.
+//! Nothing here is generic but the last step, [`Answer::read`]: every instance of a generic function is code that
+//! browsers load.
+
+use std::future::Future;
+use std::pin::Pin;
 
 use gloo_net::http::{Method, RequestBuilder, Response};
 use serde::Serialize;
@@ -12,16 +16,8 @@ use super::ApiError;
 /// Milliseconds after which a request is given up, so that nothing waits for ever.
 const TIMEOUT_MS: u32 = 20_000;
 
-/// A resource and the tag that a change of it must name.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Tagged<T> {
-    /// The resource.
-    pub(crate) value: T,
-    /// Its entity tag.
-    pub(crate) etag: Option<String>,
-}
-
 /// What a request carries.
+#[derive(Debug, Clone)]
 pub(crate) enum Body {
     /// Nothing.
     None,
@@ -33,107 +29,112 @@ pub(crate) enum Body {
 
 impl Body {
     /// A value as JSON.
-    pub(crate) fn json<B: Serialize>(body: &B) -> Result<Self, ApiError> {
-        serde_json::to_string(body)
-            .map(Self::Json)
-            .map_err(|error| ApiError::Unreadable(error.to_string()))
+    pub(crate) fn json<B: Serialize>(body: &B) -> Self {
+        // The wire types have text keys only, so this cannot fail.
+        Self::Json(serde_json::to_string(body).unwrap_or_default())
+    }
+}
+
+/// A request to be sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Ask {
+    method: Method,
+    path: String,
+    accept: &'static str,
+    if_match: Option<String>,
+    body: Body,
+}
+
+impl Ask {
+    /// Reads.
+    pub(crate) fn get(path: impl Into<String>) -> Self {
+        Self::new(Method::GET, path.into(), Body::None)
+    }
+
+    /// Adds, or asks for something to be done.
+    pub(crate) fn post(path: impl Into<String>, body: Body) -> Self {
+        Self::new(Method::POST, path.into(), body)
+    }
+
+    /// Replaces.
+    pub(crate) fn put(path: impl Into<String>, body: Body) -> Self {
+        Self::new(Method::PUT, path.into(), body)
+    }
+
+    /// Changes in part.
+    pub(crate) fn patch(path: impl Into<String>, body: Body) -> Self {
+        Self::new(Method::PATCH, path.into(), body)
+    }
+
+    /// Removes.
+    pub(crate) fn delete(path: impl Into<String>) -> Self {
+        Self::new(Method::DELETE, path.into(), Body::None)
+    }
+
+    /// Only if the resource still has this tag.
+    pub(crate) fn if_match(mut self, tag: impl Into<String>) -> Self {
+        self.if_match = Some(tag.into());
+        self
+    }
+
+    /// Asks for YAML.
+    pub(crate) fn as_yaml(mut self) -> Self {
+        self.accept = "application/yaml";
+        self
+    }
+
+    fn new(method: Method, path: String, body: Body) -> Self {
+        Self {
+            method,
+            path,
+            accept: "application/json, application/problem+json",
+            if_match: None,
+            body,
+        }
+    }
+
+    /// Sends it.
+    pub(crate) fn send(self) -> Pin<Box<dyn Future<Output = Result<Answer, ApiError>>>> {
+        Box::pin(async move {
+            let mut request = RequestBuilder::new(&self.path)
+                .method(self.method)
+                .header("accept", self.accept)
+                .abort_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MS)));
+            if let Some(tag) = &self.if_match {
+                request = request.header("if-match", tag);
+            }
+            let request = match self.body {
+                Body::None => request.build()?,
+                Body::Json(text) => request.header("content-type", "application/json").body(text)?,
+                Body::Yaml(text) => request.header("content-type", "application/yaml").body(text)?,
+            };
+            check(request.send().await?).await
+        })
     }
 }
 
 /// An answer that was not an error.
-struct Answer {
-    etag: Option<String>,
-    text: String,
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    /// The tag that a change of the resource must name.
+    pub(crate) etag: String,
+    /// The body.
+    pub(crate) text: String,
 }
 
 impl Answer {
-    fn read<T: DeserializeOwned>(self) -> Result<Tagged<T>, ApiError> {
-        match serde_json::from_str(&self.text) {
-            Ok(value) => Ok(Tagged {
-                value,
-                etag: self.etag,
-            }),
-            Err(error) => Err(ApiError::Unreadable(error.to_string())),
-        }
+    /// The body as a value of the contract.
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        serde_json::from_str(&self.text).map_err(|error| ApiError::Unreadable(error.to_string()))
     }
-}
-
-/// Reads a resource.
-pub(crate) async fn get<T: DeserializeOwned>(path: &str, query: &[(&str, &str)]) -> Result<T, ApiError> {
-    get_tagged(path, query).await.map(|tagged| tagged.value)
-}
-
-/// Reads a resource with its tag.
-pub(crate) async fn get_tagged<T: DeserializeOwned>(
-    path: &str,
-    query: &[(&str, &str)],
-) -> Result<Tagged<T>, ApiError> {
-    exchange(Method::GET, path, query, None, Body::None).await?.read()
-}
-
-/// Reads a resource as text of a media type.
-pub(crate) async fn get_text(path: &str, accept: &str) -> Result<Tagged<String>, ApiError> {
-    let request = RequestBuilder::new(path)
-        .header("accept", accept)
-        .abort_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MS)));
-    let answer = answer(request.send().await?).await?;
-    Ok(Tagged {
-        value: answer.text,
-        etag: answer.etag,
-    })
-}
-
-/// Sends a body and reads the answer.
-pub(crate) async fn send<T: DeserializeOwned>(
-    method: Method,
-    path: &str,
-    query: &[(&str, &str)],
-    if_match: Option<&str>,
-    body: Body,
-) -> Result<Tagged<T>, ApiError> {
-    exchange(method, path, query, if_match, body).await?.read()
-}
-
-/// Sends a body; whatever is answered is not read.
-pub(crate) async fn send_only(
-    method: Method,
-    path: &str,
-    query: &[(&str, &str)],
-    if_match: Option<&str>,
-    body: Body,
-) -> Result<(), ApiError> {
-    exchange(method, path, query, if_match, body).await.map(drop)
-}
-
-async fn exchange(
-    method: Method,
-    path: &str,
-    query: &[(&str, &str)],
-    if_match: Option<&str>,
-    body: Body,
-) -> Result<Answer, ApiError> {
-    let mut request = RequestBuilder::new(path)
-        .method(method)
-        .query(query.iter().copied())
-        .header("accept", "application/json, application/problem+json")
-        .abort_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MS)));
-    if let Some(tag) = if_match {
-        request = request.header("if-match", tag);
-    }
-    let request = match body {
-        Body::None => request.build()?,
-        Body::Json(text) => request.header("content-type", "application/json").body(text)?,
-        Body::Yaml(text) => request.header("content-type", "application/yaml").body(text)?,
-    };
-    answer(request.send().await?).await
 }
 
 /// Lets successful answers pass; everything else becomes the problem that the server tells.
-async fn answer(response: Response) -> Result<Answer, ApiError> {
+async fn check(response: Response) -> Result<Answer, ApiError> {
     let headers = response.headers();
     if response.ok() {
         return Ok(Answer {
-            etag: headers.get("etag"),
+            etag: headers.get("etag").unwrap_or_default(),
             text: response.text().await?,
         });
     }

@@ -7,15 +7,15 @@ use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos_router::hooks::use_location;
+use toolgate_api::tools::ToolPage;
 
-use crate::api::tools::{ToolFilter, list_tools};
+use crate::api::{Ask, in_project, with_query};
 use crate::components::{Dialog, Icon, Placement, Symbol};
 use crate::features::projects::Projects;
 use crate::routes::{Page, Section};
 use crate::session::Session;
 use crate::theme::Theme;
-use crate::url::Navigator;
+use crate::url::{Navigator, project_in_path};
 
 /// Most entries shown.
 const SHOWN: usize = 12;
@@ -46,7 +46,6 @@ pub(super) fn Palette(
 ) -> impl IntoView {
     let session = Session::get();
     let projects = Projects::get();
-    let path = use_location().pathname;
     let navigator = Navigator::new();
     let q = RwSignal::new(String::new());
     let at = RwSignal::new(0_usize);
@@ -54,7 +53,8 @@ pub(super) fn Palette(
     let pending = StoredValue::new(None::<TimeoutHandle>);
     let input = NodeRef::<html::Input>::new();
 
-    let current = Memo::new(move |_| projects.at_path(&path.get()).map(|(id, _)| id));
+    let project = project_in_path();
+    let current = Memo::new(move |_| Some(project.get()).filter(|project| !project.is_empty()));
     let fixed = Memo::new(move |_| {
         let mut entries = Vec::new();
         if let Some(project) = current.get() {
@@ -69,14 +69,12 @@ pub(super) fn Palette(
                 }
             }
         }
-        projects.list.items.with(|items| {
-            entries.extend(items.iter().map(|project| Entry {
-                symbol: Symbol::Group,
-                text: project.name.clone(),
-                kind: "Project",
-                does: Does::Go(Page::In(project.id.clone(), Section::Overview).path()),
-            }));
-        });
+        entries.extend(projects.all().into_iter().map(|project| Entry {
+            symbol: Symbol::Group,
+            does: Does::Go(Page::In(project.id, Section::Overview).path()),
+            text: project.name,
+            kind: "Project",
+        }));
         let go = |symbol, text: &str, page: Page| Entry {
             symbol,
             text: text.to_owned(),
@@ -128,11 +126,9 @@ pub(super) fn Palette(
             return;
         };
         spawn_local(async move {
-            let filter = ToolFilter {
-                q: wanted.clone(),
-                ..ToolFilter::default()
-            };
-            let Ok(page) = list_tools(&project, &filter, None).await else {
+            let address = with_query(in_project(&project, &["tools"]), &[("q", &wanted), ("limit", "12")]);
+            let answer = Ask::get(address).send().await;
+            let Ok(page) = answer.and_then(|answer| answer.read::<ToolPage>()) else {
                 return;
             };
             if q.try_get_untracked().is_some_and(|now| now.trim() == wanted) {

@@ -1,11 +1,11 @@
 //! Which project one is in, and the way to another.
 
 use leptos::prelude::*;
-use leptos_router::hooks::use_location;
 
 use crate::components::{Icon, Menu, Symbol};
 use crate::features::projects::Projects;
 use crate::routes::{Page, Section};
+use crate::url::project_in_path;
 
 /// How many projects the menu offers before it refers to the whole list.
 const OFFERED: usize = 12;
@@ -14,22 +14,18 @@ const OFFERED: usize = 12;
 #[component]
 pub(super) fn ProjectSwitcher() -> impl IntoView {
     let projects = Projects::get();
-    let path = use_location().pathname;
-    let current = Memo::new(move |_| projects.at_path(&path.get()));
-    let face = move || {
-        current
-            .get()
-            .map_or_else(|| "Projects".to_owned(), |(_, name)| name)
+    let current = project_in_path();
+    let face = move || match current.get() {
+        id if id.is_empty() => "Projects".to_owned(),
+        id => projects.name_of(&id),
     };
     let offered = move || {
         projects
-            .list
-            .items
-            .get()
+            .all()
             .into_iter()
             .take(OFFERED)
             .map(|project| {
-                let is_current = current.get().is_some_and(|(id, _)| id == project.id);
+                let is_current = current.get() == project.id;
                 let href = Page::In(project.id.clone(), Section::Overview).path();
                 view! {
                     <li>

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::components::{Icon, Symbol};
-use crate::features::projects::Projects;
 use crate::routes::{Page, Section};
 use crate::session::Session;
+use crate::url::project_in_path;
 
 /// The headings of the navigation and what stands below them.
 const PARTS: [(&str, &[Section]); 4] = [
@@ -44,10 +44,9 @@ const PARTS: [(&str, &[Section]); 4] = [
 /// The navigation beside the page, or in the drawer of a narrow screen.
 #[component]
 pub(crate) fn Navigation() -> impl IntoView {
-    let projects = Projects::get();
     let session = Session::get();
     let path = use_location().pathname;
-    let current = Memo::new(move |_| projects.at_path(&path.get()).map(|(id, _)| id));
+    let current = project_in_path();
     let item = move |target: String, symbol: Symbol, title: &'static str| {
         let below = format!("{target}/");
         let href = target.clone();
@@ -65,33 +64,35 @@ pub(crate) fn Navigation() -> impl IntoView {
         }
         .into_any()
     };
-    let parts = move || match current.get() {
-        None => Vec::new(),
-        Some(project) => PARTS
-            .into_iter()
-            .filter_map(|(title, sections)| {
-                let items: Vec<_> = sections
-                    .iter()
-                    .filter(|section| session.may(&project, section.needs()))
-                    .map(|section| {
-                        item(
-                            Page::In(project.clone(), *section).path(),
-                            section.symbol(),
-                            section.title(),
-                        )
-                    })
-                    .collect();
-                (!items.is_empty()).then(|| {
-                    view! {
-                        <div class="nav-part">
-                            <h2 class="nav-title">{title}</h2>
-                            <ul>{items}</ul>
-                        </div>
-                    }
-                    .into_any()
+    let parts = move || {
+        let project = current.get();
+        let part = |(title, sections): (&'static str, &[Section])| {
+            let items: Vec<_> = sections
+                .iter()
+                .filter(|section| session.may(&project, section.needs()))
+                .map(|section| {
+                    item(
+                        Page::In(project.clone(), *section).path(),
+                        section.symbol(),
+                        section.title(),
+                    )
                 })
+                .collect();
+            (!items.is_empty()).then(|| {
+                view! {
+                    <div class="nav-part">
+                        <h2 class="nav-title">{title}</h2>
+                        <ul>{items}</ul>
+                    </div>
+                }
+                .into_any()
             })
-            .collect(),
+        };
+        if project.is_empty() {
+            Vec::new()
+        } else {
+            PARTS.into_iter().filter_map(part).collect()
+        }
     };
     view! {
         <nav class="navigation" aria-label="Pages">

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 use toolgate_api::auth::Role;
-use toolgate_api::keys::CreateKey;
+use toolgate_api::keys::{CreateKey, CreatedKey};
 
 use crate::action::Action;
-use crate::api::keys::create_key;
+use crate::api::{Ask, Body, in_project};
 use crate::components::{CodeBlock, Dialog, Field, Select, TextInput};
 
 /// The roles that a key may have, as they travel and as people read them.
@@ -65,14 +65,11 @@ pub(super) fn CreateKeyDialog(
                 .collect(),
             expires_in_s: life.get_untracked().parse().ok(),
         };
-        let project = project.get_untracked();
-        action.run(
-            async move { create_key(&project, &request).await },
-            move |created| {
-                secret.set(Some(created.secret));
-                on_created.run(());
-            },
-        );
+        let path = in_project(&project.get_untracked(), &["keys"]);
+        action.send(Ask::post(path, Body::json(&request)), move |answer| {
+            secret.set(answer.read::<CreatedKey>().ok().map(|created| created.secret));
+            on_created.run(());
+        });
     };
     let roles = Signal::stored(ROLES.map(|(_, key, text)| (key.to_owned(), text.to_owned())).to_vec());
     let lives = Signal::stored(LIVES.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());

@@ -14,8 +14,9 @@ use crate::session::Session;
 /// All projects that one may see.
 #[component]
 pub(crate) fn ProjectsPage() -> impl IntoView {
-    let list = Projects::get().list;
-    let is_empty = Memo::new(move |_| list.items.with(Vec::is_empty));
+    let projects = Projects::get();
+    let list = projects.list;
+    let is_empty = Memo::new(move |_| list.is_empty());
     let session = Session::get();
     view! {
         <div class="page-head">
@@ -33,7 +34,7 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
             _ => ().into_any(),
         }}
         <ul class="cards">
-            <For each=move || list.items.get() key=|project| project.id.clone() let:project>
+            <For each=move || projects.all() key=|project| project.id.clone() let:project>
                 <li>
                     <ProjectCard role=session.role(&project.id) project />
                 </li>

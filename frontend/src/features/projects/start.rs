@@ -12,16 +12,17 @@ use crate::routes::{Page, Section};
 /// Goes to the only project, or to the list when there are none or several.
 #[component]
 pub(crate) fn StartPage() -> impl IntoView {
-    let projects = Projects::get().list;
+    let shared = Projects::get();
+    let projects = shared.list;
     let navigate = use_navigate();
     Effect::new(move |_| {
         if projects.status.get() != Status::Ready {
             return;
         }
-        let page = projects.items.with(|items| match items.as_slice() {
+        let page = match shared.all().as_slice() {
             [only] => Page::In(only.id.clone(), Section::Overview),
             _ => Page::Projects,
-        });
+        };
         navigate(
             &page.path(),
             NavigateOptions {

@@ -3,24 +3,22 @@
 use leptos::prelude::*;
 use toolgate_api::projects::Project;
 
-use crate::api;
-use crate::paged::Paged;
+use crate::paged::{Item, Paged};
 
 /// The shared list.
 #[derive(Clone, Copy)]
 pub(crate) struct Projects {
     /// The list; it depends on nothing but the session.
-    pub(crate) list: Paged<(), Project>,
+    pub(crate) list: Paged,
+    all: Memo<Vec<Project>>,
 }
 
 impl Projects {
     /// Reads the list and shares it with everything below the caller.
     pub(crate) fn provide() {
-        let list = Paged::new(Memo::new(|_| ()), |(), cursor| async move {
-            let page = api::list_projects(cursor).await?;
-            Ok((page.items, page.next_cursor))
-        });
-        provide_context(Self { list });
+        let list = Paged::new(Memo::new(|_| "/projects".to_owned()));
+        let all = Memo::new(move |_| list.items.with(|items| items.iter().filter_map(Item::read).collect()));
+        provide_context(Self { list, all });
     }
 
     /// The shared list.
@@ -28,18 +26,18 @@ impl Projects {
         expect_context()
     }
 
-    /// Id and name of the project that a path belongs to, reactively. The id stands in for a name that is not known.
-    pub(crate) fn at_path(self, path: &str) -> Option<(String, String)> {
-        let segment = path.strip_prefix("/ui/projects/")?.split('/').next()?;
-        if segment.is_empty() {
-            return None;
-        }
-        let name = self.list.items.with(|projects| {
+    /// Those that were read, reactively.
+    pub(crate) fn all(self) -> Vec<Project> {
+        self.all.get()
+    }
+
+    /// The name of a project, reactively. The id stands in for a name that is not known.
+    pub(crate) fn name_of(self, id: &str) -> String {
+        self.all.with(|projects| {
             projects
                 .iter()
-                .find(|project| project.id == segment)
-                .map_or_else(|| segment.to_owned(), |project| project.name.clone())
-        });
-        Some((segment.to_owned(), name))
+                .find(|project| project.id == id)
+                .map_or_else(|| id.to_owned(), |project| project.name.clone())
+        })
     }
 }

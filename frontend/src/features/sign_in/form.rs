@@ -6,7 +6,7 @@ use leptos::task::spawn_local;
 use toolgate_api::auth::LoginRequest;
 
 use super::TypedAhead;
-use crate::api::{self, ApiError};
+use crate::api::{ApiError, Ask, Body};
 use crate::browser;
 use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
 use crate::routes;
@@ -56,8 +56,8 @@ pub(crate) fn SignInForm(
         busy.set(true);
         failed.set(None);
         spawn_local(async move {
-            match api::login(&request).await {
-                Ok(()) => {
+            match Ask::post("/auth/login", Body::json(&request)).send().await {
+                Ok(_) => {
                     password_field.set_value("");
                     let next = parameter("next");
                     browser::leave_to(&routes::after_sign_in(next.as_deref()));

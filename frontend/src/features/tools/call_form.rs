@@ -6,7 +6,7 @@ use toolgate_api::calls::{CallRequest, CallResponse, CallStatus};
 use toolgate_api::tools::Tool;
 
 use crate::action::Action;
-use crate::api::tools::call;
+use crate::api::{Ask, Body, in_project};
 use crate::components::{Badge, CodeBlock, Field, SchemaForm, TextInput, Tone};
 use crate::snippets;
 
@@ -36,12 +36,10 @@ pub(super) fn CallForm(
         session_id: None,
     };
     let run = move |_| {
-        let (project, request) = (project.get_untracked(), untrack(request));
+        let path = in_project(&project.get_untracked(), &["calls"]);
         answer.set(None);
-        action.run(
-            async move { call(&project, &request).await },
-            move |response| answer.set(Some(response)),
-        );
+        let ask = Ask::post(path, Body::json(&untrack(request)));
+        action.send(ask, move |response| answer.set(response.read().ok()));
     };
     let command = Signal::derive(move || snippets::call(&project.get(), &request()));
     view! {

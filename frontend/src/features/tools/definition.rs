@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 use toolgate_api::ErrorCode;
+use toolgate_api::tools::UploadResult;
 
 use crate::action::Action;
-use crate::api::tools::{put_tool, tool_yaml, upload};
-use crate::api::{ApiError, Tagged};
+use crate::api::{Answer, ApiError, Ask, Body, in_project, with_query};
 use crate::components::{Dialog, Diff, Editor, EditorHandle, Faults, Field, Placement, TextInput, Toasts};
 use crate::loaded::Loaded;
 
@@ -22,12 +22,10 @@ pub(super) fn DefinitionEditor(
     #[prop(into)]
     on_saved: Callback<()>,
 ) -> impl IntoView {
-    let key = Memo::new(move |_| (project.get(), name.get()));
-    let loaded = Loaded::new(key, |(project, name): (String, String)| async move {
-        tool_yaml(&project, &name).await
-    });
+    let address = Memo::new(move |_| in_project(&project.get(), &["tools", &name.get()]));
+    let loaded = Loaded::yaml(address);
     let draft = RwSignal::new(String::new());
-    let base = RwSignal::new(None::<Tagged<String>>);
+    let base = RwSignal::new(None::<Answer>);
     let handle = EditorHandle::new();
     let checking = Action::new();
     let saving = Action::new();
@@ -36,52 +34,47 @@ pub(super) fn DefinitionEditor(
     let note = RwSignal::new(String::new());
     let toasts = Toasts::get();
     Effect::new(move |_| {
-        if let Some(current) = loaded.value.get() {
+        if let Some(current) = loaded.answer.get() {
             // A draft survives that somebody else saved meanwhile.
-            let untouched = base.with_untracked(|base| base.as_ref().is_none_or(|base| base.value == draft.get_untracked()));
+            let untouched = base.with_untracked(|base| base.as_ref().is_none_or(|base| base.text == draft.get_untracked()));
             if untouched {
-                draft.set(current.value.clone());
+                draft.set(current.text.clone());
                 base.set(Some(current));
             }
         }
     });
-    let is_changed = Memo::new(move |_| base.with(|base| base.as_ref().is_some_and(|base| base.value != draft.get())));
+    let is_changed = Memo::new(move |_| base.with(|base| base.as_ref().is_some_and(|base| base.text != draft.get())));
     let check = move |_| {
-        let (project, text) = (project.get_untracked(), draft.get_untracked());
-        checking.run(
-            async move { upload(&project, text, true).await },
-            move |result| {
-                diff.set(
-                    result
-                        .items
-                        .into_iter()
-                        .filter_map(|item| item.diff)
-                        .collect::<Vec<_>>()
-                        .join("\n"),
-                );
-                review.set(true);
-            },
-        );
+        let path = in_project(&project.get_untracked(), &["tools"]) + "?dry_run=true";
+        checking.send(Ask::post(path, Body::Yaml(draft.get_untracked())), move |answer| {
+            let items = answer.read::<UploadResult>().map(|result| result.items).unwrap_or_default();
+            let diffs: Vec<_> = items.into_iter().filter_map(|item| item.diff).collect();
+            diff.set(diffs.join("\n"));
+            review.set(true);
+        });
     };
     let save = move |_| {
-        let (project, name) = (project.get_untracked(), name.get_untracked());
-        let (text, why) = (draft.get_untracked(), note.get_untracked());
-        let etag = base.with_untracked(|base| base.as_ref().and_then(|base| base.etag.clone()));
-        saving.run(
-            async move { put_tool(&project, &name, &etag.unwrap_or_default(), why.trim(), text).await },
-            move |_| {
-                review.set(false);
-                note.set(String::new());
-                base.set(None);
-                toasts.done("Saved as a new revision.");
-                on_saved.run(());
-                loaded.reload();
-            },
-        );
+        let path = with_query(address.get_untracked(), &[("note", note.get_untracked().trim())]);
+        let etag = base.with_untracked(|base| base.as_ref().map(|base| base.etag.clone()));
+        let ask = Ask::put(path, Body::Yaml(draft.get_untracked())).if_match(etag.unwrap_or_default());
+        saving.send(ask, move |_| {
+            review.set(false);
+            note.set(String::new());
+            base.set(None);
+            toasts.done("Saved as a new revision.");
+            on_saved.run(());
+            loaded.reload();
+        });
+    };
+    // Keeps the draft and takes the newer revision as what it is compared with.
+    let rebase = move |_| {
+        review.set(false);
+        let ask = Ask::get(address.get_untracked()).as_yaml();
+        saving.send(ask, move |current| base.set(Some(current)));
     };
     view! {
         {loaded.placeholder("the definition")}
-        <Show when=move || loaded.value.with(Option::is_some)>
+        <Show when=move || loaded.is_there()>
             <div class="stack">
                 <Editor name="Definition as YAML" value=draft handle readonly=!may_edit />
                 {move || checking.error.get().map(|error| view! { <Refused error handle /> })}
@@ -101,7 +94,7 @@ pub(super) fn DefinitionEditor(
                             disabled=move || !is_changed.get()
                             on:click=move |_| {
                                 if let Some(base) = base.get_untracked() {
-                                    draft.set(base.value);
+                                    draft.set(base.text);
                                 }
                             }
                         >
@@ -127,10 +120,7 @@ pub(super) fn DefinitionEditor(
                         <button
                             type="button"
                             class="button button-small"
-                            on:click=move |_| {
-                                review.set(false);
-                                rebase(project, name, base, saving);
-                            }
+                            on:click=rebase
                         >
                             "Compare with the newer revision"
                         </button>
@@ -156,15 +146,6 @@ pub(super) fn DefinitionEditor(
 
 fn is_stale(error: &Option<ApiError>) -> bool {
     matches!(error, Some(ApiError::Problem(problem)) if problem.code == ErrorCode::PreconditionFailed)
-}
-
-/// Keeps the draft and takes the newer revision as what it is compared with.
-fn rebase(project: Memo<String>, name: Memo<String>, base: RwSignal<Option<Tagged<String>>>, saving: Action) {
-    let (project, name) = (project.get_untracked(), name.get_untracked());
-    saving.run(
-        async move { tool_yaml(&project, &name).await },
-        move |current| base.set(Some(current)),
-    );
 }
 
 /// Why a definition was refused, with a way to each fault.

@@ -6,7 +6,7 @@ mod empty;
 mod filters;
 mod page;
 mod revisions;
-mod table;
+mod row;
 mod tool;
 
 pub(crate) use definition::Refused;

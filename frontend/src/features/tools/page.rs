@@ -1,24 +1,18 @@
 //! The page of a project's tools.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
-use toolgate_api::tools::Tool;
 
 use super::empty::{NoMatch, NoTools};
 use super::filters::Filters;
-use super::table::ToolTable;
-use crate::api::tools::{ToolFilter, list_tools};
-use crate::components::{More, ProblemPanel, SectionHead, Skeleton};
-use crate::paged::{Paged, Status};
+use super::row::tool_row;
+use crate::api::{in_project, with_query};
+use crate::components::{Cells, List, SectionHead};
+use crate::paged::{Item, Paged, Status};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
-
-/// What the list depends on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Key {
-    project: String,
-    filter: ToolFilter,
-}
 
 /// The tools of the project in the address.
 #[component]
@@ -27,31 +21,36 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     let session = Session::get();
     let [q, group, state, type_] = ["q", "group", "state", "type"].map(UrlParam::new);
     let path = Memo::new(move |_| Page::In(project.get(), Section::Tools).path());
-    let key = Memo::new(move |_| Key {
-        project: project.get(),
-        filter: ToolFilter {
-            q: q.get().trim().to_owned(),
-            group: group.get(),
-            state: state.get(),
-            type_: type_.get(),
-        },
+    let all = Memo::new(move |_| in_project(&project.get(), &["tools"]));
+    let address = Memo::new(move |_| {
+        let query = [
+            ("q", q.get().trim().to_owned()),
+            ("group", group.get()),
+            ("state", state.get()),
+            ("type", type_.get()),
+        ];
+        with_query(all.get(), &query.each_ref().map(|(name, value)| (*name, value.as_str())))
     });
-    let list: Paged<Key, Tool> = Paged::new(key, |key: Key, cursor| async move {
-        let page = list_tools(&key.project, &key.filter, cursor).await?;
-        Ok((page.items, page.next_cursor))
-    });
-
+    let list = Paged::new(address);
     // Tools of another project are never shown, not even while the right ones are on their way.
-    let shown = Memo::new(move |_| list.shown.get().filter(|shown| shown.project == project.get()));
-    let is_empty = Memo::new(move |_| list.items.with(Vec::is_empty));
-    let has_rows = Memo::new(move |_| shown.get().is_some() && !is_empty.get());
-    let is_filterable = Memo::new(move |_| has_rows.get() || !key.get().filter.is_empty());
-    let is_busy = move || matches!(list.status.get(), Status::Loading | Status::LoadingMore);
-    let count = move || match (list.status.get(), shown.get()) {
-        (Status::Ready, Some(_)) => told_count(list.items.with(Vec::len), list.has_more()),
+    Effect::new(move |_| {
+        all.track();
+        list.items.set(Vec::new());
+    });
+    let is_filtered = Memo::new(move |_| address.get() != all.get());
+    let is_filterable = Memo::new(move |_| is_filtered.get() || !list.is_empty());
+    let count = move || match list.status.get() {
+        Status::Ready => told_count(list.items.with(Vec::len), list.has_more()),
         _ => String::new(),
     };
-
+    let cells: Cells = Arc::new(move |item: &Item| tool_row(&project.get_untracked(), item));
+    let empty = move || {
+        if is_filtered.get_untracked() {
+            view! { <NoMatch q=q.get_untracked() all=path /> }.into_any()
+        } else {
+            view! { <NoTools project=project.get_untracked() /> }.into_any()
+        }
+    };
     view! {
         <SectionHead section=Section::Tools text="What agents may call, as far as their groups and the workflow state permit.">
             <p class="count" role="status">
@@ -66,25 +65,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         <Show when=move || is_filterable.get()>
             <Filters q group state type_ />
         </Show>
-        {move || match (list.status.get(), shown.get(), is_empty.get()) {
-            (Status::Failed(error), _, _) => {
-                view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any()
-            }
-            (Status::Ready, Some(shown), true) if shown.filter.is_empty() => {
-                view! { <NoTools project=shown.project /> }.into_any()
-            }
-            (Status::Ready, Some(shown), true) => view! { <NoMatch q=shown.filter.q all=path /> }.into_any(),
-            (Status::Loading, None, _) | (Status::Loading, _, true) => {
-                view! { <Skeleton what="tools" /> }.into_any()
-            }
-            _ => ().into_any(),
-        }}
-        <Show when=move || has_rows.get()>
-            <div class="table-wrap" aria-busy=move || is_busy().to_string()>
-                <ToolTable project tools=list.items />
-            </div>
-            <More list what="tools" />
-        </Show>
+        <List list what="tools" columns=&["Tool", "Type", "Groups", "States", "Revision"] cells empty />
     }
 }
 

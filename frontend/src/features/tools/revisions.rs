@@ -1,12 +1,14 @@
 //! The history of a tool: compare any two revisions, restore one.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
 use toolgate_api::tools::{RevisionDiff, ToolRevision};
 
 use crate::action::Action;
-use crate::api::tools::{diff, restore, revisions};
-use crate::components::{Badge, Diff, More, ProblemPanel, Skeleton, TimeAgo, Toasts, Tone};
-use crate::paged::{Paged, Status};
+use crate::api::{Ask, Body, in_project};
+use crate::components::{Badge, Cells, Diff, List, TimeAgo, Toasts, Tone};
+use crate::paged::{Item, Paged};
 
 /// All revisions, newest first.
 #[component]
@@ -23,95 +25,42 @@ pub(super) fn Revisions(
     #[prop(into)]
     on_restored: Callback<()>,
 ) -> impl IntoView {
-    let key = Memo::new(move |_| (project.get(), name.get()));
-    let list: Paged<(String, String), ToolRevision> =
-        Paged::new(key, |(project, name): (String, String), cursor| async move {
-            let page = revisions(&project, &name, cursor).await?;
-            Ok((page.items, page.next_cursor))
-        });
-    let newest = Memo::new(move |_| list.items.with(|items| items.first().map_or(0, |item| item.revision)));
+    let path = move |parts: &[&str]| {
+        let (project, name) = (project.get(), name.get());
+        let mut all = vec!["tools", name.as_str()];
+        all.extend(parts);
+        in_project(&project, &all)
+    };
+    let list = Paged::new(Memo::new(move |_| path(&["revisions"])));
+    let newest = Memo::new(move |_| {
+        let first = list.items.with(|items| items.first().and_then(Item::read::<ToolRevision>));
+        first.map_or(0, |revision| revision.revision)
+    });
     let shown = RwSignal::new(None::<RevisionDiff>);
     let comparing = Action::new();
     let restoring = Action::new();
     let toasts = Toasts::get();
     let compare = Callback::new(move |(from, to): (i64, i64)| {
-        let (project, name) = (project.get_untracked(), name.get_untracked());
-        comparing.run(
-            async move { diff(&project, &name, from, to).await },
-            move |found| shown.set(Some(found)),
-        );
+        let address = format!("{}?from={from}&to={to}", untrack(|| path(&["diff"])));
+        comparing.send(Ask::get(address), move |answer| shown.set(answer.read().ok()));
     });
-    let etag = StoredValue::new(etag);
     let bring_back = Callback::new(move |revision: i64| {
-        let (project, name) = (project.get_untracked(), name.get_untracked());
-        restoring.run(
-            async move { restore(&project, &name, revision, &etag.get_value()).await },
-            move |_| {
-                toasts.done(format!("Revision {revision} is the current one again."));
-                list.reload();
-                on_restored.run(());
-            },
-        );
+        let address = untrack(|| path(&["revisions", &revision.to_string(), "restore"]));
+        restoring.send(Ask::post(address, Body::None).if_match(&etag), move |_| {
+            toasts.done(format!("Revision {revision} is the current one again."));
+            list.reload();
+            on_restored.run(());
+        });
     });
-    let row = move |revision: ToolRevision| {
-        let number = revision.revision;
-        view! {
-            <tr role="row">
-                <th scope="row" role="rowheader">
-                    <span class="row">
-                        <span class="revision">{number}</span>
-                        {revision.deleted.then(|| view! { <Badge tone=Tone::Bad text="deleted" /> })}
-                        <Show when=move || newest.get() == number>
-                            <Badge tone=Tone::Accent text="current" />
-                        </Show>
-                    </span>
-                </th>
-                <td role="cell" data-label="By">{revision.author}</td>
-                <td role="cell" data-label="When">
-                    <TimeAgo at=revision.created_at />
-                </td>
-                <td role="cell" data-label="Note">{revision.note.unwrap_or_default()}</td>
-                <td role="cell" data-label="">
-                    <span class="row">
-                        {(number > 1)
-                            .then(|| {
-                                view! {
-                                    <button
-                                        type="button"
-                                        class="button button-small"
-                                        on:click=move |_| compare.run((number - 1, number))
-                                    >
-                                        "What changed"
-                                    </button>
-                                }
-                            })}
-                        <Show when=move || newest.get() != number>
-                            <button
-                                type="button"
-                                class="button button-small"
-                                on:click=move |_| compare.run((number, newest.get_untracked()))
-                            >
-                                "Compare with current"
-                            </button>
-                            <Show when=move || may_edit && !revision.deleted>
-                                <button
-                                    type="button"
-                                    class="button button-small"
-                                    on:click=move |_| bring_back.run(number)
-                                >
-                                    "Restore"
-                                </button>
-                            </Show>
-                        </Show>
-                    </span>
-                </td>
-            </tr>
-        }
-    };
+    let cells: Cells = Arc::new(move |item: &Item| {
+        let revision = item.read::<ToolRevision>();
+        revision
+            .map(|revision| row(revision, newest, may_edit, compare, bring_back))
+            .into_any()
+    });
     view! {
         <div class="stack">
-            {restoring.outcome()}
-            {comparing.outcome()}
+            {restoring.outcome()} {comparing.outcome()}
             {move || {
                 shown
                     .get()
@@ -124,33 +73,63 @@ pub(super) fn Revisions(
                         }
                     })
             }}
-            {move || match list.status.get() {
-                Status::Failed(error) => {
-                    view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any()
-                }
-                Status::Loading => view! { <Skeleton what="revisions" rows=3 /> }.into_any(),
-                _ => ().into_any(),
-            }}
-            <div class="table-wrap" hidden=move || list.items.with(Vec::is_empty)>
-                <table class="table" role="table">
-                    <caption class="visually-hidden">"Revisions"</caption>
-                    <thead role="rowgroup">
-                        <tr role="row">
-                            <th scope="col" role="columnheader">"Revision"</th>
-                            <th scope="col" role="columnheader">"By"</th>
-                            <th scope="col" role="columnheader">"When"</th>
-                            <th scope="col" role="columnheader">"Note"</th>
-                            <th scope="col" role="columnheader">
-                                <span class="visually-hidden">"Actions"</span>
-                            </th>
-                        </tr>
-                    </thead>
-                    <tbody role="rowgroup">
-                        <For each=move || list.items.get() key=|item| item.revision children=row />
-                    </tbody>
-                </table>
-            </div>
-            <More list what="revisions" />
+            <List
+                list
+                what="revisions"
+                columns=&["Revision", "By", "When", "Note", "Compare and restore"]
+                cells
+                empty=|| ()
+            />
         </div>
     }
+}
+
+fn row(
+    revision: ToolRevision,
+    newest: Memo<i64>,
+    may_edit: bool,
+    compare: Callback<(i64, i64)>,
+    bring_back: Callback<i64>,
+) -> AnyView {
+    let number = revision.revision;
+    let button = |text: &'static str, press: Callback<()>| {
+        view! {
+            <button type="button" class="button button-small" on:click=move |_| press.run(())>
+                {text}
+            </button>
+        }
+        .into_any()
+    };
+    let step = (number > 1)
+        .then(|| button("What changed", Callback::new(move |()| compare.run((number - 1, number)))));
+    let others = move || {
+        (newest.get() != number).then(|| {
+            let restore = (may_edit && !revision.deleted)
+                .then(|| button("Restore", Callback::new(move |()| bring_back.run(number))));
+            let against = Callback::new(move |()| compare.run((number, newest.get_untracked())));
+            view! {
+                {button("Compare with current", against)}
+                {restore}
+            }
+            .into_any()
+        })
+    };
+    view! {
+        <th scope="row" role="rowheader">
+            <span class="row">
+                <span class="revision">{number}</span>
+                {revision.deleted.then(|| view! { <Badge tone=Tone::Bad text="deleted" /> })}
+                {move || (newest.get() == number).then(|| view! { <Badge tone=Tone::Accent text="current" /> })}
+            </span>
+        </th>
+        <td role="cell" data-label="By">{revision.author}</td>
+        <td role="cell" data-label="When">
+            <TimeAgo at=revision.created_at />
+        </td>
+        <td role="cell" data-label="Note">{revision.note.unwrap_or_default()}</td>
+        <td role="cell" data-label="">
+            <span class="row">{step} {others}</span>
+        </td>
+    }
+    .into_any()
 }

@@ -7,89 +7,69 @@ use super::call_form::CallForm;
 use super::definition::DefinitionEditor;
 use super::revisions::Revisions;
 use crate::action::Action;
-use crate::api::Tagged;
-use crate::api::tools::{delete_tool, tool};
+use crate::api::{Ask, in_project};
 use crate::components::{Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts};
 use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
-use crate::url::{Navigator, UrlParam, path_param, project_in_path};
+use crate::url::{Navigator, UrlParam, project_in_path, tool_in_path};
 
 /// One tool: what it is, trying it, its definition and its history.
 #[component]
 pub(crate) fn ToolPage() -> impl IntoView {
     let project = project_in_path();
-    let name = path_param("tool_name");
+    let name = tool_in_path();
     let tab = UrlParam::new("tab");
     let session = Session::get();
-    let key = Memo::new(move |_| (project.get(), name.get()));
-    let loaded = Loaded::new(key, |(project, name): (String, String)| async move {
-        tool(&project, &name).await
-    });
+    let loaded = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["tools", &name.get()])));
+    let tool = Memo::new(move |_| loaded.read::<Tool>());
     let may_read = Memo::new(move |_| session.may(&project.get(), Need::Read));
     let may_edit = Memo::new(move |_| session.may(&project.get(), Need::Edit));
+    let content = move || {
+        let current = tool.get()?;
+        Some(match tab.get().as_str() {
+            "definition" if may_read.get() => {
+                let on_saved = move |()| loaded.reload();
+                view! { <DefinitionEditor project name may_edit=may_edit.get() on_saved /> }.into_any()
+            }
+            "revisions" if may_read.get() => {
+                let on_restored = move |()| loaded.reload();
+                view! { <Revisions project name etag=loaded.etag() may_edit=may_edit.get() on_restored /> }.into_any()
+            }
+            _ => view! {
+                <div class="aside-columns">
+                    <CallForm project tool=current.clone() />
+                    {facts(current)}
+                </div>
+            }
+            .into_any(),
+        })
+    };
     view! {
         <Breadcrumbs project section=Section::Tools here=name />
         <div class="page-head">
             <div>
                 <PageHeading text=name />
-                <p class="muted">
-                    {move || loaded.value.with(|tool| tool.as_ref().map(|tool| tool.value.description.clone()))}
-                </p>
+                <p class="muted">{move || tool.get().map(|tool| tool.description)}</p>
             </div>
-            <Show when=move || may_edit.get() && loaded.value.with(Option::is_some)>
+            <Show when=move || may_edit.get() && loaded.is_there()>
                 <Delete project name loaded />
             </Show>
         </div>
         {loaded.placeholder("the tool")}
-        <Show when=move || loaded.value.with(Option::is_some)>
-            <Show when=move || may_read.get()>
-                <Tabs
-                    param=tab
-                    name="Views of the tool"
-                    choices=&[("", "Try it"), ("definition", "Definition"), ("revisions", "Revisions")]
-                />
-            </Show>
-            {move || {
-                let current = loaded.value.get()?;
-                Some(
-                    match tab.get().as_str() {
-                        "definition" if may_read.get() => {
-                            view! { <DefinitionEditor project name may_edit=may_edit.get() on_saved=move |()| loaded.reload() /> }
-                                .into_any()
-                        }
-                        "revisions" if may_read.get() => {
-                            view! {
-                                <Revisions
-                                    project
-                                    name
-                                    etag=current.etag.unwrap_or_default()
-                                    may_edit=may_edit.get()
-                                    on_restored=move |()| loaded.reload()
-                                />
-                            }
-                                .into_any()
-                        }
-                        _ => {
-                            view! {
-                                <div class="aside-columns">
-                                    <CallForm project tool=current.value.clone() />
-                                    <Facts shown=current.value />
-                                </div>
-                            }
-                                .into_any()
-                        }
-                    },
-                )
-            }}
+        <Show when=move || may_read.get() && loaded.is_there()>
+            <Tabs
+                param=tab
+                name="Views of the tool"
+                choices=&[("", "Try it"), ("definition", "Definition"), ("revisions", "Revisions")]
+            />
         </Show>
+        {content}
     }
 }
 
 /// What a tool is, in short.
-#[component]
-fn Facts(shown: Tool) -> impl IntoView {
-    let tool = shown;
+fn facts(tool: Tool) -> AnyView {
     let moves_to: Vec<_> = tool.state.into_iter().collect();
     let states = if tool.available_in_states.iter().any(|state| state == "*") {
         view! { "any state" }.into_any()
@@ -127,6 +107,7 @@ fn Facts(shown: Tool) -> impl IntoView {
             </dl>
         </aside>
     }
+    .into_any()
 }
 
 /// The button that deletes the tool, and the way back from that.
@@ -134,7 +115,7 @@ fn Facts(shown: Tool) -> impl IntoView {
 fn Delete(
     project: Memo<String>,
     name: Memo<String>,
-    loaded: Loaded<(String, String), Tagged<Tool>>,
+    loaded: Loaded,
 ) -> impl IntoView {
     let asking = RwSignal::new(false);
     let action = Action::new();
@@ -142,20 +123,12 @@ fn Delete(
     let toasts = Toasts::get();
     let confirm = move |()| {
         let (project, name) = (project.get_untracked(), name.get_untracked());
-        let etag = loaded
-            .value
-            .with_untracked(|tool| tool.as_ref().and_then(|tool| tool.etag.clone()))
-            .unwrap_or_default();
-        let back = Page::In(project.clone(), Section::Tools).path();
-        let text = format!("{name} was deleted. Its revisions stay; restoring one brings it back.");
-        action.run(
-            async move { delete_tool(&project, &name, &etag).await },
-            move |()| {
-                asking.set(false);
-                toasts.done(text);
-                navigator.go(&back);
-            },
-        );
+        let ask = Ask::delete(in_project(&project, &["tools", &name])).if_match(loaded.etag());
+        action.send(ask, move |_| {
+            asking.set(false);
+            toasts.done(format!("{name} was deleted. Its revisions stay; restoring one brings it back."));
+            navigator.go(&Page::In(project, Section::Tools).path());
+        });
     };
     view! {
         <div class="page-actions">

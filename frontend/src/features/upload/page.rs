@@ -6,7 +6,7 @@ use toolgate_api::tools::UploadResult;
 use super::files::FileDrop;
 use super::report::Report;
 use crate::action::Action;
-use crate::api::tools::upload;
+use crate::api::{Ask, Body, in_project};
 use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
 use crate::features::tools::Refused;
 use crate::routes::Section;
@@ -29,16 +29,19 @@ pub(crate) fn UploadPage() -> impl IntoView {
         action.error.set(None);
     });
     let send = move |dry_run: bool| {
-        let (project, text) = (project.get_untracked(), text.get_untracked());
-        action.run(
-            async move { upload(&project, text, dry_run).await },
-            move |result| {
+        let mut path = in_project(&project.get_untracked(), &["tools"]);
+        if dry_run {
+            path.push_str("?dry_run=true");
+        }
+        let ask = Ask::post(path, Body::Yaml(text.get_untracked()));
+        action.send(ask, move |answer| {
+            if let Ok(result) = answer.read::<UploadResult>() {
                 if !dry_run {
                     toasts.done(format!("Applied {} definitions.", result.items.len()));
                 }
                 verdict.set(Some(result));
-            },
-        );
+            }
+        });
     };
     let is_empty = move || text.with(|text| text.trim().is_empty());
     view! {

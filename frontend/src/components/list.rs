@@ -1,0 +1,78 @@
+//! A list of the API as a table: waiting, failed, empty, rows, and more of them.
+//!
+//! On narrow screens the style sheet turns each row into a card, so the roles are written out: browsers drop a table's
+//! meaning when its display changes.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::{ProblemPanel, Skeleton};
+use crate::paged::{Item, Paged, Status};
+
+/// Makes the cells of one row.
+pub(crate) type Cells = Arc<dyn Fn(&Item) -> AnyView + Send + Sync>;
+
+/// The table of a list.
+#[component]
+pub(crate) fn List(
+    /// The list.
+    list: Paged,
+    /// What it lists, in the plural.
+    what: &'static str,
+    /// The headings of the columns.
+    columns: &'static [&'static str],
+    /// Makes the cells of a row; the first is a row heading, and each names its column in `data-label`.
+    cells: Cells,
+    /// What stands in place of a list without items.
+    #[prop(into)]
+    empty: ViewFn,
+) -> impl IntoView {
+    let is_busy = move || matches!(list.status.get(), Status::Loading | Status::LoadingMore);
+    let has_rows = Memo::new(move |_| !list.is_empty());
+    let heads = columns
+        .iter()
+        .map(|title| view! { <th scope="col" role="columnheader">{*title}</th> })
+        .collect::<Vec<_>>();
+    let row = move |item: Item| {
+        let cells = cells(&item);
+        view! { <tr role="row">{cells}</tr> }
+    };
+    view! {
+        {move || match (list.status.get(), has_rows.get()) {
+            (Status::Failed(error), _) => {
+                view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any()
+            }
+            (Status::Loading, false) => view! { <Skeleton what /> }.into_any(),
+            (Status::Ready, false) => empty.run(),
+            _ => ().into_any(),
+        }}
+        <div class="table-wrap" aria-busy=move || is_busy().to_string() hidden=move || !has_rows.get()>
+            <table class="table" role="table">
+                <caption class="visually-hidden">{what}</caption>
+                <thead role="rowgroup">
+                    <tr role="row">{heads}</tr>
+                </thead>
+                <tbody role="rowgroup">
+                    <For each=move || list.items.get() key=|item| item.digest children=row />
+                </tbody>
+            </table>
+        </div>
+        <Show when=move || list.has_more()>
+            <p class="more">
+                <button
+                    type="button"
+                    class="button"
+                    aria-disabled=move || is_busy().to_string()
+                    on:click=move |_| {
+                        if !matches!(list.status.get_untracked(), Status::Loading | Status::LoadingMore) {
+                            list.more();
+                        }
+                    }
+                >
+                    {move || if is_busy() { "Loading…".to_owned() } else { format!("Show more {what}") }}
+                </button>
+            </p>
+        </Show>
+    }
+}
