@@ -42,6 +42,7 @@ pub(crate) struct Ask {
     path: String,
     accept: &'static str,
     if_match: Option<String>,
+    is_new: bool,
     body: Body,
 }
 
@@ -77,6 +78,12 @@ impl Ask {
         self
     }
 
+    /// Only if there is no such resource yet.
+    pub(crate) fn if_new(mut self) -> Self {
+        self.is_new = true;
+        self
+    }
+
     /// Asks for YAML.
     pub(crate) fn as_yaml(mut self) -> Self {
         self.accept = "application/yaml";
@@ -89,6 +96,7 @@ impl Ask {
             path,
             accept: "application/json, application/problem+json",
             if_match: None,
+            is_new: false,
             body,
         }
     }
@@ -102,6 +110,9 @@ impl Ask {
                 .abort_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MS)));
             if let Some(tag) = &self.if_match {
                 request = request.header("if-match", tag);
+            }
+            if self.is_new {
+                request = request.header("if-none-match", "*");
             }
             let request = match self.body {
                 Body::None => request.build()?,

@@ -42,6 +42,9 @@ pub(crate) fn Editor(
     value: RwSignal<String>,
     /// For jumping.
     handle: EditorHandle,
+    /// Height in lines.
+    #[prop(default = 24)]
+    rows: u32,
     /// Whether it only shows.
     #[prop(optional, into)]
     readonly: Signal<bool>,
@@ -59,7 +62,7 @@ pub(crate) fn Editor(
                 spellcheck="false"
                 autocapitalize="off"
                 wrap="off"
-                rows="24"
+                rows=rows
                 node_ref=handle.0
                 readonly=move || readonly.get()
                 prop:value=move || value.get()

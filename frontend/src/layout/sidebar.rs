@@ -52,7 +52,7 @@ pub(crate) fn Navigation() -> impl IntoView {
         let href = target.clone();
         let is_current = move || {
             let path = path.get();
-            path == target || path.starts_with(&below)
+            path == target || (below.matches('/').count() > 4 && path.starts_with(&below))
         };
         view! {
             <li>

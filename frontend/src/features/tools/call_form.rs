@@ -99,7 +99,7 @@ fn Answer(answer: CallResponse) -> impl IntoView {
         .then(|| format!("State: {} → {}", answer.state.before, answer.state.after));
     let text = answer
         .result
-        .map(|result| serde_json::to_string_pretty(&result).unwrap_or_default());
+        .map(|result| serde_json::to_string_pretty(&result.to_value()).unwrap_or_default());
     view! {
         <section class="panel stack" role="status">
             <div class="row">

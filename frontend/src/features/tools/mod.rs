@@ -10,5 +10,6 @@ mod row;
 mod tool;
 
 pub(crate) use definition::Refused;
+pub(crate) use filters::Exact;
 pub(crate) use page::ToolsPage;
 pub(crate) use tool::ToolPage;

@@ -48,7 +48,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
         <SectionHead section=Section::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right." />
         <div class="stack">
             <FileDrop on_text=move |read| text.set(read) />
-            <Editor name="Definitions" value=text handle />
+            <Editor name="Definitions" value=text handle rows=16 />
             <div class="row">
                 <button
                     type="button"

@@ -1,0 +1,90 @@
+//! What looked suspicious, and who has seen it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use toolgate_api::alerts::{Alert, AlertDelivery};
+
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project, with_query};
+use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, TimeAgo, Tone, word};
+use crate::paged::{Item, Paged};
+use crate::routes::{Page, Section};
+use crate::url::{UrlParam, project_in_path};
+
+const CHOICES: [(&str, &str); 3] = [("", "All alerts"), ("false", "To be seen"), ("true", "Seen")];
+
+/// All alerts, newest first.
+#[component]
+pub(crate) fn AlertsPage() -> impl IntoView {
+    let project = project_in_path();
+    let seen = UrlParam::new("acknowledged");
+    let address = Memo::new(move |_| {
+        with_query(in_project(&project.get(), &["alerts"]), &[("acknowledged", &seen.get())])
+    });
+    let list = Paged::new(address);
+    let action = Action::new();
+    let acknowledge = Callback::new(move |id: String| {
+        let path = in_project(&project.get_untracked(), &["alerts", &id, "acknowledge"]);
+        action.send(Ask::post(path, Body::None), move |_| list.reload());
+    });
+    let cells: Cells = Arc::new(move |item: &Item| item.read::<Alert>().map(|alert| row(alert, acknowledge)).into_any());
+    let empty = || {
+        view! {
+            <EmptyState
+                symbol=Symbol::Bell
+                title="Nothing suspicious"
+                text="Repeated attempts to get more groups, bursts of calls in wrong states, a key used from many addresses: such patterns appear here."
+            />
+        }
+    };
+    let options = Signal::stored(CHOICES.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    view! {
+        <SectionHead section=Section::Alerts text="Patterns in the record that deserve a look. When they are raised is set in the settings.">
+            <a class="button" href=move || Page::In(project.get(), Section::Settings).path()>
+                "Thresholds"
+            </a>
+        </SectionHead>
+        <div class="filters">
+            <Select
+                id="alert-seen"
+                name="Which alerts"
+                value=seen.signal()
+                options
+                on_change=move |key: String| seen.push(&key)
+            />
+        </div>
+        {action.outcome()}
+        <List list what="alerts" columns=&["When", "What", "Message", "Standing"] cells empty />
+    }
+}
+
+fn row(alert: Alert, acknowledge: Callback<String>) -> AnyView {
+    let id = alert.id.to_string();
+    let standing = match alert.acknowledged_by {
+        Some(by) => view! { <span class="muted">"Seen by " {by}</span> }.into_any(),
+        None => view! {
+            <button type="button" class="button button-small" on:click=move |_| acknowledge.run(id.clone())>
+                "I have seen it"
+            </button>
+        }
+        .into_any(),
+    };
+    let delivery = match alert.delivery {
+        AlertDelivery::None => None,
+        AlertDelivery::Delivered => Some(view! { <Badge tone=Tone::Good text="sent" /> }),
+        AlertDelivery::Pending => Some(view! { <Badge tone=Tone::Note text="sending" /> }),
+        AlertDelivery::Failed => Some(view! { <Badge tone=Tone::Bad text="not delivered" /> }),
+    };
+    view! {
+        <th scope="row" role="rowheader">
+            <TimeAgo at=alert.at />
+        </th>
+        <td role="cell" data-label="What">{word(&alert.rule).replace('_', " ")}</td>
+        <td role="cell" data-label="Message">{alert.message}</td>
+        <td role="cell" data-label="Standing">
+            <span class="row">{standing} {delivery}</span>
+        </td>
+    }
+    .into_any()
+}

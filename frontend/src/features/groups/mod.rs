@@ -1,0 +1,6 @@
+//! Groups: what is in them, who holds them, when they are open, and changing all of that.
+
+mod detail;
+mod page;
+
+pub(crate) use page::GroupsPage;

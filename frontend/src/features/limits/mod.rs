@@ -1,0 +1,115 @@
+//! Rates and concurrency: what is set, and how much of it is used.
+
+use leptos::prelude::*;
+use toolgate_api::limits::{LimitUsage, ProjectLimits};
+
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project};
+use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
+use crate::features::tools::Refused;
+use crate::loaded::Loaded;
+use crate::routes::Section;
+use crate::session::{Need, Session};
+use crate::url::project_in_path;
+
+/// A list to start from.
+const EXAMPLE: &str = r#"{
+  "limits": [
+    {
+      "name": "per-key",
+      "subject": { "kind": "each_key" },
+      "requests": { "count": 120, "per_s": 60 },
+      "concurrency": 8
+    }
+  ]
+}"#;
+
+/// The limits as they are stored, and how full they are.
+#[component]
+pub(crate) fn LimitsPage() -> impl IntoView {
+    let project = project_in_path();
+    let session = Session::get();
+    let loaded = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["limits"])));
+    let usage = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["limits", "usage"])));
+    let text = RwSignal::new(String::new());
+    let handle = EditorHandle::new();
+    let action = Action::new();
+    let toasts = Toasts::get();
+    let may_change = Memo::new(move |_| session.may(&project.get(), Need::Own));
+    Effect::new(move |_| {
+        if let Some(limits) = loaded.read::<ProjectLimits>() {
+            text.set(serde_json::to_string_pretty(&limits).unwrap_or_default());
+        }
+    });
+    let save = move |_| {
+        let path = in_project(&project.get_untracked(), &["limits"]);
+        let ask = Ask::put(path, Body::Json(text.get_untracked())).if_match(loaded.etag());
+        action.send(ask, move |_| {
+            toasts.done("The limits are in force.");
+            loaded.reload();
+            usage.reload();
+        });
+    };
+    let fills = move || {
+        let usage = usage.read::<LimitUsage>()?;
+        let rows: Vec<_> = usage
+            .items
+            .into_iter()
+            .map(|fill| {
+                let left = fill.remaining.map(|left| format!("{left} left"));
+                let running = fill.running.map(|running| format!("{running} running"));
+                let resets = fill.resets_in_s.map(|s| format!("full again in {s} s"));
+                let words: Vec<_> = [left, running, resets].into_iter().flatten().collect();
+                view! {
+                    <li class="row row-spread">
+                        <span>
+                            <span class="mono">{fill.limit}</span>
+                            " "
+                            <span class="muted">{fill.principal}</span>
+                        </span>
+                        <span class="muted">{words.join(", ")}</span>
+                    </li>
+                }
+            })
+            .collect();
+        let none = rows.is_empty().then(|| view! { <p class="muted">"Nothing has counted against a limit lately."</p> });
+        Some(view! {
+            <section class="panel">
+                <h2>"In use now"</h2>
+                {none}
+                <ul class="stack">{rows}</ul>
+            </section>
+        })
+    };
+    view! {
+        <SectionHead section=Section::Limits text="How often and how many at once: for each key or user, for one tool, for a group, for the project.">
+            <button type="button" class="button" on:click=move |_| usage.reload()>
+                "Refresh"
+            </button>
+        </SectionHead>
+        {loaded.placeholder("the limits")}
+        <div class="stack" hidden=move || !loaded.is_there()>
+            {fills}
+            <section class="panel stack">
+                <h2>"Limits"</h2>
+                <Editor name="Limits as JSON" value=text handle rows=18 readonly=Signal::derive(move || !may_change.get()) />
+                {move || action.error.get().map(|error| view! { <Refused error handle /> })}
+                <Show when=move || may_change.get()>
+                    <div class="row">
+                        <button
+                            type="button"
+                            class="button button-primary"
+                            disabled=move || action.busy.get()
+                            on:click=save
+                        >
+                            "Save"
+                        </button>
+                        <button type="button" class="button" on:click=move |_| text.set(EXAMPLE.to_owned())>
+                            "Start from an example"
+                        </button>
+                    </div>
+                </Show>
+            </section>
+        </div>
+    }
+}

@@ -1,0 +1,69 @@
+//! Finding a user to make a member.
+
+use leptos::prelude::*;
+use toolgate_api::permissions::PermissionCandidates;
+
+use crate::api::{in_project, with_query};
+use crate::components::{Dialog, Field, TextInput};
+use crate::loaded::Loaded;
+
+/// The dialog.
+#[component]
+pub(super) fn AddMember(
+    /// The project's id.
+    project: Memo<String>,
+    /// Whether it is open.
+    open: RwSignal<bool>,
+    /// Somebody was chosen.
+    #[prop(into)]
+    on_chosen: Callback<String>,
+) -> impl IntoView {
+    let q = RwSignal::new(String::new());
+    let found = Loaded::new(Memo::new(move |_| {
+        if open.get() {
+            let path = in_project(&project.get(), &["permissions", "candidates"]);
+            with_query(path, &[("q", q.get().trim())])
+        } else {
+            String::new()
+        }
+    }));
+    let rows = move || {
+        let items = found.read::<PermissionCandidates>().map(|found| found.items).unwrap_or_default();
+        items
+            .into_iter()
+            .map(|candidate| {
+                let principal = candidate.principal;
+                view! {
+                    <li class="row row-spread">
+                        <span>
+                            <span class="mono">{candidate.username}</span>
+                            " "
+                            <span class="muted">{candidate.display_name}</span>
+                        </span>
+                        <button
+                            type="button"
+                            class="button button-small"
+                            on:click=move |_| {
+                                open.set(false);
+                                on_chosen.run(principal.clone());
+                            }
+                        >
+                            {if candidate.granted { "Change" } else { "Choose" }}
+                        </button>
+                    </li>
+                }
+            })
+            .collect::<Vec<_>>()
+    };
+    view! {
+        <Dialog open title="Add a member">
+            <div class="dialog-body">
+                <Field id="member-q" label="User" help="Part of the user name.">
+                    <TextInput id="member-q" value=q max="64" />
+                </Field>
+                {found.placeholder("the users")}
+                <ul class="stack">{rows}</ul>
+            </div>
+        </Dialog>
+    }
+}

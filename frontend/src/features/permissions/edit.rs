@@ -1,0 +1,179 @@
+//! One principal's grant: role, groups, ends.
+
+use chrono::{DateTime, Utc};
+use leptos::prelude::*;
+use toolgate_api::auth::Role;
+use toolgate_api::permissions::{GrantTerms, GrantedGroup, Permission};
+
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project};
+use crate::components::{Dialog, EditorHandle, Field, Placement, Select, TextArea, TextInput, Toasts, word};
+use crate::features::tools::Refused;
+use crate::loaded::Loaded;
+use crate::routes::{Page, Section};
+use crate::session::{Need, Session};
+use crate::url::UrlParam;
+
+const ROLES: [(Role, &str, &str); 5] = [
+    (Role::Agent, "agent", "Agent: sees and calls tools"),
+    (Role::Viewer, "viewer", "Viewer: reads definitions"),
+    (Role::Editor, "editor", "Editor: changes tools"),
+    (Role::Auditor, "auditor", "Auditor: reads the record, arguments included"),
+    (Role::Owner, "owner", "Owner: manages everything"),
+];
+
+/// The drawer with the grant of the principal that the address names.
+#[component]
+pub(super) fn GrantEditor(
+    /// The project's id.
+    project: Memo<String>,
+    /// The principal.
+    chosen: UrlParam,
+    /// Its grant was changed.
+    #[prop(into)]
+    on_changed: Callback<()>,
+) -> impl IntoView {
+    let session = Session::get();
+    let open = RwSignal::new(false);
+    Effect::new(move |_| open.set(!chosen.get().is_empty()));
+    Effect::new(move |before: Option<bool>| {
+        let now = open.get();
+        if before == Some(true) && !now {
+            chosen.push("");
+        }
+        now
+    });
+    let path = move || in_project(&project.get(), &["permissions", &chosen.get()]);
+    let loaded = Loaded::new(Memo::new(move |_| if chosen.get().is_empty() { String::new() } else { path() }));
+    let role = RwSignal::new("agent".to_owned());
+    let groups = RwSignal::new(String::new());
+    let expires = RwSignal::new(String::new());
+    let action = Action::new();
+    let toasts = Toasts::get();
+    let handle = EditorHandle::new();
+    Effect::new(move |_| {
+        let permission = loaded.read::<Permission>();
+        role.set(permission.as_ref().map_or_else(|| "agent".to_owned(), |found| word(&found.role)));
+        let lines: Vec<_> = permission
+            .as_ref()
+            .map(|found| found.groups.iter().map(line).collect())
+            .unwrap_or_default();
+        groups.set(lines.join("\n"));
+        expires.set(permission.and_then(|found| found.expires_at).map(|at| at.to_rfc3339()).unwrap_or_default());
+    });
+    // Who has no grant yet is answered 404, which is no fault here.
+    let exists = move || loaded.is_there();
+    let may_change = move || session.may(&project.get(), Need::Own);
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let terms = GrantTerms {
+            role: ROLES
+                .iter()
+                .find(|(_, key, _)| *key == role.get_untracked())
+                .map_or(Role::Agent, |(role, _, _)| *role),
+            groups: groups.get_untracked().lines().filter_map(parse).collect(),
+            expires_at: time(&expires.get_untracked()),
+        };
+        let ask = Ask::put(untrack(path), Body::json(&terms));
+        let ask = if untrack(exists) { ask.if_match(loaded.etag()) } else { ask.if_new() };
+        action.send(ask, move |_| {
+            toasts.done("The grant is in force.");
+            open.set(false);
+            on_changed.run(());
+        });
+    };
+    let remove = move |_| {
+        action.send(Ask::delete(untrack(path)).if_match(loaded.etag()), move |_| {
+            toasts.done("The grant was taken away.");
+            open.set(false);
+            on_changed.run(());
+        });
+    };
+    let options = Signal::stored(ROLES.map(|(_, key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let name = move || {
+        loaded
+            .read::<Permission>()
+            .map_or_else(|| chosen.get(), |permission| permission.name)
+    };
+    view! {
+        <Dialog open title=Signal::derive(name) placement=Placement::Drawer>
+            <form on:submit=save>
+                <div class="dialog-body">
+                    {move || (!exists()).then(|| view! { <p class="note">"There is no grant in this project yet."</p> })}
+                    <Field id="grant-role" label="Role" help="What it may manage.">
+                        <Select
+                            id="grant-role"
+                            value=role
+                            options
+                            on_change=move |key: String| role.set(key)
+                        />
+                    </Field>
+                    <Field
+                        id="grant-groups"
+                        label="Groups"
+                        help="What it may ask for when calling, one in a line; an end may follow: write until 2026-12-31T18:00:00Z"
+                    >
+                        <TextArea id="grant-groups" value=groups rows=8 mono=true />
+                    </Field>
+                    <Field id="grant-expires" label="Everything ends" help="A time in RFC 3339, or empty.">
+                        <TextInput id="grant-expires" value=expires mono=true placeholder="2026-12-31T18:00:00Z" max="40" />
+                    </Field>
+                    {move || action.error.get().map(|error| view! { <Refused error handle /> })}
+                    <p>
+                        <a href=move || {
+                            Page::In(project.get(), Section::Simulator).path() + "?principal="
+                                + &crate::browser::encode(&chosen.get())
+                        }>"What they would see, and why"</a>
+                    </p>
+                </div>
+                <Show when=may_change>
+                    <footer class="dialog-foot">
+                        <Show when=exists>
+                            <button type="button" class="button button-danger" on:click=remove>
+                                "Take the grant away"
+                            </button>
+                        </Show>
+                        <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
+                            "Save"
+                        </button>
+                    </footer>
+                </Show>
+            </form>
+        </Dialog>
+    }
+}
+
+/// A granted group as a line.
+fn line(group: &GrantedGroup) -> String {
+    match group.expires_at {
+        Some(at) => format!("{} until {}", group.group, at.to_rfc3339()),
+        None => group.group.clone(),
+    }
+}
+
+/// A line as a granted group.
+fn parse(line: &str) -> Option<GrantedGroup> {
+    let line = line.trim();
+    let (group, end) = line.rsplit_once(" until ").map_or((line, ""), |(group, end)| (group.trim(), end));
+    (!group.is_empty()).then(|| GrantedGroup {
+        group: group.to_owned(),
+        expires_at: time(end),
+    })
+}
+
+fn time(text: &str) -> Option<DateTime<Utc>> {
+    DateTime::parse_from_rfc3339(text.trim()).ok().map(|at| at.with_timezone(&Utc))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{line, parse};
+
+    #[test]
+    fn lines_and_grants_round_trip() {
+        for text in ["write", "knowledge/read until 2026-12-31T18:00:00+00:00", "*"] {
+            assert_eq!(parse(text).map(|group| line(&group)).as_deref(), Some(text));
+        }
+        assert_eq!(parse("   "), None);
+    }
+}

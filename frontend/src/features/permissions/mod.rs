@@ -1,0 +1,7 @@
+//! Who holds what: a matrix of principals and groups, and the grants behind it.
+
+mod add;
+mod edit;
+mod page;
+
+pub(crate) use page::PermissionsPage;

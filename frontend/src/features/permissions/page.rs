@@ -1,0 +1,152 @@
+//! The matrix.
+
+use leptos::prelude::*;
+use toolgate_api::permissions::{HowGranted, PermissionMatrix, PermissionRow};
+
+use super::add::AddMember;
+use super::edit::GrantEditor;
+use crate::api::in_project;
+use crate::components::{Badge, SectionHead, Tone, word};
+use crate::loaded::Loaded;
+use crate::routes::Section;
+use crate::session::{Need, Session};
+use crate::url::{UrlParam, project_in_path};
+
+/// Principals against groups.
+#[component]
+pub(crate) fn PermissionsPage() -> impl IntoView {
+    let project = project_in_path();
+    let session = Session::get();
+    let chosen = UrlParam::new("principal");
+    let group = UrlParam::new("group");
+    let cursor = UrlParam::new("cursor");
+    let address = Memo::new(move |_| {
+        crate::api::with_query(
+            in_project(&project.get(), &["permissions"]),
+            &[("group", &group.get()), ("cursor", &cursor.get())],
+        )
+    });
+    let loaded = Loaded::new(address);
+    let open = Callback::new(move |principal: String| chosen.push(&principal));
+    let adding = RwSignal::new(false);
+    let next = move || loaded.read::<PermissionMatrix>().and_then(|matrix| matrix.next_cursor);
+    view! {
+        <SectionHead section=Section::Permissions text="Roles manage, groups call. A grant of a group covers its children; * covers everything.">
+            <Show when=move || session.may(&project.get(), Need::Own)>
+                <button type="button" class="button button-primary" on:click=move |_| adding.set(true)>
+                    "Add a member"
+                </button>
+            </Show>
+        </SectionHead>
+        {loaded.placeholder("the permissions")}
+        {move || loaded.read::<PermissionMatrix>().map(|matrix| table(matrix, open))}
+        <Show when=move || next().is_some() || !cursor.get().is_empty()>
+            <p class="more row">
+                <Show when=move || !cursor.get().is_empty()>
+                    <button type="button" class="button" on:click=move |_| cursor.push("")>
+                        "First page"
+                    </button>
+                </Show>
+                <Show when=move || next().is_some()>
+                    <button
+                        type="button"
+                        class="button"
+                        on:click=move |_| cursor.push(&untrack(next).unwrap_or_default())
+                    >
+                        "Next page"
+                    </button>
+                </Show>
+            </p>
+        </Show>
+        <AddMember project open=adding on_chosen=move |principal: String| chosen.push(&principal) />
+        <GrantEditor project chosen on_changed=move |()| loaded.reload() />
+    }
+}
+
+fn table(matrix: PermissionMatrix, open: Callback<String>) -> AnyView {
+    let heads: Vec<_> = matrix
+        .groups
+        .iter()
+        .map(|group| view! { <th scope="col" class="mono">{group.clone()}</th> })
+        .collect();
+    let rows: Vec<_> = matrix
+        .items
+        .into_iter()
+        .map(|row| matrix_row(row, &matrix.groups, open))
+        .collect();
+    let more = matrix
+        .more_groups
+        .then(|| view! { <p class="note">"There are more groups than are shown; choose one by the address ?group=."</p> });
+    view! {
+        <div class="stack">
+            {more}
+            <div class="matrix-wrap" tabindex="0" role="region" aria-label="Permissions">
+                <table class="matrix">
+                    <caption class="visually-hidden">"Who holds which group"</caption>
+                    <thead>
+                        <tr>
+                            <th scope="col">"Who"</th>
+                            <th scope="col">"Role"</th>
+                            {heads}
+                        </tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+            <p class="muted row">
+                <Badge tone=Tone::Good text="✓ granted" />
+                <Badge tone=Tone::Accent text="↑ through a parent or *" />
+                <Badge tone=Tone::Note text="◷ with an end" />
+                <Badge tone=Tone::Bad text="× expired" />
+            </p>
+        </div>
+    }
+    .into_any()
+}
+
+fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> AnyView {
+    let cells: Vec<_> = groups
+        .iter()
+        .map(|group| {
+            let Some(cell) = row.cells.iter().find(|cell| cell.group == *group) else {
+                return view! { <td><span class="visually-hidden">"not granted"</span></td> }.into_any();
+            };
+            let (tone, sign, words) = match cell.how {
+                HowGranted::Expired => (Tone::Bad, "×", "expired"),
+                _ if cell.expires_at.is_some() => (Tone::Note, "◷", "granted with an end"),
+                HowGranted::Direct => (Tone::Good, "✓", "granted"),
+                HowGranted::Claim => (Tone::Good, "✓", "brought by the issuer"),
+                HowGranted::Parent | HowGranted::Any => (Tone::Accent, "↑", "granted through another group"),
+            };
+            let until = cell.expires_at.map(|at| format!(" until {}", at.format("%Y-%m-%d %H:%M UTC")));
+            let via = cell.via.clone().map(|via| format!(" ({via})"));
+            let title = format!("{words}{}{}", via.unwrap_or_default(), until.unwrap_or_default());
+            view! {
+                <td title=title.clone()>
+                    <span aria-hidden="true" class=tone.class()>
+                        {sign}
+                    </span>
+                    <span class="visually-hidden">{title.clone()}</span>
+                </td>
+            }
+            .into_any()
+        })
+        .collect();
+    let principal = row.principal.clone();
+    let role = row.role.map_or_else(|| "none".to_owned(), |role| word(&role));
+    view! {
+        <tr>
+            <th scope="row">
+                <button type="button" class="fault-place" data-row="" on:click=move |_| open.run(principal.clone())>
+                    {row.name}
+                </button>
+                " "
+                <span class="muted">{word(&row.source).replace('_', " ")}</span>
+                {row.disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
+            </th>
+            <td>{role}</td>
+            {cells}
+        </tr>
+    }
+    .into_any()
+}

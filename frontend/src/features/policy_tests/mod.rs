@@ -1,0 +1,197 @@
+//! Stored expectations: who may call what, checked before every change.
+
+use leptos::prelude::*;
+use toolgate_api::explain::DecisionEffect;
+use toolgate_api::policy_tests::{PolicyTestResult, PolicyTestRun, StoredPolicyTest};
+
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project};
+use crate::components::{
+    Badge, Cells, EditorHandle, Editor, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
+};
+use crate::features::tools::Refused;
+use crate::paged::{Item, Paged};
+use crate::routes::Section;
+use crate::session::{Need, Session};
+use crate::url::project_in_path;
+
+/// Two tests to start from.
+const EXAMPLE: &str = "\
+- name: agents-read
+  granted: [knowledge]
+  group: [knowledge]
+  tool: read-page
+  expect: {effect: allow}
+- name: agents-do-not-write
+  granted: [knowledge]
+  group: [write]
+  tool: read-page
+  expect: {effect: deny, code: insufficient_tool_groups}
+";
+
+/// All tests, running them, and adding to them.
+#[component]
+pub(crate) fn PolicyTestsPage() -> impl IntoView {
+    let project = project_in_path();
+    let session = Session::get();
+    let list = Paged::new(Memo::new(move |_| in_project(&project.get(), &["policy-tests"])));
+    let results = RwSignal::new(None::<PolicyTestRun>);
+    let text = RwSignal::new(String::new());
+    let handle = EditorHandle::new();
+    let action = Action::new();
+    let running = Action::new();
+    let toasts = Toasts::get();
+    let may_change = Memo::new(move |_| session.may(&project.get(), Need::Own));
+    let run = move |_| {
+        let path = in_project(&project.get_untracked(), &["policy-tests", "run"]);
+        running.send(Ask::post(path, Body::None), move |answer| results.set(answer.read().ok()));
+    };
+    let upload = move |_| {
+        let path = in_project(&project.get_untracked(), &["policy-tests"]);
+        action.send(Ask::post(path, Body::Yaml(text.get_untracked())), move |_| {
+            toasts.done("The tests are stored, and guard every change from now on.");
+            text.set(String::new());
+            list.reload();
+        });
+    };
+    let remove = Callback::new(move |name: String| {
+        let path = in_project(&project.get_untracked(), &["policy-tests", &name]);
+        running.send(Ask::delete(path).if_match("*"), move |_| {
+            toasts.done(format!("{name} was removed."));
+            list.reload();
+        });
+    });
+    let cells: Cells = std::sync::Arc::new(move |item: &Item| {
+        let test = item.read::<StoredPolicyTest>();
+        test.map(|test| row(test, results, may_change.get_untracked(), remove)).into_any()
+    });
+    let empty = move || {
+        view! {
+            <EmptyState
+                symbol=Symbol::Check
+                title="No policy tests yet"
+                text="Write down who must and who must not be able to call what. A change that would break it is refused, and shows which expectation it breaks."
+            >
+                <button type="button" class="button button-primary" on:click=move |_| text.set(EXAMPLE.to_owned())>
+                    "Start from an example"
+                </button>
+            </EmptyState>
+        }
+    };
+    let verdict = move || {
+        results.get().map(|run| {
+            let (tone, text) = if run.failed == 0 {
+                (Tone::Good, format!("All {} hold", run.passed))
+            } else {
+                (Tone::Bad, format!("{} of {} fail", run.failed, run.passed + run.failed))
+            };
+            view! { <Badge tone text /> }
+        })
+    };
+    view! {
+        <SectionHead section=Section::PolicyTests text="Expectations that guard every change of tools, groups and permissions.">
+            <span role="status">{verdict}</span>
+            <button type="button" class="button button-primary" disabled=move || running.busy.get() on:click=run>
+                "Run all"
+            </button>
+        </SectionHead>
+        {running.outcome()}
+        <div class="stack">
+            <List list what="policy tests" columns=&["Test", "Who", "Asks", "Expected", "Result"] cells empty />
+            <Show when=move || may_change.get()>
+                <section class="panel stack">
+                    <h2>"Add or replace"</h2>
+                    <p class="muted">"A list in YAML; keep it in your repository and upload it from CI as well."</p>
+                    <Editor name="Policy tests as YAML" value=text handle rows=12 />
+                    {move || action.error.get().map(|error| view! { <Refused error handle /> })}
+                    <div class="row">
+                        <button
+                            type="button"
+                            class="button button-primary"
+                            disabled=move || action.busy.get() || text.with(|text| text.trim().is_empty())
+                            on:click=upload
+                        >
+                            "Store"
+                        </button>
+                    </div>
+                </section>
+            </Show>
+        </div>
+    }
+}
+
+fn row(
+    stored: StoredPolicyTest,
+    results: RwSignal<Option<PolicyTestRun>>,
+    may_change: bool,
+    remove: Callback<String>,
+) -> AnyView {
+    let test = stored.test;
+    let name = test.name.clone();
+    let who = match (test.principal, test.granted) {
+        (Some(principal), _) => principal,
+        (None, Some(groups)) => format!("whoever holds {}", groups.join(", ")),
+        (None, None) => String::new(),
+    };
+    let asks = test.group.map_or_else(|| "default".to_owned(), |groups| groups.join(", "));
+    let state = test.state.map(|state| format!(" in {state}"));
+    let (tone, expected) = match test.expect.effect {
+        DecisionEffect::Allow => (Tone::Good, "allowed"),
+        DecisionEffect::Deny => (Tone::Bad, "refused"),
+    };
+    let code = test.expect.code.map(|code| word(&code));
+    let found = {
+        let name = name.clone();
+        move || {
+            let run = results.get()?;
+            let result = run.results.into_iter().find(|result| result.name == name)?;
+            Some(outcome(result))
+        }
+    };
+    let for_removal = name.clone();
+    view! {
+        <th scope="row" role="rowheader">
+            <span class="tool-name">{name}</span>
+            <span class="muted">{test.note}</span>
+        </th>
+        <td role="cell" data-label="Who">{who}</td>
+        <td role="cell" data-label="Asks">
+            <span class="mono">{test.tool}</span>
+            <span class="muted">" with " {asks} {state}</span>
+        </td>
+        <td role="cell" data-label="Expected">
+            <Badge tone text=expected />
+            " "
+            {code.map(|code| view! { <code>{code}</code> })}
+        </td>
+        <td role="cell" data-label="Result">
+            <span class="row">
+                {found}
+                {may_change
+                    .then(|| {
+                        view! {
+                            <button
+                                type="button"
+                                class="button button-small"
+                                on:click=move |_| remove.run(for_removal.clone())
+                            >
+                                "Remove"
+                            </button>
+                        }
+                    })}
+            </span>
+        </td>
+    }
+    .into_any()
+}
+
+fn outcome(result: PolicyTestResult) -> AnyView {
+    if result.passed {
+        return view! { <Badge tone=Tone::Good text="holds" /> }.into_any();
+    }
+    view! {
+        <Badge tone=Tone::Bad text="fails" />
+        <span class="muted">{result.found.summary}</span>
+    }
+    .into_any()
+}

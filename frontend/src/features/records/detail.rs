@@ -1,0 +1,95 @@
+//! One record, whole: what was asked, what was decided and why, and how it ended.
+
+use leptos::prelude::*;
+use toolgate_api::audit::AuditRecord;
+
+use super::page::tone;
+use crate::api::in_project;
+use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, fact, facts, json_block, word};
+use crate::loaded::Loaded;
+use crate::routes::{Page, Section};
+use crate::url::UrlParam;
+
+/// The drawer with the record that the address names.
+#[component]
+pub(super) fn RecordDetail(
+    /// The project's id.
+    project: Memo<String>,
+    /// The record's id.
+    chosen: UrlParam,
+) -> impl IntoView {
+    let open = RwSignal::new(false);
+    Effect::new(move |_| open.set(!chosen.get().is_empty()));
+    Effect::new(move |before: Option<bool>| {
+        let now = open.get();
+        if before == Some(true) && !now {
+            chosen.push("");
+        }
+        now
+    });
+    let address = Memo::new(move |_| match chosen.get() {
+        id if id.is_empty() => String::new(),
+        id => in_project(&project.get(), &["audit", &id]),
+    });
+    let loaded = Loaded::new(address);
+    view! {
+        <Dialog open title="Record" placement=Placement::Drawer>
+            <div class="dialog-body">
+                {loaded.placeholder("the record")}
+                {move || loaded.read::<AuditRecord>().map(|record| content(&project.get(), record))}
+            </div>
+        </Dialog>
+    }
+}
+
+fn content(project: &str, record: AuditRecord) -> AnyView {
+    let mut lines = vec![
+        fact(
+            "Outcome",
+            view! {
+                <span class="row">
+                    <Badge tone=tone(record.outcome) text=word(&record.outcome) />
+                    {record.code.map(|code| view! { <code>{code.as_str()}</code> })}
+                </span>
+            },
+        ),
+        fact("When", view! { <TimeAgo at=record.at /> " (" {record.at.to_rfc3339()} ")" }),
+        fact("What", word(&record.action)),
+    ];
+    if let Some(tool) = record.tool {
+        let href = Page::Tool(project.to_owned(), tool.clone()).path();
+        let revision = record.revision.map(|revision| format!(" revision {revision}"));
+        lines.push(fact("Tool", view! { <a href=href class="mono">{tool}</a> {revision} }));
+    }
+    lines.push(fact("Who", format!("{} ({})", record.principal_name, word(&record.principal_kind))));
+    lines.extend(record.address.map(|address| fact("From", address)));
+    lines.push(fact("Requested", view! { <Tags names=record.requested_groups /> }));
+    lines.push(fact("Granted", view! { <Tags names=record.granted_groups /> }));
+    if !record.missing_groups.is_empty() {
+        lines.push(fact("Missing", view! { <Tags names=record.missing_groups /> }));
+    }
+    let after = record.state_after.unwrap_or_else(|| "(running)".to_owned());
+    lines.push(fact("State", format!("{} → {after}", record.state_before)));
+    if record.state_conflict {
+        lines.push(fact("Conflict", "The session moved meanwhile; the move was not applied."));
+    }
+    if let Some(session) = record.session_id {
+        let href = Page::In(project.to_owned(), Section::Sessions).path() + "?session=" + &session.to_string();
+        lines.push(fact("Session", view! { <a href=href class="mono">{session.to_string()}</a> }));
+    }
+    lines.extend(record.duration_ms.map(|ms| fact("Took", format!("{ms} ms"))));
+    lines.push(fact("Record", view! { <code>{record.id.to_string()}</code> }));
+    lines.push(fact("Request", view! { <code>{record.request_id}</code> }));
+    let hidden = record
+        .payloads_hidden
+        .then(|| view! { <p class="note">"Arguments and context are shown to auditors only."</p> });
+    view! {
+        {facts(lines)}
+        {hidden}
+        {record.arguments.map(|value| json_block("Arguments", &value))}
+        {record.provenance.map(|value| json_block("Where each argument came from", &value))}
+        {record.context.map(|value| json_block("Context", &value))}
+        {record.usage.map(|value| json_block("Usage", &value))}
+    }
+    .into_any()
+}

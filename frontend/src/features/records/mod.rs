@@ -1,0 +1,8 @@
+//! The record of every decision and call: list, filters, live, one of them, export.
+
+mod detail;
+mod filters;
+mod page;
+mod tail;
+
+pub(crate) use page::RecordsPage;

@@ -1,0 +1,97 @@
+//! The sessions of a project.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use toolgate_api::sessions::Session;
+
+use super::detail::SessionDetail;
+use crate::api::{in_project, with_query};
+use crate::browser::now_ms;
+use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, Tags, TimeAgo, Tone};
+use crate::features::tools::Exact;
+use crate::paged::{Item, Paged};
+use crate::routes::Section;
+use crate::url::{UrlParam, project_in_path};
+
+const LIVING: [(&str, &str); 3] = [("", "All sessions"), ("true", "Running"), ("false", "Ended or expired")];
+
+/// All sessions, newest first.
+#[component]
+pub(crate) fn SessionsPage() -> impl IntoView {
+    let project = project_in_path();
+    let [state, living, chosen] = ["state", "living", "session"].map(UrlParam::new);
+    let address = Memo::new(move |_| {
+        let (state, living) = (state.get(), living.get());
+        with_query(in_project(&project.get(), &["sessions"]), &[("state", &state), ("living", &living)])
+    });
+    let list = Paged::new(address);
+    let open = Callback::new(move |id: String| chosen.push(&id));
+    let cells: Cells = Arc::new(move |item: &Item| item.read::<Session>().map(|session| row(session, open)).into_any());
+    let empty = move || {
+        view! {
+            <EmptyState
+                symbol=Symbol::Session
+                title="No sessions"
+                text="An agent opens a session to let the gateway keep its workflow state. Calls in it move the state, and only as the tools define."
+            />
+        }
+    };
+    let options = Signal::stored(LIVING.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    view! {
+        <SectionHead section=Section::Sessions text="Each is one workflow run of one caller. The gateway keeps its state, checks it at every call, and moves it after a success.">
+            <button type="button" class="button" on:click=move |_| list.reload()>
+                "Refresh"
+            </button>
+        </SectionHead>
+        <div class="filters">
+            <Select
+                id="session-living"
+                name="Which sessions"
+                value=living.signal()
+                options
+                on_change=move |key: String| living.push(&key)
+            />
+            <Exact id="session-state" label="In state" param=state />
+        </div>
+        <List list what="sessions" columns=&["Session", "Who", "State", "Groups", "Last move"] cells empty />
+        <SessionDetail project chosen on_ended=move |()| list.reload() />
+    }
+}
+
+/// Whether a session can still be used, in a word.
+pub(super) fn standing(session: &Session) -> (Tone, &'static str) {
+    if session.ended_at.is_some() {
+        (Tone::Plain, "ended")
+    } else if session.expires_at.timestamp_millis() <= now_ms() {
+        (Tone::Note, "expired")
+    } else {
+        (Tone::Good, "running")
+    }
+}
+
+fn row(session: Session, open: Callback<String>) -> AnyView {
+    let (tone, text) = standing(&session);
+    let id = session.id.to_string();
+    let name = session.label.unwrap_or_else(|| id.clone());
+    view! {
+        <th scope="row" role="rowheader">
+            <button type="button" class="fault-place" data-row="" on:click=move |_| open.run(id.clone())>
+                {name}
+            </button>
+            " "
+            <Badge tone text />
+        </th>
+        <td role="cell" data-label="Who">{session.principal_name}</td>
+        <td role="cell" data-label="State">
+            <span class="tag tag-accent">{session.state}</span>
+        </td>
+        <td role="cell" data-label="Groups">
+            <Tags names=session.requested_groups />
+        </td>
+        <td role="cell" data-label="Last move">
+            <TimeAgo at=session.moved_at />
+        </td>
+    }
+    .into_any()
+}

@@ -1,0 +1,136 @@
+//! What a project sets for itself.
+
+use leptos::prelude::*;
+use toolgate_api::settings::{AlertThresholds, ProjectSettings, WebhookSettings};
+
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project};
+use crate::components::{Field, SectionHead, TextInput, Toasts};
+use crate::loaded::Loaded;
+use crate::routes::Section;
+use crate::session::{Need, Session};
+use crate::url::project_in_path;
+
+/// A threshold: its field, what it counts, and where it is kept.
+type Threshold = (&'static str, &'static str, fn(&mut AlertThresholds) -> &mut u32);
+
+const THRESHOLDS: [Threshold; 7] = [
+    ("alert-window", "Seconds over which the rules count", |all| &mut all.window_s),
+    ("alert-escalation", "Requests for groups that were not granted, by one caller", |all| {
+        &mut all.escalation_attempts
+    }),
+    ("alert-transitions", "Calls of tools that are closed in the state, by one caller", |all| {
+        &mut all.invalid_transitions
+    }),
+    ("alert-addresses", "Different addresses of one key", |all| &mut all.key_addresses),
+    ("alert-first-use", "First use of a group by a key (1 reports it)", |all| {
+        &mut all.first_group_use
+    }),
+    ("alert-wide", "Calls soon after a grant of *", |all| &mut all.calls_after_wide_grant),
+    ("alert-credentials", "Refused credentials from one address", |all| {
+        &mut all.refused_credentials
+    }),
+];
+
+/// The form.
+#[component]
+pub(crate) fn SettingsPage() -> impl IntoView {
+    let project = project_in_path();
+    let session = Session::get();
+    let loaded = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["settings"])));
+    let endpoint = RwSignal::new(String::new());
+    let webhook = RwSignal::new(String::new());
+    let secret = RwSignal::new(String::new());
+    let thresholds = THRESHOLDS.map(|_| RwSignal::new(String::new()));
+    let action = Action::new();
+    let toasts = Toasts::get();
+    Effect::new(move |_| {
+        let Some(mut settings) = loaded.read::<ProjectSettings>() else {
+            return;
+        };
+        endpoint.set(settings.agent_endpoint.unwrap_or_default());
+        let (url, name) = settings.webhook.map_or_else(Default::default, |webhook| (webhook.url, webhook.secret));
+        webhook.set(url);
+        secret.set(name);
+        for ((_, _, part), field) in THRESHOLDS.iter().zip(thresholds) {
+            field.set(part(&mut settings.alerts).to_string());
+        }
+    });
+    let save = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let text = |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
+        let mut alerts = AlertThresholds::default();
+        for ((_, _, part), field) in THRESHOLDS.iter().zip(thresholds) {
+            if let Ok(number) = field.get_untracked().trim().parse() {
+                *part(&mut alerts) = number;
+            }
+        }
+        let settings = ProjectSettings {
+            agent_endpoint: text(endpoint),
+            webhook: text(webhook).map(|url| WebhookSettings {
+                url,
+                secret: text(secret).unwrap_or_default(),
+            }),
+            alerts,
+        };
+        let path = in_project(&project.get_untracked(), &["settings"]);
+        let ask = Ask::put(path, Body::json(&settings)).if_match(loaded.etag());
+        action.send(ask, move |_| {
+            toasts.done("The settings are saved.");
+            loaded.reload();
+        });
+    };
+    let fields = THRESHOLDS
+        .iter()
+        .zip(thresholds)
+        .map(|((id, label, _), field)| {
+            view! {
+                <Field id label=*label>
+                    <TextInput id value=field kind="number" max="9" />
+                </Field>
+            }
+            .into_any()
+        })
+        .collect::<Vec<_>>();
+    let fields = StoredValue::new_local(Some(fields));
+    view! {
+        <SectionHead section=Section::Settings text="What this project sets for itself. Changes are effective at once, in every replica." />
+        {loaded.placeholder("the settings")}
+        <form class="stack" on:submit=save hidden=move || !loaded.is_there()>
+            <section class="panel stack">
+                <h2>"Agent"</h2>
+                <Field
+                    id="agent-endpoint"
+                    label="Endpoint"
+                    help="Agent requests are forwarded here with the tools they may use. Without it they are answered with the tools."
+                >
+                    <TextInput id="agent-endpoint" value=endpoint mono=true placeholder="https://agent.example.com/run" max="2048" />
+                </Field>
+            </section>
+            <section class="panel stack">
+                <h2>"Webhook for alerts"</h2>
+                <div class="columns">
+                    <Field id="webhook-url" label="Address" help="Reached through the egress rules.">
+                        <TextInput id="webhook-url" value=webhook mono=true placeholder="https://hooks.example.com/toolgate" max="2048" />
+                    </Field>
+                    <Field id="webhook-secret" label="Signing secret" help="The name of a secret of this project.">
+                        <TextInput id="webhook-secret" value=secret mono=true placeholder="WEBHOOK_KEY" max="128" />
+                    </Field>
+                </div>
+            </section>
+            <section class="panel stack">
+                <h2>"When to raise an alert"</h2>
+                <p class="muted">"0 switches a rule off."</p>
+                <div class="columns">{fields.try_update_value(Option::take).flatten()}</div>
+            </section>
+            {action.outcome()}
+            <Show when=move || session.may(&project.get(), Need::Own)>
+                <div class="row">
+                    <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
+                        "Save"
+                    </button>
+                </div>
+            </Show>
+        </form>
+    }
+}

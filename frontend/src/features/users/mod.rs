@@ -1,0 +1,169 @@
+//! The people who sign in to this server.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use toolgate_api::users::{CreateUser, CreatedUser, PasswordWasReset, ResetPassword, UpdateUser, User};
+
+use crate::action::Action;
+use crate::api::{Ask, Body};
+use crate::browser::encode;
+use crate::components::{
+    Badge, Cells, CodeBlock, Dialog, Field, List, PageHeading, TextInput, TimeAgo, Toasts, Tone,
+};
+use crate::paged::{Item, Paged};
+
+/// All users; for system administrators.
+#[component]
+pub(crate) fn UsersPage() -> impl IntoView {
+    let list = Paged::new(Memo::new(|_| "/users".to_owned()));
+    let creating = RwSignal::new(false);
+    let username = RwSignal::new(String::new());
+    let display = RwSignal::new(String::new());
+    let admin = RwSignal::new(false);
+    let password = RwSignal::new(None::<String>);
+    let action = Action::new();
+    let toasts = Toasts::get();
+    Effect::new(move |_| {
+        if !creating.get() {
+            password.set(None);
+            username.set(String::new());
+            display.set(String::new());
+            admin.set(false);
+            action.error.set(None);
+        }
+    });
+    let create = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let request = CreateUser {
+            username: username.get_untracked().trim().to_owned(),
+            display_name: Some(display.get_untracked().trim().to_owned()).filter(|name| !name.is_empty()),
+            password: None,
+            system_admin: admin.get_untracked(),
+        };
+        action.send(Ask::post("/users", Body::json(&request)), move |answer| {
+            password.set(answer.read::<CreatedUser>().ok().and_then(|created| created.generated_password));
+            list.reload();
+        });
+    };
+    let reset = Callback::new(move |user: User| {
+        let path = format!("/users/{}/password", encode(&user.id.to_string()));
+        action.send(Ask::post(path, Body::json(&ResetPassword::default())), move |answer| {
+            password.set(answer.read::<PasswordWasReset>().ok().and_then(|reset| reset.generated_password));
+            creating.set(true);
+        });
+    });
+    let disable = Callback::new(move |user: User| {
+        let disabled = user.disabled_at.is_none();
+        let body = Body::json(&UpdateUser {
+            disabled: Some(disabled),
+            ..UpdateUser::default()
+        });
+        let ask = Ask::patch(format!("/users/{}", encode(&user.id.to_string())), body).if_match("*");
+        action.send(ask, move |_| {
+            let done = if disabled { "can no longer sign in" } else { "can sign in again" };
+            toasts.done(format!("{} {done}.", user.username));
+            list.reload();
+        });
+    });
+    let cells: Cells = Arc::new(move |item: &Item| item.read::<User>().map(|user| row(user, reset, disable)).into_any());
+    view! {
+        <div class="page-head">
+            <div>
+                <PageHeading text="Users" />
+                <p class="muted">"People who sign in here. What they may do in a project is granted there."</p>
+            </div>
+            <div class="page-actions">
+                <button type="button" class="button button-primary" on:click=move |_| creating.set(true)>
+                    "New user"
+                </button>
+            </div>
+        </div>
+        {action.outcome()}
+        <List list what="users" columns=&["User", "Since", "Standing", "Change"] cells empty=|| () />
+        <Dialog open=creating title="User">
+            {move || match password.get() {
+                Some(text) => {
+                    view! {
+                        <div class="dialog-body">
+                            <p>"This password is shown once. Hand it over safely; it can be changed after signing in."</p>
+                            <CodeBlock caption="Password" text />
+                        </div>
+                        <footer class="dialog-foot">
+                            <button type="button" class="button button-primary" on:click=move |_| creating.set(false)>
+                                "I have copied it"
+                            </button>
+                        </footer>
+                    }
+                        .into_any()
+                }
+                None => {
+                    view! {
+                        <form on:submit=create>
+                            <div class="dialog-body">
+                                <Field id="user-name" label="User name" help="To sign in with.">
+                                    <TextInput id="user-name" value=username mono=true max="64" />
+                                </Field>
+                                <Field id="user-display" label="Name" help="For people; may be left out.">
+                                    <TextInput id="user-display" value=display max="100" />
+                                </Field>
+                                <label class="check">
+                                    <input
+                                        type="checkbox"
+                                        prop:checked=move || admin.get()
+                                        on:change=move |event| admin.set(event_target_checked(&event))
+                                    />
+                                    "System administrator: manages every project, and users"
+                                </label>
+                            </div>
+                            <footer class="dialog-foot">
+                                <button type="button" class="button" on:click=move |_| creating.set(false)>
+                                    "Cancel"
+                                </button>
+                                <button
+                                    type="submit"
+                                    class="button button-primary"
+                                    disabled=move || action.busy.get() || username.with(|name| name.trim().is_empty())
+                                >
+                                    "Make the user"
+                                </button>
+                            </footer>
+                        </form>
+                    }
+                        .into_any()
+                }
+            }}
+        </Dialog>
+    }
+}
+
+fn row(user: User, reset: Callback<User>, disable: Callback<User>) -> AnyView {
+    let (first, second) = (user.clone(), user.clone());
+    let is_disabled = user.disabled_at.is_some();
+    view! {
+        <th scope="row" role="rowheader">
+            <span class="tool-name">{user.username}</span>
+            <span class="muted">{user.display_name}</span>
+        </th>
+        <td role="cell" data-label="Since">
+            <TimeAgo at=user.created_at />
+        </td>
+        <td role="cell" data-label="Standing">
+            <span class="row">
+                {user.system_admin.then(|| view! { <Badge tone=Tone::Accent text="system administrator" /> })}
+                {is_disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
+            </span>
+        </td>
+        <td role="cell" data-label="Change">
+            <span class="row">
+                <button type="button" class="button button-small" on:click=move |_| reset.run(first.clone())>
+                    "New password"
+                </button>
+                <button type="button" class="button button-small" on:click=move |_| disable.run(second.clone())>
+                    {if is_disabled { "Enable" } else { "Disable" }}
+                </button>
+            </span>
+        </td>
+    }
+    .into_any()
+}
