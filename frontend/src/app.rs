@@ -29,13 +29,14 @@ use crate::layout::{Navigation, TopBar};
 use crate::routes::{Kind, Page, Section};
 use crate::session::{Session, SessionState};
 use crate::url::provide_page;
+use crate::reactive::condition;
 
 /// Everything but the sign-in page.
 #[component]
 pub(crate) fn App() -> impl IntoView {
     let session = Session::provide();
     provide_heading_focus();
-    let signed_in = Memo::new(move |_| matches!(session.state(), SessionState::SignedIn(_)));
+    let signed_in = condition(move || matches!(session.state(), SessionState::SignedIn(_)));
     view! {
         <Router>
             <Show when=move || signed_in.get() fallback=move || view! { <Waiting session /> }>

@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use crate::api::{Answer, ApiError, Ask};
 use crate::components::{ProblemPanel, Skeleton};
 use crate::session::Session;
+use crate::reactive::{effect, text_memo};
 
 /// A resource at an address. A changed address reads again, and answers to an earlier one are dropped. An empty address
 /// is not asked.
@@ -24,13 +25,13 @@ pub(crate) struct Loaded {
 
 impl Loaded {
     /// Reads now and whenever the address changes.
-    pub(crate) fn new(address: Memo<String>) -> Self {
-        Self::make(address, false)
+    pub(crate) fn new(address: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self::make(text_memo(address), false)
     }
 
     /// The same, of a definition as YAML.
-    pub(crate) fn yaml(address: Memo<String>) -> Self {
-        Self::make(address, true)
+    pub(crate) fn yaml(address: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self::make(text_memo(address), true)
     }
 
     fn make(address: Memo<String>, as_yaml: bool) -> Self {
@@ -42,7 +43,7 @@ impl Loaded {
             session: Session::get(),
             run: StoredValue::new(0),
         };
-        Effect::new(move |_| {
+        effect(move || {
             address.track();
             loaded.answer.set(None);
             loaded.reload();

@@ -18,6 +18,7 @@ mod features;
 mod layout;
 mod loaded;
 mod paged;
+mod reactive;
 mod routes;
 mod session;
 mod snippets;

@@ -8,8 +8,9 @@ use leptos::task::spawn_local;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::api::{ApiError, Ask, PAGE_SIZE, with_query};
+use crate::api::{ApiError, Ask, PAGE_SIZE, read_json, with_query};
 use crate::session::Session;
+use crate::reactive::{effect, text_memo};
 
 /// Where a list stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,22 +30,23 @@ pub(crate) enum Status {
 pub(crate) struct Item {
     /// Differs when the content does.
     pub(crate) digest: u64,
-    value: Arc<Value>,
+    text: Arc<str>,
 }
 
 impl Item {
-    fn new(value: Value) -> Self {
+    fn new(value: &Value) -> Self {
+        let text = value.to_string();
         let mut hasher = DefaultHasher::new();
-        value.to_string().hash(&mut hasher);
+        text.hash(&mut hasher);
         Self {
             digest: hasher.finish(),
-            value: Arc::new(value),
+            text: text.into(),
         }
     }
 
     /// The item as a value of the contract; nothing when this page is older than the server.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
-        serde_json::from_value(Value::clone(&self.value)).ok()
+        read_json(&self.text).ok()
     }
 }
 
@@ -67,7 +69,11 @@ pub(crate) struct Paged {
 
 impl Paged {
     /// Reads the first page now and whenever the address changes.
-    pub(crate) fn new(address: Memo<String>) -> Self {
+    pub(crate) fn new(address: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        Self::make(text_memo(address))
+    }
+
+    fn make(address: Memo<String>) -> Self {
         let list = Self {
             items: RwSignal::new(Vec::new()),
             status: RwSignal::new(Status::Loading),
@@ -78,7 +84,7 @@ impl Paged {
             run: StoredValue::new(0),
             asked: StoredValue::new(None),
         };
-        Effect::new(move |_| {
+        effect(move || {
             address.track();
             list.reload();
         });
@@ -136,7 +142,7 @@ impl Paged {
             match answer {
                 Ok(mut page) => {
                     let items = match page["items"].take() {
-                        Value::Array(items) => items.into_iter().map(Item::new).collect(),
+                        Value::Array(items) => items.iter().map(Item::new).collect(),
                         _ => Vec::new(),
                     };
                     self.next.set(page["next_cursor"].as_str().map(str::to_owned));

@@ -136,8 +136,14 @@ pub(crate) struct Answer {
 impl Answer {
     /// The body as a value of the contract.
     pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
-        serde_json::from_str(&self.text).map_err(|error| ApiError::Unreadable(error.to_string()))
+        read_json(&self.text)
     }
+}
+
+/// Reads a text as a value of the contract. Everything comes through here, so that each type has one reader.
+#[inline(never)]
+pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
+    serde_json::from_str(text).map_err(|error| ApiError::Unreadable(error.to_string()))
 }
 
 /// Lets successful answers pass; everything else becomes the problem that the server tells.
@@ -155,7 +161,7 @@ async fn check(response: Response) -> Result<Answer, ApiError> {
         .is_some_and(|kind| kind.starts_with("application/problem+json"));
     let request_id = headers.get("x-request-id");
     match if is_problem {
-        response.json().await.ok()
+        response.text().await.ok().and_then(|text| read_json(&text).ok())
     } else {
         None
     } {

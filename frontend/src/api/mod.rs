@@ -3,7 +3,7 @@
 mod client;
 mod error;
 
-pub(crate) use client::{Answer, Ask, Body};
+pub(crate) use client::{Answer, Ask, Body, read_json};
 pub(crate) use error::ApiError;
 
 use crate::browser::encode;

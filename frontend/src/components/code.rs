@@ -7,6 +7,7 @@ use leptos::task::spawn_local;
 use wasm_bindgen_futures::JsFuture;
 
 use super::{Icon, Symbol};
+use crate::reactive::When;
 
 /// How long the button says that it worked.
 const CONFIRMATION: Duration = Duration::from_secs(2);
@@ -43,7 +44,7 @@ pub(crate) fn CodeBlock(
         <figure class="code">
             <figcaption class="code-caption">
                 <span>{caption}</span>
-                <Show when=|| window().is_secure_context()>
+                <When test=|| window().is_secure_context()>
                     <button
                         type="button"
                         class="button button-quiet button-small"
@@ -56,7 +57,7 @@ pub(crate) fn CodeBlock(
                         }}
                         {move || if copied.get() { "Copied" } else { "Copy" }}
                     </button>
-                </Show>
+                </When>
             </figcaption>
             <pre tabindex="0" role="region" aria-label=caption><code>{text}</code></pre>
             <span class="visually-hidden" role="status">{move || copied.get().then_some("Copied to the clipboard")}</span>

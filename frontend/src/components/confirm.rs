@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::{Dialog, Field, TextInput};
 use crate::action::Action;
+use crate::reactive::text;
 
 /// A question with what will happen, and a button that says what it does.
 #[component]
@@ -36,7 +37,7 @@ pub(crate) fn Confirm(
                 {typed
                     .map(|wanted| {
                         view! {
-                            <Field id="confirm-typed" label=Signal::derive(move || format!("Type {} to confirm", wanted.get()))>
+                            <Field id="confirm-typed" label=text(move || format!("Type {} to confirm", wanted.get()))>
                                 <TextInput id="confirm-typed" value=entered mono=true />
                             </Field>
                         }

@@ -4,6 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 
 use super::{Icon, Symbol};
+use crate::reactive::{When, effect};
 
 /// Where a dialog stands on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,7 +35,7 @@ pub(crate) fn Dialog(
     children: ChildrenFn,
 ) -> impl IntoView {
     let element = NodeRef::<html::Dialog>::new();
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(dialog), wanted) = (element.get(), open.get()) else {
             return;
         };
@@ -55,7 +56,7 @@ pub(crate) fn Dialog(
     let headed = placement != Placement::Top;
     view! {
         <dialog class=class node_ref=element aria-label=title on:close=move |_| open.set(false)>
-            <Show when=move || open.get()>
+            <When test=move || open.get()>
                 {headed
                     .then(|| {
                         view! {
@@ -73,7 +74,7 @@ pub(crate) fn Dialog(
                         }
                     })}
                 {children.with_value(|children| children())}
-            </Show>
+            </When>
         </dialog>
     }
 }

@@ -2,6 +2,7 @@
 
 use leptos::html;
 use leptos::prelude::*;
+use crate::reactive::effect;
 
 /// Set once the first page has been shown; later pages take the focus, so that screen readers announce them.
 #[derive(Clone, Copy)]
@@ -16,7 +17,7 @@ pub(crate) fn PageHeading(
 ) -> impl IntoView {
     let heading = NodeRef::<html::H1>::new();
     let visited = use_context::<Visited>();
-    Effect::new(move |_| document().set_title(&format!("{} · Toolgate", text.get())));
+    effect(move || document().set_title(&format!("{} · Toolgate", text.get())));
     Effect::new(move |done: Option<bool>| {
         let Some(element) = heading.get() else {
             return false;

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use super::{ProblemPanel, Skeleton};
 use crate::paged::{Item, Paged, Status};
+use crate::reactive::{When, condition};
 
 /// Makes the cells of one row.
 pub(crate) type Cells = Arc<dyn Fn(&Item) -> AnyView + Send + Sync>;
@@ -29,7 +30,7 @@ pub(crate) fn List(
     empty: ViewFn,
 ) -> impl IntoView {
     let is_busy = move || matches!(list.status.get(), Status::Loading | Status::LoadingMore);
-    let has_rows = Memo::new(move |_| !list.is_empty());
+    let has_rows = condition(move || !list.is_empty());
     let heads = columns
         .iter()
         .map(|title| view! { <th scope="col" role="columnheader">{*title}</th> })
@@ -58,7 +59,7 @@ pub(crate) fn List(
                 </tbody>
             </table>
         </div>
-        <Show when=move || list.has_more()>
+        <When test=move || list.has_more()>
             <p class="more">
                 <button
                     type="button"
@@ -73,6 +74,6 @@ pub(crate) fn List(
                     {move || if is_busy() { "Loading…".to_owned() } else { format!("Show more {what}") }}
                 </button>
             </p>
-        </Show>
+        </When>
     }
 }

@@ -7,6 +7,7 @@ use wasm_bindgen::JsCast;
 use web_sys::Node;
 
 use super::{Icon, Symbol};
+use crate::reactive::When;
 
 /// A disclosure: the button says whether the panel is open. Escape, a click elsewhere, leaving it with the keyboard and
 /// following one of its links close it.
@@ -85,7 +86,7 @@ pub(crate) fn Menu(
                 <Icon symbol=Symbol::ChevronDown />
             </button>
             <div class="menu-panel" id=id hidden=move || !open.get() on:click=on_panel_click>
-                <Show when=move || open.get()>{children.with_value(|children| children())}</Show>
+                <When test=move || open.get()>{children.with_value(|children| children())}</When>
             </div>
         </div>
     }

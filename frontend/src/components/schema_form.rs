@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use super::{Icon, Symbol};
+use crate::reactive::When;
 
 /// Deeper parts are typed as JSON.
 const DEEPEST: usize = 6;
@@ -242,11 +243,11 @@ impl SchemaForm {
                         <Icon symbol=Symbol::Plus />
                         "Add"
                     </button>
-                    <Show when=move || count.get() != 0>
+                    <When test=move || count.get() != 0>
                         <button type="button" class="button button-small" on:click=move |_| write(None)>
                             "Remove all"
                         </button>
-                    </Show>
+                    </When>
                 </div>
             </div>
         }

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use super::{Icon, Symbol};
 use crate::url::UrlParam;
+use crate::reactive::effect;
 
 /// How long typing must rest before the query is applied.
 const REST: Duration = Duration::from_millis(200);
@@ -36,7 +37,7 @@ pub(crate) fn SearchBox(
         }
     };
     // Back and forward change the address without the box.
-    Effect::new(move |_| {
+    effect(move || {
         let query = param.get();
         if let Some(field) = input.get()
             && field.value().trim() != query

@@ -7,6 +7,7 @@ use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
 use crate::routes::API_REFERENCE;
 use crate::session::Session;
+use crate::reactive::text;
 
 /// The menu of the signed-in person.
 #[component]
@@ -34,7 +35,7 @@ pub(super) fn AccountMenu() -> impl IntoView {
         <Menu
             id="account-menu"
             class="menu-end"
-            name=Signal::derive(move || format!("{}: account", name.get()))
+            name=text(move || format!("{}: account", name.get()))
             face=move || {
                 view! {
                     <Icon symbol=Symbol::Person />

@@ -16,6 +16,7 @@ use crate::routes::{Page, Section};
 use crate::session::Session;
 use crate::theme::Theme;
 use crate::url::{Navigator, project_in_path};
+use crate::reactive::effect;
 
 /// Most entries shown.
 const SHOWN: usize = 12;
@@ -157,14 +158,14 @@ pub(super) fn Palette(
             }),
         }
     };
-    Effect::new(move |_| {
+    effect(move || {
         if open.get() {
             q.set(String::new());
             found.set(Vec::new());
             at.set(0);
         }
     });
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(field) = input.get() {
             // The field is on the page, so it takes the focus.
             let _ = field.focus();

@@ -6,6 +6,7 @@ use crate::components::{Icon, Menu, Symbol};
 use crate::features::projects::Projects;
 use crate::routes::{Page, Section};
 use crate::url::project_in_path;
+use crate::reactive::text;
 
 /// How many projects the menu offers before it refers to the whole list.
 const OFFERED: usize = 12;
@@ -45,7 +46,7 @@ pub(super) fn ProjectSwitcher() -> impl IntoView {
         <Menu
             id="project-menu"
             class="project-switcher"
-            name=Signal::derive(move || format!("{}: switch project", face()))
+            name=text(move || format!("{}: switch project", face()))
             face=move || view! { <span class="project-name">{face}</span> }
         >
             <nav aria-label="Projects">

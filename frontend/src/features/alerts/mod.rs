@@ -11,6 +11,7 @@ use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Sym
 use crate::paged::{Item, Paged};
 use crate::routes::{Page, Section};
 use crate::url::{UrlParam, project_in_path};
+use crate::reactive::text_memo;
 
 const CHOICES: [(&str, &str); 3] = [("", "All alerts"), ("false", "To be seen"), ("true", "Seen")];
 
@@ -19,10 +20,10 @@ const CHOICES: [(&str, &str); 3] = [("", "All alerts"), ("false", "To be seen"),
 pub(crate) fn AlertsPage() -> impl IntoView {
     let project = project_in_path();
     let seen = UrlParam::new("acknowledged");
-    let address = Memo::new(move |_| {
+    let address = text_memo(move || {
         with_query(in_project(&project.get(), &["alerts"]), &[("acknowledged", &seen.get())])
     });
-    let list = Paged::new(address);
+    let list = Paged::new(move || address.get());
     let action = Action::new();
     let acknowledge = Callback::new(move |id: String| {
         let path = in_project(&project.get_untracked(), &["alerts", &id, "acknowledge"]);

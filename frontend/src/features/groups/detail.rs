@@ -12,6 +12,7 @@ use crate::features::tools::Refused;
 use crate::loaded::Loaded;
 use crate::session::{Need, Session};
 use crate::url::UrlParam;
+use crate::reactive::{When, effect};
 
 /// The drawer with the group that the address names.
 #[component]
@@ -26,7 +27,7 @@ pub(super) fn GroupDetail(
 ) -> impl IntoView {
     let session = Session::get();
     let open = RwSignal::new(false);
-    Effect::new(move |_| open.set(!chosen.get().is_empty()));
+    effect(move || open.set(!chosen.get().is_empty()));
     Effect::new(move |before: Option<bool>| {
         let now = open.get();
         if before == Some(true) && !now {
@@ -40,13 +41,13 @@ pub(super) fn GroupDetail(
         all.extend(parts);
         in_project(&project.get(), &all)
     };
-    let loaded = Loaded::new(Memo::new(move |_| {
+    let loaded = Loaded::new(move || {
         if chosen.get().is_empty() {
             String::new()
         } else {
             path(&[])
         }
-    }));
+    });
     let description = RwSignal::new(String::new());
     let condition = RwSignal::new(String::new());
     let new_name = RwSignal::new(String::new());
@@ -55,7 +56,7 @@ pub(super) fn GroupDetail(
     let moving = Action::new();
     let toasts = Toasts::get();
     let handle = EditorHandle::new();
-    Effect::new(move |_| {
+    effect(move || {
         effects.set(None);
         let group = loaded.read::<Group>();
         description.set(group.as_ref().map(|group| group.description.clone()).unwrap_or_default());
@@ -110,7 +111,7 @@ pub(super) fn GroupDetail(
         <Dialog open title=Signal::derive(move || chosen.get()) placement=Placement::Drawer>
             <div class="dialog-body">
                 {move || loaded.read::<Group>().map(about)}
-                <Show when=may_change>
+                <When test=may_change>
                     <section class="stack">
                         <h3>"Declaration"</h3>
                         <Field id="group-description" label="Description" help="For people, and for agents that look for groups.">
@@ -157,7 +158,7 @@ pub(super) fn GroupDetail(
                         {move || moving.error.get().map(|error| view! { <Refused error handle /> })}
                         {move || effects.get().map(preview)}
                     </section>
-                </Show>
+                </When>
             </div>
         </Dialog>
     }

@@ -14,6 +14,7 @@ use crate::paged::{Item, Paged};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
+use crate::reactive::When;
 
 /// All groups one may know of.
 #[component]
@@ -21,7 +22,7 @@ pub(crate) fn GroupsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
     let chosen = UrlParam::new("group");
-    let list = Paged::new(Memo::new(move |_| in_project(&project.get(), &["groups"])));
+    let list = Paged::new(move || in_project(&project.get(), &["groups"]));
     let open = Callback::new(move |name: String| chosen.push(&name));
     let declaring = RwSignal::new(false);
     let name = RwSignal::new(String::new());
@@ -40,11 +41,11 @@ pub(crate) fn GroupsPage() -> impl IntoView {
     };
     view! {
         <SectionHead section=Section::Groups text="A grant of a group covers its children: knowledge covers knowledge/read.">
-            <Show when=move || session.may(&project.get(), Need::Own)>
+            <When test=move || session.may(&project.get(), Need::Own)>
                 <button type="button" class="button button-primary" on:click=move |_| declaring.set(true)>
                     "Declare a group"
                 </button>
-            </Show>
+            </When>
         </SectionHead>
         <List list what="groups" columns=&["Group", "Open", "Tools", "Held by", "Used"] cells empty />
         <Dialog open=declaring title="Declare a group">

@@ -4,12 +4,13 @@ use leptos::prelude::*;
 
 use crate::components::{Badge, CodeBlock, PageHeading, Tone};
 use crate::loaded::Loaded;
+use crate::reactive::When;
 
 /// Readiness and the metrics as they are scraped.
 #[component]
 pub(crate) fn HealthPage() -> impl IntoView {
-    let ready = Loaded::new(Memo::new(|_| "/readyz".to_owned()));
-    let metrics = Loaded::new(Memo::new(|_| "/metrics".to_owned()));
+    let ready = Loaded::new(|| "/readyz".to_owned());
+    let metrics = Loaded::new(|| "/metrics".to_owned());
     let text = Signal::derive(move || metrics.answer.get().map(|answer| answer.text).unwrap_or_default());
     view! {
         <div class="page-head">
@@ -34,9 +35,9 @@ pub(crate) fn HealthPage() -> impl IntoView {
             {ready.placeholder("the readiness")}
             <p>{move || ready.is_there().then(|| view! { <Badge tone=Tone::Good text="ready" /> })}</p>
             {metrics.placeholder("the figures")}
-            <Show when=move || metrics.is_there()>
+            <When test=move || metrics.is_there()>
                 <CodeBlock caption="/metrics" text />
-            </Show>
+            </When>
         </div>
     }
 }

@@ -7,6 +7,7 @@ use toolgate_api::keys::{CreateKey, CreatedKey};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{CodeBlock, Dialog, Field, Select, TextInput};
+use crate::reactive::effect;
 
 /// The roles that a key may have, as they travel and as people read them.
 const ROLES: [(Role, &str, &str); 5] = [
@@ -41,7 +42,7 @@ pub(super) fn CreateKeyDialog(
     let life = RwSignal::new(String::new());
     let secret = RwSignal::new(None::<String>);
     let action = Action::new();
-    Effect::new(move |_| {
+    effect(move || {
         if !open.get() {
             // The secret leaves the page together with the dialog.
             secret.set(None);

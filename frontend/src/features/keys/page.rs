@@ -20,7 +20,7 @@ use crate::url::project_in_path;
 #[component]
 pub(crate) fn KeysPage() -> impl IntoView {
     let project = project_in_path();
-    let list = Paged::new(Memo::new(move |_| in_project(&project.get(), &["keys"])));
+    let list = Paged::new(move || in_project(&project.get(), &["keys"]));
     let creating = RwSignal::new(false);
     let revoking = RwSignal::new(None::<Key>);
     let asking = RwSignal::new(false);

@@ -11,6 +11,7 @@ use crate::loaded::Loaded;
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
+use crate::reactive::{When, condition, effect};
 
 /// A list to start from.
 const EXAMPLE: &str = r#"{
@@ -29,14 +30,14 @@ const EXAMPLE: &str = r#"{
 pub(crate) fn LimitsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
-    let loaded = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["limits"])));
-    let usage = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["limits", "usage"])));
+    let loaded = Loaded::new(move || in_project(&project.get(), &["limits"]));
+    let usage = Loaded::new(move || in_project(&project.get(), &["limits", "usage"]));
     let text = RwSignal::new(String::new());
     let handle = EditorHandle::new();
     let action = Action::new();
     let toasts = Toasts::get();
-    let may_change = Memo::new(move |_| session.may(&project.get(), Need::Own));
-    Effect::new(move |_| {
+    let may_change = condition(move || session.may(&project.get(), Need::Own));
+    effect(move || {
         if let Some(limits) = loaded.read::<ProjectLimits>() {
             text.set(serde_json::to_string_pretty(&limits).unwrap_or_default());
         }
@@ -94,7 +95,7 @@ pub(crate) fn LimitsPage() -> impl IntoView {
                 <h2>"Limits"</h2>
                 <Editor name="Limits as JSON" value=text handle rows=18 readonly=Signal::derive(move || !may_change.get()) />
                 {move || action.error.get().map(|error| view! { <Refused error handle /> })}
-                <Show when=move || may_change.get()>
+                <When test=move || may_change.get()>
                     <div class="row">
                         <button
                             type="button"
@@ -108,7 +109,7 @@ pub(crate) fn LimitsPage() -> impl IntoView {
                             "Start from an example"
                         </button>
                     </div>
-                </Show>
+                </When>
             </section>
         </div>
     }

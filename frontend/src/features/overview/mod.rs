@@ -14,6 +14,7 @@ use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
 use chart::hours_chart;
+use crate::reactive::condition;
 
 /// The first page of a project.
 #[component]
@@ -21,23 +22,23 @@ pub(crate) fn OverviewPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
     let span = UrlParam::new("span");
-    let may_read = Memo::new(move |_| session.may(&project.get(), Need::Read));
-    let may_audit = Memo::new(move |_| session.may(&project.get(), Need::Audit));
-    let usage = Loaded::new(Memo::new(move |_| {
+    let may_read = condition(move || session.may(&project.get(), Need::Read));
+    let may_audit = condition(move || session.may(&project.get(), Need::Audit));
+    let usage = Loaded::new(move || {
         let hours = if span.get() == "week" { 168 } else { 24 };
         if may_read.get() {
             format!("{}?hours={hours}&limit=5", in_project(&project.get(), &["usage"]))
         } else {
             String::new()
         }
-    }));
-    let alerts = Paged::new(Memo::new(move |_| {
+    });
+    let alerts = Paged::new(move || {
         if may_audit.get() {
             in_project(&project.get(), &["alerts"]) + "?acknowledged=false"
         } else {
             String::new()
         }
-    }));
+    });
     let suspicious = move || {
         let all: Vec<Alert> = alerts.items.with(|items| items.iter().take(5).filter_map(Item::read).collect());
         let rows: Vec<_> = all

@@ -19,14 +19,14 @@ pub(super) fn AddMember(
     on_chosen: Callback<String>,
 ) -> impl IntoView {
     let q = RwSignal::new(String::new());
-    let found = Loaded::new(Memo::new(move |_| {
+    let found = Loaded::new(move || {
         if open.get() {
             let path = in_project(&project.get(), &["permissions", "candidates"]);
             with_query(path, &[("q", q.get().trim())])
         } else {
             String::new()
         }
-    }));
+    });
     let rows = move || {
         let items = found.read::<PermissionCandidates>().map(|found| found.items).unwrap_or_default();
         items

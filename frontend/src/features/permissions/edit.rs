@@ -13,6 +13,7 @@ use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::UrlParam;
+use crate::reactive::{When, effect};
 
 const ROLES: [(Role, &str, &str); 5] = [
     (Role::Agent, "agent", "Agent: sees and calls tools"),
@@ -35,7 +36,7 @@ pub(super) fn GrantEditor(
 ) -> impl IntoView {
     let session = Session::get();
     let open = RwSignal::new(false);
-    Effect::new(move |_| open.set(!chosen.get().is_empty()));
+    effect(move || open.set(!chosen.get().is_empty()));
     Effect::new(move |before: Option<bool>| {
         let now = open.get();
         if before == Some(true) && !now {
@@ -44,14 +45,14 @@ pub(super) fn GrantEditor(
         now
     });
     let path = move || in_project(&project.get(), &["permissions", &chosen.get()]);
-    let loaded = Loaded::new(Memo::new(move |_| if chosen.get().is_empty() { String::new() } else { path() }));
+    let loaded = Loaded::new(move || if chosen.get().is_empty() { String::new() } else { path() });
     let role = RwSignal::new("agent".to_owned());
     let groups = RwSignal::new(String::new());
     let expires = RwSignal::new(String::new());
     let action = Action::new();
     let toasts = Toasts::get();
     let handle = EditorHandle::new();
-    Effect::new(move |_| {
+    effect(move || {
         let permission = loaded.read::<Permission>();
         role.set(permission.as_ref().map_or_else(|| "agent".to_owned(), |found| word(&found.role)));
         let lines: Vec<_> = permission
@@ -126,18 +127,18 @@ pub(super) fn GrantEditor(
                         }>"What they would see, and why"</a>
                     </p>
                 </div>
-                <Show when=may_change>
+                <When test=may_change>
                     <footer class="dialog-foot">
-                        <Show when=exists>
+                        <When test=exists>
                             <button type="button" class="button button-danger" on:click=remove>
                                 "Take the grant away"
                             </button>
-                        </Show>
+                        </When>
                         <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
                             "Save"
                         </button>
                     </footer>
-                </Show>
+                </When>
             </form>
         </Dialog>
     }

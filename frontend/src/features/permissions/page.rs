@@ -11,6 +11,7 @@ use crate::loaded::Loaded;
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
+use crate::reactive::{When, text_memo};
 
 /// Principals against groups.
 #[component]
@@ -20,34 +21,34 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
     let chosen = UrlParam::new("principal");
     let group = UrlParam::new("group");
     let cursor = UrlParam::new("cursor");
-    let address = Memo::new(move |_| {
+    let address = text_memo(move || {
         crate::api::with_query(
             in_project(&project.get(), &["permissions"]),
             &[("group", &group.get()), ("cursor", &cursor.get())],
         )
     });
-    let loaded = Loaded::new(address);
+    let loaded = Loaded::new(move || address.get());
     let open = Callback::new(move |principal: String| chosen.push(&principal));
     let adding = RwSignal::new(false);
     let next = move || loaded.read::<PermissionMatrix>().and_then(|matrix| matrix.next_cursor);
     view! {
         <SectionHead section=Section::Permissions text="Roles manage, groups call. A grant of a group covers its children; * covers everything.">
-            <Show when=move || session.may(&project.get(), Need::Own)>
+            <When test=move || session.may(&project.get(), Need::Own)>
                 <button type="button" class="button button-primary" on:click=move |_| adding.set(true)>
                     "Add a member"
                 </button>
-            </Show>
+            </When>
         </SectionHead>
         {loaded.placeholder("the permissions")}
         {move || loaded.read::<PermissionMatrix>().map(|matrix| table(matrix, open))}
-        <Show when=move || next().is_some() || !cursor.get().is_empty()>
+        <When test=move || next().is_some() || !cursor.get().is_empty()>
             <p class="more row">
-                <Show when=move || !cursor.get().is_empty()>
+                <When test=move || !cursor.get().is_empty()>
                     <button type="button" class="button" on:click=move |_| cursor.push("")>
                         "First page"
                     </button>
-                </Show>
-                <Show when=move || next().is_some()>
+                </When>
+                <When test=move || next().is_some()>
                     <button
                         type="button"
                         class="button"
@@ -55,9 +56,9 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
                     >
                         "Next page"
                     </button>
-                </Show>
+                </When>
             </p>
-        </Show>
+        </When>
         <AddMember project open=adding on_chosen=move |principal: String| chosen.push(&principal) />
         <GrantEditor project chosen on_changed=move |()| loaded.reload() />
     }

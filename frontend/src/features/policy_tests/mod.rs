@@ -14,6 +14,7 @@ use crate::paged::{Item, Paged};
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
+use crate::reactive::{When, condition};
 
 /// Two tests to start from.
 const EXAMPLE: &str = "\
@@ -34,14 +35,14 @@ const EXAMPLE: &str = "\
 pub(crate) fn PolicyTestsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
-    let list = Paged::new(Memo::new(move |_| in_project(&project.get(), &["policy-tests"])));
+    let list = Paged::new(move || in_project(&project.get(), &["policy-tests"]));
     let results = RwSignal::new(None::<PolicyTestRun>);
     let text = RwSignal::new(String::new());
     let handle = EditorHandle::new();
     let action = Action::new();
     let running = Action::new();
     let toasts = Toasts::get();
-    let may_change = Memo::new(move |_| session.may(&project.get(), Need::Own));
+    let may_change = condition(move || session.may(&project.get(), Need::Own));
     let run = move |_| {
         let path = in_project(&project.get_untracked(), &["policy-tests", "run"]);
         running.send(Ask::post(path, Body::None), move |answer| results.set(answer.read().ok()));
@@ -98,7 +99,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
         {running.outcome()}
         <div class="stack">
             <List list what="policy tests" columns=&["Test", "Who", "Asks", "Expected", "Result"] cells empty />
-            <Show when=move || may_change.get()>
+            <When test=move || may_change.get()>
                 <section class="panel stack">
                     <h2>"Add or replace"</h2>
                     <p class="muted">"A list in YAML; keep it in your repository and upload it from CI as well."</p>
@@ -115,7 +116,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
                         </button>
                     </div>
                 </section>
-            </Show>
+            </When>
         </div>
     }
 }

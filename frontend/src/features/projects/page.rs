@@ -10,13 +10,14 @@ use crate::components::{PageHeading, ProblemPanel, Skeleton, TimeAgo};
 use crate::paged::Status;
 use crate::routes::{Page, Section};
 use crate::session::Session;
+use crate::reactive::{When, condition};
 
 /// All projects that one may see.
 #[component]
 pub(crate) fn ProjectsPage() -> impl IntoView {
     let projects = Projects::get();
     let list = projects.list;
-    let is_empty = Memo::new(move |_| list.is_empty());
+    let is_empty = condition(move || list.is_empty());
     let session = Session::get();
     view! {
         <div class="page-head">
@@ -40,11 +41,11 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
                 </li>
             </For>
         </ul>
-        <Show when=move || list.has_more()>
+        <When test=move || list.has_more()>
             <button type="button" class="button" on:click=move |_| list.more()>
                 "Show more projects"
             </button>
-        </Show>
+        </When>
     }
 }
 

@@ -8,6 +8,7 @@ use super::store::Projects;
 use crate::components::{PageHeading, ProblemPanel, Skeleton};
 use crate::paged::Status;
 use crate::routes::{Page, Section};
+use crate::reactive::effect;
 
 /// Goes to the only project, or to the list when there are none or several.
 #[component]
@@ -15,7 +16,7 @@ pub(crate) fn StartPage() -> impl IntoView {
     let shared = Projects::get();
     let projects = shared.list;
     let navigate = use_navigate();
-    Effect::new(move |_| {
+    effect(move || {
         if projects.status.get() != Status::Ready {
             return;
         }

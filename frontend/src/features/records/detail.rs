@@ -9,6 +9,7 @@ use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, fact, facts, js
 use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::url::UrlParam;
+use crate::reactive::{effect, text_memo};
 
 /// The drawer with the record that the address names.
 #[component]
@@ -19,7 +20,7 @@ pub(super) fn RecordDetail(
     chosen: UrlParam,
 ) -> impl IntoView {
     let open = RwSignal::new(false);
-    Effect::new(move |_| open.set(!chosen.get().is_empty()));
+    effect(move || open.set(!chosen.get().is_empty()));
     Effect::new(move |before: Option<bool>| {
         let now = open.get();
         if before == Some(true) && !now {
@@ -27,11 +28,11 @@ pub(super) fn RecordDetail(
         }
         now
     });
-    let address = Memo::new(move |_| match chosen.get() {
+    let address = text_memo(move || match chosen.get() {
         id if id.is_empty() => String::new(),
         id => in_project(&project.get(), &["audit", &id]),
     });
-    let loaded = Loaded::new(address);
+    let loaded = Loaded::new(move || address.get());
     view! {
         <Dialog open title="Record" placement=Placement::Drawer>
             <div class="dialog-body">

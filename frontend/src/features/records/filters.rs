@@ -6,6 +6,7 @@ use crate::api::{in_project, with_query};
 use crate::components::{SearchBox, Select};
 use crate::features::tools::Exact;
 use crate::url::UrlParam;
+use crate::reactive::When;
 
 /// The parameters of the API that the page offers, by the same names.
 const NAMES: [&str; 8] = [
@@ -102,11 +103,11 @@ pub(super) fn Filters(
             <Exact id="filter-code" label="Code" param=code />
             <Exact id="filter-principal" label="Who" param=principal />
             <Exact id="filter-session" label="Session" param=session />
-            <Show when=move || filter.is_set()>
+            <When test=move || filter.is_set()>
                 <button type="button" class="button button-quiet" on:click=move |_| filter.clear()>
                     "Clear"
                 </button>
-            </Show>
+            </When>
         </div>
     }
 }

@@ -12,6 +12,7 @@ use crate::components::{Badge, Cells, EmptyState, Icon, List, SectionHead, Symbo
 use crate::paged::{Item, Paged};
 use crate::routes::Section;
 use crate::url::{UrlParam, project_in_path};
+use crate::reactive::text_memo;
 
 /// Every decision and call, newest first, or as they happen.
 #[component]
@@ -21,14 +22,14 @@ pub(crate) fn RecordsPage() -> impl IntoView {
     let live = UrlParam::new("live");
     let chosen = UrlParam::new("record");
     let is_live = Signal::derive(move || live.get() == "1");
-    let address = Memo::new(move |_| {
+    let address = text_memo(move || {
         if is_live.get() {
             String::new()
         } else {
             filter.address(&project.get(), &["audit"])
         }
     });
-    let list = Paged::new(address);
+    let list = Paged::new(move || address.get());
     let tail = Tail::new(
         is_live,
         Memo::new(move |_| filter.address(&project.get(), &["audit", "stream"])),

@@ -6,6 +6,9 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::closure::Closure;
 use web_sys::{Event, EventSource, MessageEvent};
 
+use crate::api::read_json;
+use crate::reactive::effect;
+
 /// Most records kept while following.
 const KEPT: usize = 200;
 
@@ -26,7 +29,7 @@ impl Tail {
             records: RwSignal::new(Vec::new()),
             connected: RwSignal::new(false),
         };
-        Effect::new(move |_| {
+        effect(move || {
             let address = address.get();
             tail.records.set(Vec::new());
             tail.connected.set(false);
@@ -38,7 +41,7 @@ impl Tail {
             };
             let on_record = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
                 let text = event.data().as_string().unwrap_or_default();
-                if let Ok(record) = serde_json::from_str::<AuditRecord>(&text) {
+                if let Ok(record) = read_json::<AuditRecord>(&text) {
                     tail.take(record);
                 }
             });

@@ -14,12 +14,13 @@ use crate::components::{
 use crate::paged::{Item, Paged};
 use crate::routes::Section;
 use crate::url::project_in_path;
+use crate::reactive::{effect, text};
 
 /// The names of all secrets; never a value.
 #[component]
 pub(crate) fn SecretsPage() -> impl IntoView {
     let project = project_in_path();
-    let list = Paged::new(Memo::new(move |_| in_project(&project.get(), &["secrets"])));
+    let list = Paged::new(move || in_project(&project.get(), &["secrets"]));
     let setting = RwSignal::new(false);
     let removing = RwSignal::new(false);
     let name = RwSignal::new(String::new());
@@ -27,7 +28,7 @@ pub(crate) fn SecretsPage() -> impl IntoView {
     let is_used = RwSignal::new(false);
     let action = Action::new();
     let toasts = Toasts::get();
-    Effect::new(move |_| {
+    effect(move || {
         if !setting.get() {
             value.set(String::new());
             action.error.set(None);
@@ -121,7 +122,7 @@ pub(crate) fn SecretsPage() -> impl IntoView {
         </Dialog>
         <Confirm
             open=removing
-            title=Signal::derive(move || format!("Remove {}?", name.get()))
+            title=text(move || format!("Remove {}?", name.get()))
             verb="Remove the secret"
             action
             on_confirm=remove

@@ -13,6 +13,7 @@ use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::routes::{Page, Section};
 use crate::url::UrlParam;
+use crate::reactive::{When, effect};
 
 /// The drawer with the session that the address names.
 #[component]
@@ -26,7 +27,7 @@ pub(super) fn SessionDetail(
     on_ended: Callback<()>,
 ) -> impl IntoView {
     let open = RwSignal::new(false);
-    Effect::new(move |_| open.set(!chosen.get().is_empty()));
+    effect(move || open.set(!chosen.get().is_empty()));
     Effect::new(move |before: Option<bool>| {
         let now = open.get();
         if before == Some(true) && !now {
@@ -35,11 +36,11 @@ pub(super) fn SessionDetail(
         now
     });
     let address = move |part: &'static str| {
-        Memo::new(move |_| match chosen.get() {
+        move || match chosen.get() {
             id if id.is_empty() => String::new(),
             id if part.is_empty() => in_project(&project.get(), &["sessions", &id]),
             id => in_project(&project.get(), &["sessions", &id, part]),
-        })
+        }
     };
     let loaded = Loaded::new(address(""));
     let tools = Loaded::new(address("tools"));
@@ -95,11 +96,11 @@ pub(super) fn SessionDetail(
                 >
                     "Its records"
                 </a>
-                <Show when=is_running>
+                <When test=is_running>
                     <button type="button" class="button button-danger" on:click=end>
                         "End the session"
                     </button>
-                </Show>
+                </When>
             </footer>
         </Dialog>
     }

@@ -13,6 +13,7 @@ use crate::features::tools::Exact;
 use crate::paged::{Item, Paged};
 use crate::routes::Section;
 use crate::url::{UrlParam, project_in_path};
+use crate::reactive::text_memo;
 
 const LIVING: [(&str, &str); 3] = [("", "All sessions"), ("true", "Running"), ("false", "Ended or expired")];
 
@@ -21,11 +22,11 @@ const LIVING: [(&str, &str); 3] = [("", "All sessions"), ("true", "Running"), ("
 pub(crate) fn SessionsPage() -> impl IntoView {
     let project = project_in_path();
     let [state, living, chosen] = ["state", "living", "session"].map(UrlParam::new);
-    let address = Memo::new(move |_| {
+    let address = text_memo(move || {
         let (state, living) = (state.get(), living.get());
         with_query(in_project(&project.get(), &["sessions"]), &[("state", &state), ("living", &living)])
     });
-    let list = Paged::new(address);
+    let list = Paged::new(move || address.get());
     let open = Callback::new(move |id: String| chosen.push(&id));
     let cells: Cells = Arc::new(move |item: &Item| item.read::<Session>().map(|session| row(session, open)).into_any());
     let empty = move || {

@@ -10,6 +10,7 @@ use crate::loaded::Loaded;
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
+use crate::reactive::{When, effect};
 
 /// A threshold: its field, what it counts, and where it is kept.
 type Threshold = (&'static str, &'static str, fn(&mut AlertThresholds) -> &mut u32);
@@ -37,14 +38,14 @@ const THRESHOLDS: [Threshold; 7] = [
 pub(crate) fn SettingsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
-    let loaded = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["settings"])));
+    let loaded = Loaded::new(move || in_project(&project.get(), &["settings"]));
     let endpoint = RwSignal::new(String::new());
     let webhook = RwSignal::new(String::new());
     let secret = RwSignal::new(String::new());
     let thresholds = THRESHOLDS.map(|_| RwSignal::new(String::new()));
     let action = Action::new();
     let toasts = Toasts::get();
-    Effect::new(move |_| {
+    effect(move || {
         let Some(mut settings) = loaded.read::<ProjectSettings>() else {
             return;
         };
@@ -124,13 +125,13 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 <div class="columns">{fields.try_update_value(Option::take).flatten()}</div>
             </section>
             {action.outcome()}
-            <Show when=move || session.may(&project.get(), Need::Own)>
+            <When test=move || session.may(&project.get(), Need::Own)>
                 <div class="row">
                     <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
                         "Save"
                     </button>
                 </div>
-            </Show>
+            </When>
         </form>
     }
 }

@@ -10,6 +10,7 @@ use crate::api::{ApiError, Ask, Body};
 use crate::browser;
 use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
 use crate::routes;
+use crate::reactive::effect;
 
 /// Name, password and the button; the markup equals the server's form, so that taking it over is not seen.
 #[component]
@@ -28,7 +29,7 @@ pub(crate) fn SignInForm(
     let failed = RwSignal::new(None::<ApiError>);
     let refused = move || failed.with(|error| error.as_ref().is_some_and(ApiError::is_unauthenticated));
 
-    Effect::new(move |_| {
+    effect(move || {
         let field = if in_password {
             password.get()
         } else {

@@ -13,6 +13,7 @@ use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
+use crate::reactive::{condition, effect};
 
 /// The question, and the answer for every tool.
 #[component]
@@ -22,14 +23,14 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
     let [principal, group, state, tool] = ["principal", "group", "state", "tool"].map(UrlParam::new);
     let [group_text, state_text, tool_text] =
         [group, state, tool].map(|param| RwSignal::new(param.get_untracked()));
-    let may_ask_about_others = Memo::new(move |_| session.may(&project.get(), Need::Audit));
-    let people = Loaded::new(Memo::new(move |_| {
+    let may_ask_about_others = condition(move || session.may(&project.get(), Need::Audit));
+    let people = Loaded::new(move || {
         if may_ask_about_others.get() {
             in_project(&project.get(), &["permissions"]) + "?limit=200"
         } else {
             String::new()
         }
-    }));
+    });
     let action = Action::new();
     let answer = RwSignal::new(None::<ExplainResponse>);
     let ask = move || {
@@ -46,7 +47,7 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
         action.send(Ask::post(path, Body::json(&request)), move |found| answer.set(found.read().ok()));
     };
     // The question is in the address, so that an answer can be shared as a link.
-    Effect::new(move |_| {
+    effect(move || {
         for param in [principal, group, state, tool] {
             param.signal().track();
         }

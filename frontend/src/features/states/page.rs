@@ -13,16 +13,17 @@ use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
+use crate::reactive::{effect, text, text_memo};
 
 /// The state machine.
 #[component]
 pub(crate) fn StatesPage() -> impl IntoView {
     let project = project_in_path();
     let at = UrlParam::new("at");
-    let graph = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["states", "graph"])));
-    let states = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["states"]) + "?limit=200"));
+    let graph = Loaded::new(move || in_project(&project.get(), &["states", "graph"]));
+    let states = Loaded::new(move || in_project(&project.get(), &["states"]) + "?limit=200");
     let machine = Memo::new(move |_| graph.read::<StateGraph>());
-    let here = Memo::new(move |_| match at.get() {
+    let here = text_memo(move || match at.get() {
         name if name.is_empty() => machine.get().map(|machine| machine.start).unwrap_or_default(),
         name => name,
     });
@@ -185,22 +186,22 @@ fn problems(machine: &StateGraph) -> AnyView {
 /// The dialog that describes the state one stands in.
 #[component]
 fn Describe(project: Memo<String>, states: Loaded, here: Memo<String>, open: RwSignal<bool>) -> impl IntoView {
-    let text = RwSignal::new(String::new());
+    let words = RwSignal::new(String::new());
     let action = Action::new();
     let toasts = Toasts::get();
     let declared = move || {
         let page = states.read::<StatePage>()?;
         page.items.into_iter().find(|state| state.name == here.get() && state.declared)
     };
-    Effect::new(move |_| {
+    effect(move || {
         if open.get() {
-            text.set(declared().map(|state| state.description).unwrap_or_default());
+            words.set(declared().map(|state| state.description).unwrap_or_default());
         }
     });
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let body = Body::json(&toolgate_api::states::PutState {
-            description: text.get_untracked().trim().to_owned(),
+            description: words.get_untracked().trim().to_owned(),
         });
         let path = in_project(&project.get_untracked(), &["states", &here.get_untracked()]);
         let ask = Ask::put(path, body);
@@ -212,11 +213,11 @@ fn Describe(project: Memo<String>, states: Loaded, here: Memo<String>, open: RwS
         });
     };
     view! {
-        <Dialog open title=Signal::derive(move || format!("State {}", here.get()))>
+        <Dialog open title=text(move || format!("State {}", here.get()))>
             <form on:submit=save>
                 <div class="dialog-body">
                     <Field id="state-description" label="Description" help="What it means that a workflow is here.">
-                        <TextArea id="state-description" value=text rows=4 />
+                        <TextArea id="state-description" value=words rows=4 />
                     </Field>
                     {action.outcome()}
                 </div>

@@ -8,6 +8,7 @@ use crate::action::Action;
 use crate::api::{Answer, ApiError, Ask, Body, in_project, with_query};
 use crate::components::{Dialog, Diff, Editor, EditorHandle, Faults, Field, Placement, TextInput, Toasts};
 use crate::loaded::Loaded;
+use crate::reactive::{When, condition, effect, text_memo};
 
 /// The definition as YAML.
 #[component]
@@ -22,8 +23,8 @@ pub(super) fn DefinitionEditor(
     #[prop(into)]
     on_saved: Callback<()>,
 ) -> impl IntoView {
-    let address = Memo::new(move |_| in_project(&project.get(), &["tools", &name.get()]));
-    let loaded = Loaded::yaml(address);
+    let address = text_memo(move || in_project(&project.get(), &["tools", &name.get()]));
+    let loaded = Loaded::yaml(move || address.get());
     let draft = RwSignal::new(String::new());
     let base = RwSignal::new(None::<Answer>);
     let handle = EditorHandle::new();
@@ -33,7 +34,7 @@ pub(super) fn DefinitionEditor(
     let diff = RwSignal::new(String::new());
     let note = RwSignal::new(String::new());
     let toasts = Toasts::get();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(current) = loaded.answer.get() {
             // A draft survives that somebody else saved meanwhile.
             let untouched = base.with_untracked(|base| base.as_ref().is_none_or(|base| base.text == draft.get_untracked()));
@@ -43,7 +44,7 @@ pub(super) fn DefinitionEditor(
             }
         }
     });
-    let is_changed = Memo::new(move |_| base.with(|base| base.as_ref().is_some_and(|base| base.text != draft.get())));
+    let is_changed = condition(move || base.with(|base| base.as_ref().is_some_and(|base| base.text != draft.get())));
     let check = move |_| {
         let path = in_project(&project.get_untracked(), &["tools"]) + "?dry_run=true";
         checking.send(Ask::post(path, Body::Yaml(draft.get_untracked())), move |answer| {
@@ -74,11 +75,11 @@ pub(super) fn DefinitionEditor(
     };
     view! {
         {loaded.placeholder("the definition")}
-        <Show when=move || loaded.is_there()>
+        <When test=move || loaded.is_there()>
             <div class="stack">
                 <Editor name="Definition as YAML" value=draft handle readonly=!may_edit />
                 {move || checking.error.get().map(|error| view! { <Refused error handle /> })}
-                <Show when=move || may_edit>
+                <When test=move || may_edit>
                     <div class="row">
                         <button
                             type="button"
@@ -104,9 +105,9 @@ pub(super) fn DefinitionEditor(
                             {move || if is_changed.get() { "Changed, not saved." } else { "As stored." }}
                         </span>
                     </div>
-                </Show>
+                </When>
             </div>
-        </Show>
+        </When>
         <Dialog open=review title="Review changes" placement=Placement::Wide>
             <div class="dialog-body">
                 {move || view! { <Diff text=diff.get() /> }}
@@ -114,7 +115,7 @@ pub(super) fn DefinitionEditor(
                     <TextInput id="save-note" value=note max="500" />
                 </Field>
                 {move || saving.error.get().map(|error| view! { <Refused error handle /> })}
-                <Show when=move || saving.error.with(is_stale)>
+                <When test=move || saving.error.with(is_stale)>
                     <p>
                         "Your draft is kept. "
                         <button
@@ -125,7 +126,7 @@ pub(super) fn DefinitionEditor(
                             "Compare with the newer revision"
                         </button>
                     </p>
-                </Show>
+                </When>
             </div>
             <footer class="dialog-foot">
                 <button type="button" class="button" on:click=move |_| review.set(false)>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::{SearchBox, TextInput};
 use crate::url::UrlParam;
+use crate::reactive::{When, effect};
 
 /// The filters above the list.
 #[component]
@@ -24,7 +25,7 @@ pub(super) fn Filters(
             <Exact id="filter-group" label="Group" param=group />
             <Exact id="filter-state" label="Open in state" param=state />
             <Exact id="filter-type" label="Type" param=type_ />
-            <Show when=is_set>
+            <When test=is_set>
                 <button
                     type="button"
                     class="button button-quiet"
@@ -36,7 +37,7 @@ pub(super) fn Filters(
                 >
                     "Clear"
                 </button>
-            </Show>
+            </When>
         </div>
     }
 }
@@ -52,7 +53,7 @@ pub(crate) fn Exact(
     param: UrlParam,
 ) -> impl IntoView {
     let value = RwSignal::new(param.get_untracked());
-    Effect::new(move |_| value.set(param.get()));
+    effect(move || value.set(param.get()));
     view! {
         <form
             on:submit=move |event| {

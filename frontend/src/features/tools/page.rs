@@ -13,6 +13,7 @@ use crate::paged::{Item, Paged, Status};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
+use crate::reactive::{When, condition, effect, text_memo};
 
 /// The tools of the project in the address.
 #[component]
@@ -20,9 +21,9 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
     let [q, group, state, type_] = ["q", "group", "state", "type"].map(UrlParam::new);
-    let path = Memo::new(move |_| Page::In(project.get(), Section::Tools).path());
-    let all = Memo::new(move |_| in_project(&project.get(), &["tools"]));
-    let address = Memo::new(move |_| {
+    let path = text_memo(move || Page::In(project.get(), Section::Tools).path());
+    let all = text_memo(move || in_project(&project.get(), &["tools"]));
+    let address = text_memo(move || {
         let query = [
             ("q", q.get().trim().to_owned()),
             ("group", group.get()),
@@ -31,14 +32,14 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         ];
         with_query(all.get(), &query.each_ref().map(|(name, value)| (*name, value.as_str())))
     });
-    let list = Paged::new(address);
+    let list = Paged::new(move || address.get());
     // Tools of another project are never shown, not even while the right ones are on their way.
-    Effect::new(move |_| {
+    effect(move || {
         all.track();
         list.items.set(Vec::new());
     });
-    let is_filtered = Memo::new(move |_| address.get() != all.get());
-    let is_filterable = Memo::new(move |_| is_filtered.get() || !list.is_empty());
+    let is_filtered = condition(move || address.get() != all.get());
+    let is_filterable = condition(move || is_filtered.get() || !list.is_empty());
     let count = move || match list.status.get() {
         Status::Ready => told_count(list.items.with(Vec::len), list.has_more()),
         _ => String::new(),
@@ -56,15 +57,15 @@ pub(crate) fn ToolsPage() -> impl IntoView {
             <p class="count" role="status">
                 {count}
             </p>
-            <Show when=move || session.may(&project.get(), Need::Edit)>
+            <When test=move || session.may(&project.get(), Need::Edit)>
                 <a class="button button-primary" href=move || Page::In(project.get(), Section::Upload).path()>
                     "Upload"
                 </a>
-            </Show>
+            </When>
         </SectionHead>
-        <Show when=move || is_filterable.get()>
+        <When test=move || is_filterable.get()>
             <Filters q group state type_ />
-        </Show>
+        </When>
         <List list what="tools" columns=&["Tool", "Type", "Groups", "States", "Revision"] cells empty />
     }
 }

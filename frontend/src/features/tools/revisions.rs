@@ -31,7 +31,7 @@ pub(super) fn Revisions(
         all.extend(parts);
         in_project(&project, &all)
     };
-    let list = Paged::new(Memo::new(move |_| path(&["revisions"])));
+    let list = Paged::new(move || path(&["revisions"]));
     let newest = Memo::new(move |_| {
         let first = list.items.with(|items| items.first().and_then(Item::read::<ToolRevision>));
         first.map_or(0, |revision| revision.revision)

@@ -13,6 +13,7 @@ use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{Navigator, UrlParam, project_in_path, tool_in_path};
+use crate::reactive::{When, condition, text};
 
 /// One tool: what it is, trying it, its definition and its history.
 #[component]
@@ -21,10 +22,10 @@ pub(crate) fn ToolPage() -> impl IntoView {
     let name = tool_in_path();
     let tab = UrlParam::new("tab");
     let session = Session::get();
-    let loaded = Loaded::new(Memo::new(move |_| in_project(&project.get(), &["tools", &name.get()])));
+    let loaded = Loaded::new(move || in_project(&project.get(), &["tools", &name.get()]));
     let tool = Memo::new(move |_| loaded.read::<Tool>());
-    let may_read = Memo::new(move |_| session.may(&project.get(), Need::Read));
-    let may_edit = Memo::new(move |_| session.may(&project.get(), Need::Edit));
+    let may_read = condition(move || session.may(&project.get(), Need::Read));
+    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
     let content = move || {
         let current = tool.get()?;
         Some(match tab.get().as_str() {
@@ -52,18 +53,18 @@ pub(crate) fn ToolPage() -> impl IntoView {
                 <PageHeading text=name />
                 <p class="muted">{move || tool.get().map(|tool| tool.description)}</p>
             </div>
-            <Show when=move || may_edit.get() && loaded.is_there()>
+            <When test=move || may_edit.get() && loaded.is_there()>
                 <Delete project name loaded />
-            </Show>
+            </When>
         </div>
         {loaded.placeholder("the tool")}
-        <Show when=move || may_read.get() && loaded.is_there()>
+        <When test=move || may_read.get() && loaded.is_there()>
             <Tabs
                 param=tab
                 name="Views of the tool"
                 choices=&[("", "Try it"), ("definition", "Definition"), ("revisions", "Revisions")]
             />
-        </Show>
+        </When>
         {content}
     }
 }
@@ -138,7 +139,7 @@ fn Delete(
         </div>
         <Confirm
             open=asking
-            title=Signal::derive(move || format!("Delete {}?", name.get()))
+            title=text(move || format!("Delete {}?", name.get()))
             verb="Delete the tool"
             action
             on_confirm=confirm

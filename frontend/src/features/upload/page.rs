@@ -12,6 +12,7 @@ use crate::features::tools::Refused;
 use crate::routes::Section;
 use crate::snippets;
 use crate::url::project_in_path;
+use crate::reactive::{When, effect};
 
 /// Drop or type, check, apply.
 #[component]
@@ -23,7 +24,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
     let verdict = RwSignal::new(None::<UploadResult>);
     let toasts = Toasts::get();
     // A verdict is about the text that was checked, and about no other.
-    Effect::new(move |_| {
+    effect(move || {
         text.track();
         verdict.set(None);
         action.error.set(None);
@@ -66,7 +67,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
                 >
                     "Apply"
                 </button>
-                <Show when=is_empty>
+                <When test=is_empty>
                     <button
                         type="button"
                         class="button button-quiet"
@@ -74,7 +75,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
                     >
                         "Start from an example"
                     </button>
-                </Show>
+                </When>
                 <span class="muted" role="status">
                     {move || action.busy.get().then_some("Checking…")}
                 </span>

@@ -12,11 +12,12 @@ use crate::components::{
     Badge, Cells, CodeBlock, Dialog, Field, List, PageHeading, TextInput, TimeAgo, Toasts, Tone,
 };
 use crate::paged::{Item, Paged};
+use crate::reactive::effect;
 
 /// All users; for system administrators.
 #[component]
 pub(crate) fn UsersPage() -> impl IntoView {
-    let list = Paged::new(Memo::new(|_| "/users".to_owned()));
+    let list = Paged::new(|| "/users".to_owned());
     let creating = RwSignal::new(false);
     let username = RwSignal::new(String::new());
     let display = RwSignal::new(String::new());
@@ -24,7 +25,7 @@ pub(crate) fn UsersPage() -> impl IntoView {
     let password = RwSignal::new(None::<String>);
     let action = Action::new();
     let toasts = Toasts::get();
-    Effect::new(move |_| {
+    effect(move || {
         if !creating.get() {
             password.set(None);
             username.set(String::new());
