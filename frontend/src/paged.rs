@@ -8,7 +8,7 @@ use leptos::task::spawn_local;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::api::{ApiError, Ask, PAGE_SIZE, read_json, with_query};
+use crate::api::{ApiError, Ask, PAGE_SIZE, parse, read_json, with_query};
 use crate::session::Session;
 use crate::reactive::{effect, text_memo};
 
@@ -134,7 +134,7 @@ impl Paged {
         let query = [("limit", limit.as_str()), ("cursor", cursor.as_deref().unwrap_or_default())];
         let answer = Ask::get(with_query(address.clone(), &query)).send();
         spawn_local(async move {
-            let answer = answer.await.and_then(|answer| answer.read::<Value>());
+            let answer = answer.await.and_then(|answer| parse(&answer.text));
             // The page may be gone, or a newer request may be under way.
             if self.run.try_get_value() != Some(run) {
                 return;

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use web_sys::AbortSignal;
 
 use super::ApiError;
+use super::read::Reader;
 
 /// Milliseconds after which a request is given up, so that nothing waits for ever.
 const TIMEOUT_MS: u32 = 20_000;
@@ -140,9 +141,15 @@ impl Answer {
     }
 }
 
-/// Reads a text as a value of the contract. Everything comes through here, so that each type has one reader.
+/// Reads a text as a value of the contract. Everything comes through here.
 #[inline(never)]
 pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
+    let value = parse(text)?;
+    T::deserialize(Reader(&value)).map_err(|error| ApiError::Unreadable(error.to_string()))
+}
+
+/// Parses a text.
+pub(crate) fn parse(text: &str) -> Result<serde_json::Value, ApiError> {
     serde_json::from_str(text).map_err(|error| ApiError::Unreadable(error.to_string()))
 }
 

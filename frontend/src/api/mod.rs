@@ -2,8 +2,9 @@
 
 mod client;
 mod error;
+mod read;
 
-pub(crate) use client::{Answer, Ask, Body, read_json};
+pub(crate) use client::{Answer, Ask, Body, parse, read_json};
 pub(crate) use error::ApiError;
 
 use crate::browser::encode;
