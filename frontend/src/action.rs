@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use crate::api::{Answer, ApiError, Ask};
-use crate::components::ProblemPanel;
+use crate::components::{EditorHandle, ProblemPanel, Refused};
+use crate::reactive::part;
 use crate::session::Session;
 
 /// Sends one request at a time and remembers how the last one ended.
@@ -56,6 +57,11 @@ impl Action {
 
     /// The error of the last attempt, if it failed.
     pub(crate) fn outcome(self) -> AnyView {
-        (move || self.error.get().map(|error| view! { <ProblemPanel error /> })).into_any()
+        part(move || self.error.get().map(|error| view! { <ProblemPanel error /> }).into_any())
+    }
+
+    /// The same for a text that was sent, with a way to each fault in its editor.
+    pub(crate) fn refusal(self, handle: EditorHandle) -> AnyView {
+        part(move || self.error.get().map(|error| view! { <Refused error handle /> }).into_any())
     }
 }

@@ -1,5 +1,6 @@
 //! Small questions to the browser that more than one module asks.
 
+use chrono::{DateTime, Utc};
 use leptos::prelude::{document, window};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, Storage};
@@ -33,6 +34,18 @@ pub(crate) fn decode(text: &str) -> String {
 /// The store for preferences. It may be blocked, and never holds anything secret.
 pub(crate) fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
+}
+
+/// A point in time in RFC 3339, UTC. The browser writes it: it has the code for that already.
+pub(crate) fn iso(at: DateTime<Utc>) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "milliseconds are exact up to the year 287396")]
+    let date = js_sys::Date::new(&(at.timestamp_millis() as f64).into());
+    date.to_iso_string().into()
+}
+
+/// A point in time for people, UTC, for example `2026-11-21 18:00:00 UTC`.
+pub(crate) fn stamp(at: DateTime<Utc>) -> String {
+    iso(at).chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).chain(" UTC".chars()).collect()
 }
 
 /// Milliseconds since 1970.

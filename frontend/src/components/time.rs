@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
-use crate::browser::now_ms;
+use crate::browser::{iso, now_ms, stamp};
 
 /// How long ago something was.
 #[component]
@@ -13,7 +13,7 @@ pub(crate) fn TimeAgo(
 ) -> impl IntoView {
     let seconds = (now_ms() - at.timestamp_millis()) / 1000;
     view! {
-        <time datetime=at.to_rfc3339() title=at.format("%Y-%m-%d %H:%M:%S UTC").to_string()>
+        <time datetime=iso(at) title=stamp(at)>
             {told(seconds)}
         </time>
     }

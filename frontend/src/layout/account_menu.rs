@@ -7,7 +7,7 @@ use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
 use crate::routes::API_REFERENCE;
 use crate::session::Session;
-use crate::reactive::text;
+use crate::reactive::{part, text};
 
 /// The menu of the signed-in person.
 #[component]
@@ -58,7 +58,7 @@ pub(super) fn AccountMenu() -> impl IntoView {
                     <Icon symbol=Symbol::SignOut />
                     "Sign out"
                 </button>
-                {move || failed.get().map(|error| view! { <ProblemPanel error /> })}
+                {part(move || failed.get().map(|error| view! { <ProblemPanel error /> }).into_any())}
             </div>
         </Menu>
     }

@@ -8,11 +8,10 @@ use crate::api::{Ask, Body, in_project};
 use crate::components::{
     Badge, Dialog, EditorHandle, Field, Placement, Tags, TextArea, TextInput, Toasts, Tone, fact, facts, word,
 };
-use crate::features::tools::Refused;
 use crate::loaded::Loaded;
 use crate::session::{Need, Session};
 use crate::url::UrlParam;
-use crate::reactive::{When, effect};
+use crate::reactive::{When, effect, part};
 
 /// The drawer with the group that the address names.
 #[component]
@@ -110,7 +109,7 @@ pub(super) fn GroupDetail(
     view! {
         <Dialog open title=Signal::derive(move || chosen.get()) placement=Placement::Drawer>
             <div class="dialog-body">
-                {move || loaded.read::<Group>().map(about)}
+                {part(move || loaded.read::<Group>().map(about).into_any())}
                 <When test=may_change>
                     <section class="stack">
                         <h3>"Declaration"</h3>
@@ -124,7 +123,7 @@ pub(super) fn GroupDetail(
                         >
                             <TextArea id="group-condition" value=condition rows=3 mono=true />
                         </Field>
-                        {move || saving.error.get().map(|error| view! { <Refused error handle /> })}
+                        {saving.refusal(handle)}
                         <div class="row">
                             <button
                                 type="button"
@@ -155,8 +154,8 @@ pub(super) fn GroupDetail(
                                 "Delete"
                             </button>
                         </div>
-                        {move || moving.error.get().map(|error| view! { <Refused error handle /> })}
-                        {move || effects.get().map(preview)}
+                        {moving.refusal(handle)}
+                        {part(move || effects.get().map(preview).into_any())}
                     </section>
                 </When>
             </div>

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::{Badge, CodeBlock, PageHeading, Tone};
 use crate::loaded::Loaded;
-use crate::reactive::When;
+use crate::reactive::{When, part};
 
 /// Readiness and the metrics as they are scraped.
 #[component]
@@ -33,7 +33,7 @@ pub(crate) fn HealthPage() -> impl IntoView {
         </div>
         <div class="stack">
             {ready.placeholder("the readiness")}
-            <p>{move || ready.is_there().then(|| view! { <Badge tone=Tone::Good text="ready" /> })}</p>
+            <p>{part(move || ready.is_there().then(|| view! { <Badge tone=Tone::Good text="ready" /> }).into_any())}</p>
             {metrics.placeholder("the figures")}
             <When test=move || metrics.is_there()>
                 <CodeBlock caption="/metrics" text />

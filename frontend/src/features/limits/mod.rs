@@ -6,7 +6,6 @@ use toolgate_api::limits::{LimitUsage, ProjectLimits};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
-use crate::features::tools::Refused;
 use crate::loaded::Loaded;
 use crate::routes::Section;
 use crate::session::{Need, Session};
@@ -94,7 +93,7 @@ pub(crate) fn LimitsPage() -> impl IntoView {
             <section class="panel stack">
                 <h2>"Limits"</h2>
                 <Editor name="Limits as JSON" value=text handle rows=18 readonly=Signal::derive(move || !may_change.get()) />
-                {move || action.error.get().map(|error| view! { <Refused error handle /> })}
+                {action.refusal(handle)}
                 <When test=move || may_change.get()>
                     <div class="row">
                         <button

@@ -3,10 +3,13 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use leptos::prelude::*;
 use toolgate_api::usage::UsageHour;
+use crate::browser::stamp;
 
-const WIDTH: f64 = 960.0;
-const HEIGHT: f64 = 180.0;
-const FOOT: f64 = 20.0;
+/// Size of the drawing, in its own units.
+const WIDTH: i64 = 9600;
+const HEIGHT: i64 = 1800;
+/// What is below the bars.
+const FOOT: i64 = 200;
 
 /// One bar for each hour: refused and failed on top of what succeeded.
 pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec<UsageHour>) -> AnyView {
@@ -20,10 +23,9 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
         }
     }
     let highest = bars.iter().map(|(good, bad)| good + bad).max().unwrap_or(0).max(1);
-    #[expect(clippy::cast_precision_loss, reason = "drawing")]
-    let scale = (HEIGHT - FOOT - 12.0) / highest as f64;
-    #[expect(clippy::cast_precision_loss, reason = "drawing")]
-    let step = WIDTH / count as f64;
+    let foot = HEIGHT - FOOT;
+    let tall = |value: i64| value * (foot - 120) / highest;
+    let step = WIDTH / i64::try_from(count).unwrap_or(1);
     let total: i64 = bars.iter().map(|(good, bad)| good + bad).sum();
     let worst: i64 = bars.iter().map(|(_, bad)| bad).sum();
     let words = format!("{total} requests, {worst} of them refused or failed; at most {highest} in an hour.");
@@ -31,28 +33,22 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
         .into_iter()
         .enumerate()
         .map(|(at, (good, bad))| {
-            #[expect(clippy::cast_precision_loss, reason = "drawing")]
-            let (x, good_height, bad_height) = (at as f64 * step, good as f64 * scale, bad as f64 * scale);
-            let foot = HEIGHT - FOOT;
-            let hour = since + TimeDelta::hours(i64::try_from(at).unwrap_or(0));
-            let title = format!("{}: {good} fine, {bad} refused or failed", hour.format("%a %H:%M UTC"));
+            let at = i64::try_from(at).unwrap_or(0);
+            let (x, good_height, bad_height) = (at * step, tall(good), tall(bad));
+            let (bar_x, bar_width) = (x + step / 8, step * 3 / 4);
+            let hour = since + TimeDelta::hours(at);
+            let title = format!("{}: {good} fine, {bad} refused or failed", stamp(hour));
             view! {
                 <g>
                     <title>{title}</title>
-                    <rect class="chart-ground" x=px(x) y="0" width=px(step) height=px(foot)></rect>
-                    <rect
-                        class="chart-bar"
-                        x=px(x + step * 0.12)
-                        y=px(foot - good_height)
-                        width=px(step * 0.76)
-                        height=px(good_height)
-                    ></rect>
+                    <rect class="chart-ground" x=x y="0" width=step height=foot></rect>
+                    <rect class="chart-bar" x=bar_x y=foot - good_height width=bar_width height=good_height></rect>
                     <rect
                         class="chart-bar-bad"
-                        x=px(x + step * 0.12)
-                        y=px(foot - good_height - bad_height)
-                        width=px(step * 0.76)
-                        height=px(bad_height)
+                        x=bar_x
+                        y=foot - good_height - bad_height
+                        width=bar_width
+                        height=bad_height
                     ></rect>
                 </g>
             }
@@ -62,19 +58,15 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
     view! {
         <svg class="chart" viewBox=format!("0 0 {WIDTH} {HEIGHT}") role="img" aria-label=words.clone()>
             {drawn}
-            <line class="chart-axis" x1="0" x2=px(WIDTH) y1=px(HEIGHT - FOOT) y2=px(HEIGHT - FOOT)></line>
-            <text x="0" y=px(HEIGHT - 4.0)>
-                {since.format("%d %b %H:%M UTC").to_string()}
+            <line class="chart-axis" x1="0" x2=WIDTH y1=foot y2=foot></line>
+            <text x="0" y=HEIGHT - 40>
+                {stamp(since)}
             </text>
-            <text x=px(WIDTH) y=px(HEIGHT - 4.0) text-anchor="end">
+            <text x=WIDTH y=HEIGHT - 40 text-anchor="end">
                 "now"
             </text>
         </svg>
         <p class="muted">{words}</p>
     }
     .into_any()
-}
-
-fn px(value: f64) -> String {
-    format!("{value:.1}")
 }

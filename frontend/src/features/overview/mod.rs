@@ -14,7 +14,7 @@ use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
 use chart::hours_chart;
-use crate::reactive::condition;
+use crate::reactive::{condition, part};
 
 /// The first page of a project.
 #[component]
@@ -63,7 +63,7 @@ pub(crate) fn OverviewPage() -> impl IntoView {
         <Show when=move || may_read.get() fallback=move || view! { <FirstSteps project /> }>
             {usage.placeholder("the figures")}
         </Show>
-        {move || usage.read::<UsageReport>().map(|report| figures(project, report))}
+        {part(move || usage.read::<UsageReport>().map(|report| figures(project, report)).into_any())}
         {suspicious}
     }
 }

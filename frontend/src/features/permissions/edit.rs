@@ -8,12 +8,12 @@ use toolgate_api::permissions::{GrantTerms, GrantedGroup, Permission};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Dialog, EditorHandle, Field, Placement, Select, TextArea, TextInput, Toasts, word};
-use crate::features::tools::Refused;
 use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::UrlParam;
-use crate::reactive::{When, effect};
+use crate::reactive::{When, effect, part};
+use crate::browser::iso;
 
 const ROLES: [(Role, &str, &str); 5] = [
     (Role::Agent, "agent", "Agent: sees and calls tools"),
@@ -60,7 +60,7 @@ pub(super) fn GrantEditor(
             .map(|found| found.groups.iter().map(line).collect())
             .unwrap_or_default();
         groups.set(lines.join("\n"));
-        expires.set(permission.and_then(|found| found.expires_at).map(|at| at.to_rfc3339()).unwrap_or_default());
+        expires.set(permission.and_then(|found| found.expires_at).map(iso).unwrap_or_default());
     });
     // Who has no grant yet is answered 404, which is no fault here.
     let exists = move || loaded.is_there();
@@ -100,7 +100,7 @@ pub(super) fn GrantEditor(
         <Dialog open title=Signal::derive(name) placement=Placement::Drawer>
             <form on:submit=save>
                 <div class="dialog-body">
-                    {move || (!exists()).then(|| view! { <p class="note">"There is no grant in this project yet."</p> })}
+                    {part(move || (!exists()).then(|| view! { <p class="note">"There is no grant in this project yet."</p> }).into_any())}
                     <Field id="grant-role" label="Role" help="What it may manage.">
                         <Select
                             id="grant-role"
@@ -119,7 +119,7 @@ pub(super) fn GrantEditor(
                     <Field id="grant-expires" label="Everything ends" help="A time in RFC 3339, or empty.">
                         <TextInput id="grant-expires" value=expires mono=true placeholder="2026-12-31T18:00:00Z" max="40" />
                     </Field>
-                    {move || action.error.get().map(|error| view! { <Refused error handle /> })}
+                    {action.refusal(handle)}
                     <p>
                         <a href=move || {
                             Page::In(project.get(), Section::Simulator).path() + "?principal="
@@ -147,7 +147,7 @@ pub(super) fn GrantEditor(
 /// A granted group as a line.
 fn line(group: &GrantedGroup) -> String {
     match group.expires_at {
-        Some(at) => format!("{} until {}", group.group, at.to_rfc3339()),
+        Some(at) => format!("{} until {}", group.group, iso(at)),
         None => group.group.clone(),
     }
 }
@@ -172,9 +172,11 @@ mod tests {
 
     #[test]
     fn lines_and_grants_round_trip() {
-        for text in ["write", "knowledge/read until 2026-12-31T18:00:00+00:00", "*"] {
+        for text in ["write", "*"] {
             assert_eq!(parse(text).map(|group| line(&group)).as_deref(), Some(text));
         }
+        let ends = parse("knowledge/read until 2026-12-31T18:00:00Z").and_then(|group| group.expires_at);
+        assert_eq!(ends.map(|at| at.timestamp()), Some(1_798_740_000));
         assert_eq!(parse("   "), None);
     }
 }

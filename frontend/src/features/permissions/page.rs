@@ -11,7 +11,8 @@ use crate::loaded::Loaded;
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::{When, text_memo};
+use crate::reactive::{When, part, text_memo};
+use crate::browser::stamp;
 
 /// Principals against groups.
 #[component]
@@ -40,7 +41,7 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
             </When>
         </SectionHead>
         {loaded.placeholder("the permissions")}
-        {move || loaded.read::<PermissionMatrix>().map(|matrix| table(matrix, open))}
+        {part(move || loaded.read::<PermissionMatrix>().map(|matrix| table(matrix, open)).into_any())}
         <When test=move || next().is_some() || !cursor.get().is_empty()>
             <p class="more row">
                 <When test=move || !cursor.get().is_empty()>
@@ -119,7 +120,7 @@ fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> 
                 HowGranted::Claim => (Tone::Good, "✓", "brought by the issuer"),
                 HowGranted::Parent | HowGranted::Any => (Tone::Accent, "↑", "granted through another group"),
             };
-            let until = cell.expires_at.map(|at| format!(" until {}", at.format("%Y-%m-%d %H:%M UTC")));
+            let until = cell.expires_at.map(|at| format!(" until {}", stamp(at)));
             let via = cell.via.clone().map(|via| format!(" ({via})"));
             let title = format!("{words}{}{}", via.unwrap_or_default(), until.unwrap_or_default());
             view! {

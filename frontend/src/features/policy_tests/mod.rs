@@ -9,7 +9,6 @@ use crate::api::{Ask, Body, in_project};
 use crate::components::{
     Badge, Cells, EditorHandle, Editor, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
 };
-use crate::features::tools::Refused;
 use crate::paged::{Item, Paged};
 use crate::routes::Section;
 use crate::session::{Need, Session};
@@ -104,7 +103,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
                     <h2>"Add or replace"</h2>
                     <p class="muted">"A list in YAML; keep it in your repository and upload it from CI as well."</p>
                     <Editor name="Policy tests as YAML" value=text handle rows=12 />
-                    {move || action.error.get().map(|error| view! { <Refused error handle /> })}
+                    {action.refusal(handle)}
                     <div class="row">
                         <button
                             type="button"

@@ -9,7 +9,8 @@ use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, fact, facts, js
 use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::url::UrlParam;
-use crate::reactive::{effect, text_memo};
+use crate::reactive::{effect, part, text_memo};
+use crate::browser::iso;
 
 /// The drawer with the record that the address names.
 #[component]
@@ -37,7 +38,7 @@ pub(super) fn RecordDetail(
         <Dialog open title="Record" placement=Placement::Drawer>
             <div class="dialog-body">
                 {loaded.placeholder("the record")}
-                {move || loaded.read::<AuditRecord>().map(|record| content(&project.get(), record))}
+                {part(move || loaded.read::<AuditRecord>().map(|record| content(&project.get(), record)).into_any())}
             </div>
         </Dialog>
     }
@@ -54,7 +55,7 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
                 </span>
             },
         ),
-        fact("When", view! { <TimeAgo at=record.at /> " (" {record.at.to_rfc3339()} ")" }),
+        fact("When", view! { <TimeAgo at=record.at /> " (" {iso(record.at)} ")" }),
         fact("What", word(&record.action)),
     ];
     if let Some(tool) = record.tool {

@@ -6,6 +6,7 @@ use toolgate_api::sessions::{Session, SessionTools, SessionTransition};
 use super::page::standing;
 use crate::action::Action;
 use crate::api::{Ask, in_project};
+use crate::browser::stamp;
 use crate::components::{
     Badge, Dialog, Icon, Placement, Symbol, Tags, TimeAgo, Toasts, Tone, fact, facts,
 };
@@ -13,7 +14,7 @@ use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::routes::{Page, Section};
 use crate::url::UrlParam;
-use crate::reactive::{When, effect};
+use crate::reactive::{When, effect, part};
 
 /// The drawer with the session that the address names.
 #[component]
@@ -71,7 +72,7 @@ pub(super) fn SessionDetail(
         <Dialog open title="Session" placement=Placement::Drawer>
             <div class="dialog-body">
                 {loaded.placeholder("the session")}
-                {move || loaded.read::<Session>().map(about)}
+                {part(move || loaded.read::<Session>().map(about).into_any())}
                 <section class="stack">
                     <h3>"Way through the states"</h3>
                     <ol class="timeline">{way}</ol>
@@ -117,7 +118,7 @@ fn about(session: Session) -> AnyView {
         fact("Groups", view! { <Tags names=session.requested_groups /> }),
         fact("Moves", session.version - 1),
         fact("Opened", view! { <TimeAgo at=session.created_at /> }),
-        fact("Expires", session.expires_at.format("%Y-%m-%d %H:%M UTC").to_string()),
+        fact("Expires", stamp(session.expires_at)),
         fact("Session", view! { <code>{session.id.to_string()}</code> }),
     ];
     if let Some(label) = session.label {

@@ -13,7 +13,7 @@ use crate::loaded::Loaded;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::{condition, effect};
+use crate::reactive::{condition, effect, part};
 
 /// The question, and the answer for every tool.
 #[component]
@@ -103,7 +103,7 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
         </form>
         {action.outcome()}
         <div class="stack" role="status">
-            {move || answer.get().map(|answer| result(project.get_untracked(), answer))}
+            {part(move || answer.get().map(|answer| result(project.get_untracked(), answer)).into_any())}
         </div>
     }
 }

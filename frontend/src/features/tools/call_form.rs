@@ -9,6 +9,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Badge, CodeBlock, Field, SchemaForm, TextInput, Tone};
 use crate::snippets;
+use crate::reactive::part;
 
 /// The form, the button and the answer. The call is a real one, decided and recorded like any other.
 #[component]
@@ -68,7 +69,7 @@ pub(super) fn CallForm(
                 </div>
                 {action.outcome()}
             </section>
-            {move || answer.get().map(|answer| view! { <Answer answer /> })}
+            {part(move || answer.get().map(|answer| view! { <Answer answer /> }).into_any())}
             <details class="panel">
                 <summary>"The same call as a command"</summary>
                 <CodeBlock caption="Bash" text=command />

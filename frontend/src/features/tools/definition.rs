@@ -6,9 +6,9 @@ use toolgate_api::tools::UploadResult;
 
 use crate::action::Action;
 use crate::api::{Answer, ApiError, Ask, Body, in_project, with_query};
-use crate::components::{Dialog, Diff, Editor, EditorHandle, Faults, Field, Placement, TextInput, Toasts};
+use crate::components::{Dialog, Diff, Editor, EditorHandle, Field, Placement, TextInput, Toasts};
 use crate::loaded::Loaded;
-use crate::reactive::{When, condition, effect, text_memo};
+use crate::reactive::{When, condition, effect, part, text_memo};
 
 /// The definition as YAML.
 #[component]
@@ -78,7 +78,7 @@ pub(super) fn DefinitionEditor(
         <When test=move || loaded.is_there()>
             <div class="stack">
                 <Editor name="Definition as YAML" value=draft handle readonly=!may_edit />
-                {move || checking.error.get().map(|error| view! { <Refused error handle /> })}
+                {checking.refusal(handle)}
                 <When test=move || may_edit>
                     <div class="row">
                         <button
@@ -110,11 +110,11 @@ pub(super) fn DefinitionEditor(
         </When>
         <Dialog open=review title="Review changes" placement=Placement::Wide>
             <div class="dialog-body">
-                {move || view! { <Diff text=diff.get() /> }}
+                {part(move || view! { <Diff text=diff.get() /> }.into_any())}
                 <Field id="save-note" label="Note" help="Why, for those who read the history later.">
                     <TextInput id="save-note" value=note max="500" />
                 </Field>
-                {move || saving.error.get().map(|error| view! { <Refused error handle /> })}
+                {saving.refusal(handle)}
                 <When test=move || saving.error.with(is_stale)>
                     <p>
                         "Your draft is kept. "
@@ -147,28 +147,4 @@ pub(super) fn DefinitionEditor(
 
 fn is_stale(error: &Option<ApiError>) -> bool {
     matches!(error, Some(ApiError::Problem(problem)) if problem.code == ErrorCode::PreconditionFailed)
-}
-
-/// Why a definition was refused, with a way to each fault.
-#[component]
-pub(crate) fn Refused(
-    /// The answer.
-    error: ApiError,
-    /// The editor with the text.
-    handle: EditorHandle,
-) -> impl IntoView {
-    let faults = error.diagnostics().to_vec();
-    let broken: Vec<_> = error
-        .broken_policy_tests()
-        .iter()
-        .map(|test| view! { <li>{test.name.clone()}</li> })
-        .collect();
-    view! {
-        <div class="stack" role="alert">
-            <p class="problem-title">{error.title()}</p>
-            <p>{error.detail()}</p>
-            {(!broken.is_empty()).then(|| view! { <ul class="problem-faults">{broken}</ul> })}
-            {(!faults.is_empty()).then(|| view! { <Faults faults handle /> })}
-        </div>
-    }
 }

@@ -9,7 +9,6 @@ mod revisions;
 mod row;
 mod tool;
 
-pub(crate) use definition::Refused;
 pub(crate) use filters::Exact;
 pub(crate) use page::ToolsPage;
 pub(crate) use tool::ToolPage;

@@ -9,6 +9,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Badge, Cells, Diff, List, TimeAgo, Toasts, Tone};
 use crate::paged::{Item, Paged};
+use crate::reactive::part;
 
 /// All revisions, newest first.
 #[component]
@@ -119,7 +120,7 @@ fn row(
             <span class="row">
                 <span class="revision">{number}</span>
                 {revision.deleted.then(|| view! { <Badge tone=Tone::Bad text="deleted" /> })}
-                {move || (newest.get() == number).then(|| view! { <Badge tone=Tone::Accent text="current" /> })}
+                {part(move || (newest.get() == number).then(|| view! { <Badge tone=Tone::Accent text="current" /> }).into_any())}
             </span>
         </th>
         <td role="cell" data-label="By">{revision.author}</td>

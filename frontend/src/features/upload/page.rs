@@ -8,11 +8,10 @@ use super::report::Report;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
-use crate::features::tools::Refused;
 use crate::routes::Section;
 use crate::snippets;
 use crate::url::project_in_path;
-use crate::reactive::{When, effect};
+use crate::reactive::{When, effect, part};
 
 /// Drop or type, check, apply.
 #[component]
@@ -80,8 +79,8 @@ pub(crate) fn UploadPage() -> impl IntoView {
                     {move || action.busy.get().then_some("Checking…")}
                 </span>
             </div>
-            {move || action.error.get().map(|error| view! { <Refused error handle /> })}
-            {move || verdict.get().map(|result| view! { <Report project result handle /> })}
+            {action.refusal(handle)}
+            {part(move || verdict.get().map(|result| view! { <Report project result handle /> }).into_any())}
         </div>
     }
 }
