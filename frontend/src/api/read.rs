@@ -6,7 +6,8 @@
 use std::fmt;
 
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, IntoDeserializer, MapAccess, SeqAccess, VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
@@ -26,6 +27,35 @@ impl std::error::Error for Misfit {}
 impl Error for Misfit {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self(message.to_string())
+    }
+
+    // Those below have longer ways to say it, which would all be loaded.
+    fn invalid_type(_: Unexpected<'_>, wanted: &dyn Expected) -> Self {
+        Self(format!("{wanted} is something else"))
+    }
+
+    fn invalid_value(_: Unexpected<'_>, wanted: &dyn Expected) -> Self {
+        Self(format!("{wanted} is something else"))
+    }
+
+    fn invalid_length(_: usize, wanted: &dyn Expected) -> Self {
+        Self(format!("{wanted} is something else"))
+    }
+
+    fn unknown_variant(word: &str, _: &'static [&'static str]) -> Self {
+        Self(format!("the word {word} is not known"))
+    }
+
+    fn unknown_field(name: &str, _: &'static [&'static str]) -> Self {
+        Self(format!("the field {name} is not known"))
+    }
+
+    fn missing_field(name: &'static str) -> Self {
+        misfit(name)
+    }
+
+    fn duplicate_field(name: &'static str) -> Self {
+        misfit(name)
     }
 }
 

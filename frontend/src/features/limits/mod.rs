@@ -1,10 +1,10 @@
 //! Rates and concurrency: what is set, and how much of it is used.
 
 use leptos::prelude::*;
-use toolgate_api::limits::{LimitUsage, ProjectLimits};
+use toolgate_api::limits::LimitUsage;
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
+use crate::api::{Ask, Body, in_project, parse};
 use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
 use crate::loaded::Loaded;
 use crate::routes::Section;
@@ -37,7 +37,8 @@ pub(crate) fn LimitsPage() -> impl IntoView {
     let toasts = Toasts::get();
     let may_change = condition(move || session.may(&project.get(), Need::Own));
     effect(move || {
-        if let Some(limits) = loaded.read::<ProjectLimits>() {
+        let stored = loaded.answer.with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
+        if let Some(limits) = stored {
             text.set(serde_json::to_string_pretty(&limits).unwrap_or_default());
         }
     });
