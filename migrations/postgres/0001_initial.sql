@@ -17,34 +17,55 @@ CREATE TABLE projects (
 
 CREATE UNIQUE INDEX projects_living ON projects (id) WHERE deleted_at IS NULL;
 
+-- A token of a user carries the generation it was signed in, and is worth nothing in a later one. `revision` is the
+-- version of the directory that last changed the row, here and below.
 CREATE TABLE users (
-    id            UUID NOT NULL PRIMARY KEY,
-    username      TEXT COLLATE "C" NOT NULL UNIQUE,
-    password_hash TEXT NOT NULL,
-    system_admin  BOOLEAN NOT NULL,
-    created_at    BIGINT NOT NULL
+    id               UUID NOT NULL PRIMARY KEY,
+    username         TEXT COLLATE "C" NOT NULL UNIQUE,
+    display_name     TEXT,
+    password_hash    TEXT NOT NULL,
+    token_generation BIGINT NOT NULL CHECK (token_generation >= 0),
+    system_admin     BOOLEAN NOT NULL,
+    disabled_at      BIGINT,
+    created_at       BIGINT NOT NULL,
+    revision         BIGINT NOT NULL
 );
 
+-- What a principal holds in a project. `group_names` is a JSON array of {"group", "expires_at"?}. A user or key must exist
+-- when the row is written, and takes the row along when it is deleted; a subject of an external issuer has no row elsewhere.
 CREATE TABLE grants (
-    project_uid UUID NOT NULL REFERENCES projects (uid),
-    user_id     UUID NOT NULL REFERENCES users (id),
-    role        TEXT NOT NULL CHECK (role IN ('owner', 'editor', 'auditor', 'viewer', 'agent')),
-    group_names TEXT NOT NULL,
-    PRIMARY KEY (project_uid, user_id)
+    project_uid    UUID NOT NULL REFERENCES projects (uid),
+    principal_kind TEXT COLLATE "C" NOT NULL CHECK (principal_kind IN ('user', 'service_key', 'external')),
+    principal_id   TEXT COLLATE "C" NOT NULL,
+    role           TEXT NOT NULL CHECK (role IN ('owner', 'editor', 'auditor', 'viewer', 'agent')),
+    group_names    TEXT NOT NULL,
+    expires_at     BIGINT,
+    granted_by     TEXT NOT NULL,
+    granted_at     BIGINT NOT NULL,
+    revision       BIGINT NOT NULL,
+    PRIMARY KEY (project_uid, principal_kind, principal_id)
 );
 
+CREATE INDEX grants_of_principal ON grants (principal_kind, principal_id);
+
+-- `previous_*` is the secret before the last rotation, which works until `previous_until`.
 CREATE TABLE service_keys (
-    id          UUID NOT NULL PRIMARY KEY,
-    project_uid UUID NOT NULL REFERENCES projects (uid),
-    name        TEXT NOT NULL,
-    prefix      TEXT COLLATE "C" NOT NULL UNIQUE,
-    digest      BYTEA NOT NULL CHECK (length(digest) = 32),
-    role        TEXT NOT NULL CHECK (role IN ('owner', 'editor', 'auditor', 'viewer', 'agent')),
-    group_names TEXT NOT NULL,
-    created_at  BIGINT NOT NULL,
-    created_by  TEXT NOT NULL,
-    expires_at  BIGINT,
-    revoked_at  BIGINT
+    id              UUID NOT NULL PRIMARY KEY,
+    project_uid     UUID NOT NULL REFERENCES projects (uid),
+    name            TEXT NOT NULL,
+    prefix          TEXT COLLATE "C" NOT NULL UNIQUE,
+    digest          BYTEA NOT NULL CHECK (length(digest) = 32),
+    previous_prefix TEXT COLLATE "C" UNIQUE,
+    previous_digest BYTEA CHECK (length(previous_digest) = 32),
+    previous_until  BIGINT,
+    created_at      BIGINT NOT NULL,
+    created_by      TEXT NOT NULL,
+    rotated_at      BIGINT,
+    expires_at      BIGINT,
+    revoked_at      BIGINT,
+    revision        BIGINT NOT NULL,
+    CONSTRAINT service_keys_previous CHECK (
+        (previous_prefix IS NULL) = (previous_digest IS NULL) AND (previous_prefix IS NULL) = (previous_until IS NULL))
 );
 
 CREATE TABLE signing_keys (
@@ -90,55 +111,64 @@ CREATE TABLE tool_services (
     PRIMARY KEY (project_uid, id)
 );
 
--- Servers, and when each was last known to run.
-CREATE TABLE instances (
-    id           UUID NOT NULL PRIMARY KEY,
-    started_at   BIGINT NOT NULL,
-    heartbeat_at BIGINT NOT NULL
+-- The record is made of chains, one per run of a server. The number of a chain, shifted left by 40 bits, plus an entry's
+-- position in it is the entry's `seq`, so that whatever is added goes to the end of its table.
+-- `head_*` is the last entry as of the last heartbeat, `settled_position` the entry before which no call is open, and
+-- `first_*` the first entry that is kept, with the hash of the one before it.
+CREATE TABLE chains (
+    number           BIGINT NOT NULL PRIMARY KEY CHECK (number > 0 AND number < 8388608),
+    instance         UUID   NOT NULL UNIQUE,
+    started_at       BIGINT NOT NULL,
+    heartbeat_at     BIGINT NOT NULL,
+    ended_at         BIGINT,
+    head_position    BIGINT NOT NULL,
+    head_hash        BYTEA  NOT NULL CHECK (length(head_hash) = 32),
+    settled_position BIGINT NOT NULL,
+    first_position   BIGINT NOT NULL,
+    first_hash       BYTEA  NOT NULL CHECK (length(first_hash) = 32)
 );
 
--- One row per decision. Ids are UUIDs of version 7, so new rows go to the end of their project.
--- There is no foreign key to projects: the row must cost as little as possible, and it outlives the project.
+-- One row per decision, with what was known when it was made. Rows are added and never changed.
+-- There is no foreign key to projects and there are no checks: the row must cost as little as possible, it outlives the
+-- project, and contradictions are refused before they get here.
 CREATE TABLE records (
-    project_uid      UUID NOT NULL,
-    id               UUID NOT NULL,
-    instance         UUID NOT NULL,
+    seq              BIGINT NOT NULL PRIMARY KEY,
+    project_uid      UUID   NOT NULL,
+    id               UUID   NOT NULL,
     at               BIGINT NOT NULL,
-    action           TEXT NOT NULL CHECK (action IN ('call', 'resolve')),
-    outcome          TEXT NOT NULL,
+    action           TEXT   NOT NULL,
+    outcome          TEXT   NOT NULL,
     code             TEXT,
-    principal_kind   TEXT NOT NULL CHECK (principal_kind IN ('user', 'service_key', 'external')),
-    principal_id     TEXT NOT NULL,
+    principal_kind   TEXT   NOT NULL,
+    principal_id     TEXT   NOT NULL,
     tool             TEXT,
     revision         BIGINT,
     snapshot_version BIGINT NOT NULL,
-    state_before     TEXT NOT NULL,
-    state_after      TEXT,
-    duration_ms      BIGINT CHECK (duration_ms >= 0),
-    closed_at        BIGINT,
-    usage            TEXT,
-    detail           TEXT NOT NULL,
-    PRIMARY KEY (project_uid, id),
-    -- Only a success moves the state, and nothing half-finished can be stored.
-    CONSTRAINT records_outcome CHECK (CASE outcome
-        WHEN 'open' THEN
-            code IS NULL AND state_after IS NULL AND duration_ms IS NULL AND usage IS NULL AND closed_at IS NULL
-        WHEN 'succeeded' THEN
-            code IS NULL AND state_after IS NOT NULL AND duration_ms IS NOT NULL AND closed_at IS NULL
-        WHEN 'failed' THEN
-            code IS NOT NULL AND state_after IS NOT NULL AND state_after = state_before
-            AND duration_ms IS NOT NULL AND closed_at IS NULL
-        WHEN 'denied' THEN
-            code IS NOT NULL AND state_after IS NOT NULL AND state_after = state_before
-            AND duration_ms IS NOT NULL AND usage IS NULL AND closed_at IS NULL
-        WHEN 'interrupted' THEN
-            code IS NOT NULL AND state_after IS NOT NULL AND state_after = state_before
-            AND duration_ms IS NULL AND usage IS NULL AND closed_at IS NOT NULL
-        ELSE FALSE
-    END)
+    state_before     TEXT   NOT NULL,
+    session_id       UUID,
+    duration_ms      BIGINT,
+    detail           TEXT   NOT NULL,
+    hash             BYTEA  NOT NULL
 );
 
-CREATE INDEX records_open ON records (instance) WHERE outcome = 'open';
+CREATE UNIQUE INDEX records_id ON records (project_uid, id);
+
+-- How an admitted call ended; until then it has no row here.
+CREATE TABLE completions (
+    record_seq     BIGINT  NOT NULL PRIMARY KEY,
+    seq            BIGINT  NOT NULL,
+    outcome        TEXT    NOT NULL,
+    code           TEXT,
+    state_after    TEXT    NOT NULL,
+    state_conflict BOOLEAN NOT NULL,
+    duration_ms    BIGINT,
+    closed_at      BIGINT,
+    usage          TEXT,
+    hash           BYTEA   NOT NULL
+);
+
+-- Written by another server than the one that opened the record: the only ones that are not near their record.
+CREATE INDEX completions_closed ON completions (seq) WHERE closed_at IS NOT NULL;
 
 -- Claims on idempotency keys, and the answers to give again.
 CREATE TABLE idempotency_claims (

@@ -18,12 +18,16 @@ CREATE TABLE sessions (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX sessions_of_project ON sessions (project_uid, id);
+CREATE INDEX sessions_of_principal ON sessions (project_uid, principal_id, id);
 CREATE INDEX sessions_expiry ON sessions (expires_at);
+-- For counting those that live; what has only expired is behind the end of the range.
+CREATE INDEX sessions_living ON sessions (project_uid, expires_at) WHERE ended_at IS NULL;
+CREATE INDEX sessions_living_of_principal ON sessions (project_uid, principal_id, expires_at) WHERE ended_at IS NULL;
 
 -- Every move that was applied; `version` is the session's version after it.
 CREATE TABLE transitions (
     project_uid BLOB    NOT NULL,
-    session_id  BLOB    NOT NULL REFERENCES sessions (id),
+    session_id  BLOB    NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     version     INTEGER NOT NULL,
     call_id     BLOB    NOT NULL,
     tool        TEXT    NOT NULL,

@@ -17,6 +17,18 @@ pub enum AuditAction {
     Call,
     /// A question what is available.
     Resolve,
+    /// A question why something is available or not; nothing ran.
+    Explain,
+    /// A question to an agent, with the tools it may use.
+    AgentRequest,
+    /// A session was created or ended.
+    Session,
+    /// A role, groups, a key or a user was changed; `arguments` says what for whom, before and after.
+    Access,
+    /// Groups or states were declared, renamed or removed; `arguments` says what.
+    Policy,
+    /// Records were exported; `arguments` holds the filters, `usage` the number of records.
+    Export,
 }
 
 /// Where a record stands.
@@ -87,11 +99,17 @@ pub struct AuditRecord {
     /// Requested but not granted.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub missing_groups: Vec<String>,
+    /// The session it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Uuid>,
     /// The state it was decided against.
     pub state_before: String,
     /// The state afterwards; absent until completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_after: Option<String>,
+    /// Whether the session had moved meanwhile, so that the call's own move was not applied.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub state_conflict: bool,
     /// The arguments after merging, redacted and shortened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
@@ -106,8 +124,15 @@ pub struct AuditRecord {
     pub context: Option<Value>,
     /// The HTTP request this came with.
     pub request_id: String,
+    /// The network address it came from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "192.0.2.7"))]
+    pub address: Option<String>,
     /// The version of the project's definitions that was decided on.
     pub snapshot_version: i64,
+    /// Whether arguments, provenance and context are left out, because only an auditor of the project sees them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub payloads_hidden: bool,
     /// Milliseconds from the decision to the end of execution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<i64>,
@@ -121,10 +146,35 @@ pub struct AuditRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 pub struct AuditPage {
-    /// Newest first.
+    /// In the order that was asked for. A page looks at a bounded number of records, so it may be short or empty and yet
+    /// have a `next_cursor`.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
     pub items: Vec<AuditRecord>,
     /// Send it as `cursor` for the next page; absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+}
+
+/// In which order records are told: that of their ids, which is that of their requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AuditOrder {
+    /// The latest first.
+    #[default]
+    NewestFirst,
+    /// The earliest first.
+    OldestFirst,
+}
+
+/// What an export looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AuditFormat {
+    /// One JSON object per line, each as this API shows a record.
+    #[default]
+    Jsonl,
+    /// RFC 4180 with a header; safe to open in a spreadsheet.
+    Csv,
 }

@@ -5,20 +5,29 @@ use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::ErrorCode;
+use crate::JsonText;
+use crate::sessions::CallSession;
 
 /// Asks which tools are available.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ResolveRequest {
-    /// The requested groups. Absent or null asks for `["default"]`; `[]` asks for nothing; `*` for every group.
+    /// The requested groups. Absent or null asks for `["default"]`; `[]` asks for nothing; `*` for every group. With
+    /// `session_id`, absent asks for the session's groups, and a list narrows them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge"]), max_items = 1000))]
     pub group: Option<Vec<String>>,
-    /// The workflow state. Absent, null or `""` is the state `undefined`.
+    /// The workflow state. Absent, null or `""` is the state `undefined`. Not together with `session_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "undefined", max_length = 128))]
     pub state: Option<String>,
+    /// A session of the caller, whose state and groups are used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Uuid>,
+    /// Where a call would come from, for conditions on groups.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<CallContext>,
 }
 
 /// Which tools are available, and why the others are not.
@@ -42,7 +51,16 @@ pub struct ResolveResponse {
     /// Names of the tools in a requested group that are closed in this state, sorted.
     #[cfg_attr(feature = "utoipa", schema(max_items = 100_000))]
     pub filtered_by_state: Vec<String>,
-    /// Requested groups that no tool is in, sorted.
+    /// Names of the tools whose requested groups are all closed by a condition now, sorted.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100_000))]
+    pub filtered_by_condition: Vec<String>,
+    /// Groups that have to do with the request and are closed by their condition now, sorted; their children are closed
+    /// with them.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub closed_groups: Vec<String>,
+    /// Requested groups that no tool is in, sorted. They are told and not refused: see the documentation of groups.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub unknown_groups: Vec<String>,
 }
@@ -105,14 +123,18 @@ pub struct CallRequest {
     #[serde(default)]
     #[cfg_attr(feature = "utoipa", schema(value_type = Object, example = json!({"q": "rust"})))]
     pub arguments: Map<String, Value>,
-    /// The requested groups. Absent or null asks for `["default"]`; `[]` asks for nothing; `*` for every group.
+    /// The requested groups. Absent or null asks for `["default"]`; `[]` asks for nothing; `*` for every group. With
+    /// `session_id`, absent asks for the session's groups, and a list narrows them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge"]), max_items = 1000))]
     pub group: Option<Vec<String>>,
-    /// The workflow state. Absent, null or `""` is the state `undefined`.
+    /// The workflow state. Absent, null or `""` is the state `undefined`. Not together with `session_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "undefined", max_length = 128))]
     pub state: Option<String>,
+    /// A session of the caller, whose state and groups are used, and whose state a success moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Uuid>,
     /// Where the call comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<CallContext>,
@@ -136,7 +158,8 @@ pub struct StateChange {
     /// The state the call was decided against.
     #[cfg_attr(feature = "utoipa", schema(example = "undefined"))]
     pub before: String,
-    /// The state for the next call; equals `before` unless the call succeeded and its tool moves it.
+    /// The state that the call led to; equals `before` unless it succeeded and its tool moves the state. In a session
+    /// that moved meanwhile (`session.state_conflict`) it equals `before` too.
     #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
     pub after: String,
 }
@@ -175,12 +198,15 @@ pub struct CallResponse {
     /// What the tool answered (`succeeded` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
-    pub result: Option<Value>,
+    pub result: Option<JsonText>,
     /// Why it failed (`failed` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,
     /// The workflow state before and after.
     pub state: StateChange,
+    /// The session, as the call left it; only for calls in a session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<CallSession>,
     /// Milliseconds from admission to the end of execution.
     #[cfg_attr(feature = "utoipa", schema(example = 42, minimum = 0))]
     pub duration_ms: i64,

@@ -72,6 +72,8 @@ codes! {
     RequestTimeout = "request_timeout", 408, true, "The request did not arrive in time";
     /// The thing to create exists already.
     Conflict = "conflict", 409, false, "Already exists";
+    /// Something still refers to the thing to remove.
+    InUse = "in_use", 409, false, "Still in use";
     /// The change would break an expectation that the project has stored as a policy test.
     PolicyTestFailed = "policy_test_failed", 409, false, "A policy test would fail";
     /// Somebody must be left who may manage this.

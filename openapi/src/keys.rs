@@ -48,15 +48,28 @@ pub struct Key {
     /// The first characters, to tell keys apart.
     #[cfg_attr(feature = "utoipa", schema(example = "tgk_3fK9dQ2m"))]
     pub prefix: String,
-    /// The role in the project.
-    pub role: Role,
-    /// The granted groups.
+    /// The key as it stands in the paths of permissions, where its role and groups are changed.
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "service_key:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")
+    )]
+    pub principal: String,
+    /// The role in the project now; absent when its grant has expired or was taken away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<Role>,
+    /// The groups that are granted now.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["default", "knowledge"]), max_items = 1000))]
     pub groups: Vec<String>,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// Who created it.
     pub created_by: String,
+    /// When its secret was replaced last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotated_at: Option<DateTime<Utc>>,
+    /// Until when the secret before that works too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub previous_secret_until: Option<DateTime<Utc>>,
     /// When it stops working by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
@@ -75,6 +88,18 @@ pub struct CreatedKey {
     /// The key as it will be listed.
     #[serde(flatten)]
     pub key: Key,
+}
+
+/// How to replace the secret of a key.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RotateKey {
+    /// Seconds for which the old secret still works (at most 30 days), so that its holder can change over; 0 ends it at
+    /// once.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(example = 3600, maximum = 2_592_000, default = 0))]
+    pub overlap_s: u32,
 }
 
 /// A page of keys.

@@ -4,15 +4,30 @@
 //! to the API document when the `utoipa` feature is on. To add a resource, add a file here, a file of the same name
 //! under `server/src/api`, and its rows to the authorization table.
 
+pub mod agent;
+pub mod alerts;
 pub mod audit;
 pub mod auth;
 pub mod calls;
 pub mod code;
+pub mod explain;
+pub mod groups;
+mod json_text;
 pub mod keys;
+pub mod limits;
+pub mod permissions;
+pub mod policy_tests;
 pub mod problem;
 pub mod projects;
+pub mod recommendations;
+pub mod sessions;
+pub mod secrets;
 pub mod settings;
+pub mod states;
 pub mod tools;
+pub mod users;
+pub mod usage;
 
 pub use code::ErrorCode;
+pub use json_text::JsonText;
 pub use problem::{Diagnostic, Problem, Severity};

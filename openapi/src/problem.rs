@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::ErrorCode;
+use crate::policy_tests::BrokenPolicyTest;
 
 /// A problem (RFC 9457), served as `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +41,10 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub missing_groups: Option<Vec<String>>,
+    /// The expectations that the change would break (`policy_test_failed` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub broken_policy_tests: Option<Vec<BrokenPolicyTest>>,
     /// The record of the refused call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<Uuid>,

@@ -56,7 +56,7 @@ pub struct AlertThresholds {
     pub first_group_use: u32,
     /// Calls by a principal within the window after it was granted `*`.
     pub calls_after_wide_grant: u32,
-    /// Failed sign-ins and refused credentials from one address.
+    /// Refused keys of the project (wrong, expired or revoked) from one address.
     pub refused_credentials: u32,
 }
 

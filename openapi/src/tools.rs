@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::policy_tests::UploadPolicyTests;
 use crate::problem::Diagnostic;
 
 /// What a caller's turn does after the tool ran (tool development guide, section 3.2).
@@ -129,6 +130,9 @@ pub struct UploadResult {
     /// Accepted, but worth mending.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub warnings: Vec<Diagnostic>,
+    /// How the project's policy tests would come out; in the answer to a dry run of a project that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_tests: Option<UploadPolicyTests>,
 }
 
 /// One revision of a tool.

@@ -119,7 +119,7 @@ class MainJob(Steps):
         assert (self.call.state.before, self.call.state.after) == ("undefined", "checked"), self.call
 
     def reads_the_record_of_the_call(self) -> None:
-        page = list_audit_records.sync(PROJECT, client=self.admin, call_id=self.call.call_id)
+        page = list_audit_records.sync(PROJECT, client=self.admin, id=self.call.call_id)
         [record] = page.items
         assert record.outcome.value == "succeeded", record
         assert record.principal_name == "python agent", record

@@ -5,7 +5,7 @@ export class ToolsPage {
     this.heading = page.getByRole('heading', { name: 'Tools', level: 1 });
     this.search = page.getByRole('searchbox', { name: 'Search tools' });
     this.count = page.locator('.count');
-    this.rows = page.getByRole('table', { name: 'Tools of this project' }).getByRole('rowheader');
+    this.rows = page.getByRole('table', { name: 'tools' }).getByRole('rowheader');
     this.empty = page.getByRole('heading', { name: 'This project has no tools yet' });
     this.noMatch = page.getByRole('heading', { name: /^No tool matches/ });
     this.problem = page.getByRole('alert');

@@ -7,6 +7,31 @@ import { assertAccessible } from '../support/axe.mjs';
 import { DESKTOP, PHONE, launch, visit } from '../support/browser.mjs';
 import { ADMIN, startSeeded } from '../support/server.mjs';
 
+/** The pages of a project. */
+const SECTIONS = [
+  'overview',
+  'upload',
+  'groups',
+  'states',
+  'permissions',
+  'keys',
+  'simulator',
+  'policy-tests',
+  'sessions',
+  'records',
+  'alerts',
+  'limits',
+  'secrets',
+  'settings',
+  'connect',
+];
+
+/** Waits until nothing is on its way. */
+async function settled(page) {
+  await page.waitForLoadState('networkidle');
+  await page.waitForFunction(() => !document.querySelector('.skeleton'));
+}
+
 let server;
 let browser;
 before(async () => {
@@ -50,6 +75,28 @@ for (const colorScheme of ['light', 'dark']) {
           await tools.open('demo');
           await tools.rows.first().waitFor();
           await check('tools');
+          for (const section of SECTIONS) {
+            await page.goto(`/ui/projects/demo/${section}`);
+            await page.getByRole('heading', { level: 1 }).waitFor();
+            await settled(page);
+            await check(section);
+          }
+          for (const tab of ['', '?tab=definition', '?tab=revisions']) {
+            await page.goto(`/ui/projects/demo/tools/read-page${tab}`);
+            await page.getByRole('heading', { name: 'read-page', level: 1 }).waitFor();
+            await settled(page);
+            await check(`tool${tab}`);
+          }
+          await page.keyboard.press('Control+k');
+          await page.getByRole('combobox').waitFor();
+          await check('palette');
+          await page.keyboard.press('Escape');
+          for (const path of ['/ui/users', '/ui/health']) {
+            await page.goto(path);
+            await page.getByRole('heading', { level: 1 }).waitFor();
+            await settled(page);
+            await check(path);
+          }
           await tools.open('demo', '?q=zebra');
           await tools.noMatch.waitFor();
           await check('no match');

@@ -168,8 +168,8 @@ test('projects are switched with the keyboard, and the new page is announced', s
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: /Other project/ }).focus();
   await page.keyboard.press('Enter');
-  await page.waitForURL('**/ui/projects/other/tools');
-  await tools.empty.waitFor();
+  await page.waitForURL('**/ui/projects/other/overview');
+  await page.getByRole('heading', { name: 'Nothing has been called yet' }).waitFor();
   await frame.projects.getByText('Other project').waitFor();
   await page.goBack();
   assert.deepEqual(await tools.shows(...ALL), ALL);

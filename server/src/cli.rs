@@ -16,13 +16,17 @@ use toolgate_store::Store;
 
 use crate::clock::SystemClock;
 use crate::config::{AllowedEnv, Config, ServeArgs};
+use crate::export_cli::{self, ExportArgs};
+use crate::gateway::observe;
+use crate::secrets::keyring::new_key;
+use crate::secrets::rotate::rotate;
 use crate::serve::{self, Shutdown};
 use crate::telemetry::{Metrics, logs};
 use crate::{openapi, router, start};
 
 /// One door between AI agents and the tools they may use.
 ///
-/// Exit codes: 0 done, 1 failed, 2 wrong usage or a definition with faults.
+/// Exit codes: 0 done, 1 failed, 2 wrong usage or a definition with faults, 3 the record is not what was written.
 #[derive(Parser)]
 #[command(name = "toolgate", version)]
 struct Cli {
@@ -53,12 +57,52 @@ enum Command {
         #[command(subcommand)]
         command: KeysCommand,
     },
+    /// Manage the encryption of secrets.
+    Secrets {
+        #[command(subcommand)]
+        command: SecretsCommand,
+    },
+    /// Check the record, and take it out.
+    Audit {
+        #[command(subcommand)]
+        command: AuditCommand,
+    },
+}
+
+#[derive(Subcommand)]
+enum SecretsCommand {
+    /// Print a new key for TOOLGATE_SECRETS_KEY; it is kept nowhere.
+    NewKey,
+    /// Encrypt everything anew with the first configured key. It may run while servers do, and again after it was cut off.
+    ///
+    /// Exit codes: 0 everything is under the first key, 1 something could not be read and stays as it is, 2 no key is
+    /// configured.
+    Rotate(ServeArgs),
 }
 
 #[derive(Subcommand)]
 enum KeysCommand {
     /// Sign with a new key from now on; tokens signed before stay valid until they expire.
     Rotate(ServeArgs),
+}
+
+#[derive(Subcommand)]
+enum AuditCommand {
+    /// Verify that no entry of the record was changed or taken away since it was written.
+    ///
+    /// Reads the whole record from the database; a server may run meanwhile. Exit code 3 when an entry is wrong; the
+    /// first one of each chain is named.
+    Verify {
+        /// Print a report of every chain as JSON.
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        serve: ServeArgs,
+    },
+    /// Write the record of a project to standard output, oldest first.
+    ///
+    /// Reads the database; a server may run meanwhile. Unlike an export over the API it is not on the record itself.
+    Export(ExportArgs),
 }
 
 /// Runs the command line.
@@ -106,12 +150,53 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
             let store = Store::open(config.database_url.expose_secret())
                 .await
                 .context("opening the database")?;
-            let kid = start::rotate_signing_key(&store, &SystemClock).await?;
+            let kid = start::rotate_signing_key(&store, &*start::keyring(&config)?, &SystemClock).await?;
             store.close().await;
             println!("new access tokens are signed with key {kid}; running servers follow within a second");
         }
+        Command::Secrets {
+            command: SecretsCommand::NewKey,
+        } => println!("{}", new_key()?.expose_secret()),
+        Command::Secrets {
+            command: SecretsCommand::Rotate(args),
+        } => return rotate_secrets(&load(&args)?).await,
+        Command::Audit {
+            command: AuditCommand::Verify { json, serve },
+        } => return verify_audit(&load(&serve)?, json).await,
+        Command::Audit {
+            command: AuditCommand::Export(args),
+        } => {
+            let config = load(&args.serve)?;
+            let store = Store::open(config.database_url.expose_secret())
+                .await
+                .context("opening the database")?;
+            export_cli::export(&store, &args, std::io::BufWriter::new(std::io::stdout().lock())).await?;
+            store.close().await;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+async fn verify_audit(config: &Config, json: bool) -> anyhow::Result<ExitCode> {
+    let store = Store::open(config.database_url.expose_secret())
+        .await
+        .context("opening the database")?;
+    let reports = store.verify_chains().await.context("reading the record")?;
+    store.close().await;
+    if json {
+        println!("{}", serde_json::to_string_pretty(&reports)?);
+    } else {
+        for report in &reports {
+            println!("{report}");
+        }
+        let entries: u64 = reports.iter().map(|report| report.entries).sum();
+        println!("{entries} entries in {} chains were verified", reports.len());
+    }
+    Ok(if reports.iter().all(|report| report.fault.is_none()) {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(3)
+    })
 }
 
 fn load(args: &ServeArgs) -> anyhow::Result<Config> {
@@ -125,7 +210,7 @@ fn load(args: &ServeArgs) -> anyhow::Result<Config> {
 }
 
 async fn run_server(config: Config) -> anyhow::Result<()> {
-    let _logs = logs::init(&config.log)?;
+    let _logs = logs::init(&config.log, &config.telemetry)?;
     for warning in &config.warnings {
         tracing::warn!("{warning}");
     }
@@ -158,10 +243,38 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
     let app = router::router(Arc::clone(&started.app));
     println!("listening on http://{address}");
     let drained = serve::serve(listener, app, &limits, shutdown).await;
-    started.app.records.shutdown().await;
+    if let Err(error) = observe::flush(&started.app).await {
+        tracing::warn!(cause = format!("{error:#}"), "the last usage counts could not be written");
+    }
+    started.app.records.shutdown(started.app.clock.now()).await;
     started.app.store.close().await;
     tracing::info!(aborted = drained.aborted, "stopped");
     Ok(())
+}
+
+async fn rotate_secrets(config: &Config) -> anyhow::Result<ExitCode> {
+    let keyring = start::keyring(config)?;
+    if keyring.first_id().is_none() {
+        eprintln!("error: no key is configured: set TOOLGATE_SECRETS_KEY");
+        return Ok(ExitCode::from(2));
+    }
+    let store = Store::open(config.database_url.expose_secret())
+        .await
+        .context("opening the database")?;
+    let done = rotate(&store, &keyring).await?;
+    store.close().await;
+    println!(
+        "{} secret(s) and {} signing key(s) were encrypted anew",
+        done.secrets, done.signing_keys
+    );
+    for what in &done.unreadable {
+        eprintln!("error: {what}");
+    }
+    Ok(if done.unreadable.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn validate(file: &std::path::Path, project: &str, config: &Config) -> anyhow::Result<ExitCode> {

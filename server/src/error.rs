@@ -5,6 +5,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use toolgate_api::policy_tests::BrokenPolicyTest;
 use toolgate_api::{Diagnostic, ErrorCode, Problem};
 use toolgate_core::ids::CallId;
 use toolgate_store::StoreError;
@@ -36,6 +37,7 @@ impl ApiError {
                 request_id: String::new(),
                 errors: Vec::new(),
                 missing_groups: None,
+                broken_policy_tests: None,
                 call_id: None,
             }),
             retry_after_s: None,
@@ -74,6 +76,13 @@ impl ApiError {
         self
     }
 
+    /// Adds the expectations that the change would break.
+    #[must_use]
+    pub fn broken_policy_tests(mut self, broken: Vec<BrokenPolicyTest>) -> Self {
+        self.problem.broken_policy_tests = Some(broken);
+        self
+    }
+
     /// Adds the record's id.
     #[must_use]
     pub fn call_id(mut self, id: CallId) -> Self {
@@ -95,10 +104,24 @@ impl ApiError {
         self
     }
 
+    /// The problem itself, for an answer that has begun already; the log gets nothing.
+    #[must_use]
+    pub fn into_problem(self, request_id: &str) -> Problem {
+        let mut problem = *self.problem;
+        request_id.clone_into(&mut problem.request_id);
+        problem
+    }
+
     /// Whether the same request may succeed later.
     #[must_use]
     pub fn retryable(&self) -> bool {
         self.problem.retryable
+    }
+
+    /// The groups that were asked for but not granted.
+    #[must_use]
+    pub fn groups_missing(&self) -> &[String] {
+        self.problem.missing_groups.as_deref().unwrap_or_default()
     }
 
     /// The code.
@@ -119,6 +142,10 @@ impl From<StoreError> for ApiError {
                 )
                 .retry_after(1)
             }
+            StoreError::LastAdministrator { what } => Self::new(
+                ErrorCode::LastAdministrator,
+                format!("After this, {what} would have no administrator. Appoint another one first."),
+            ),
             _ => Self::internal(&error),
         }
     }

@@ -4,12 +4,14 @@
 //! signature says what it demands.
 
 use std::marker::PhantomData;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
+use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::UserId;
@@ -17,10 +19,13 @@ use toolgate_core::principal::{Grant, Permission, allows};
 
 use crate::auth::authenticator::{Credential, Identity};
 use crate::error::{ApiError, ApiResult};
+use crate::gateway::access::Actor;
+use crate::gateway::observe;
 use crate::gateway::record::Asker;
 use crate::gateway::world::{ProjectState, World};
 use crate::middleware::{LogPrincipal, RequestId};
 use crate::state::AppState;
+use crate::telemetry::trace_context::TraceContext;
 
 /// A JSON body.
 pub struct Json<T>(pub T);
@@ -159,8 +164,26 @@ pub struct Caller {
     pub identity: Identity,
     /// What there is, as of the start of this request.
     pub world: Arc<World>,
+    /// When the request was looked at: whatever expires is held against this time.
+    pub now: DateTime<Utc>,
     /// The request.
     pub request_id: RequestId,
+    /// Where it came from; `None` when it did not come by a connection.
+    pub address: Option<IpAddr>,
+    /// The trace it belongs to, when its sender said so.
+    pub trace: Option<TraceContext>,
+}
+
+impl Caller {
+    /// For changes of access and their records.
+    #[must_use]
+    pub fn actor(&self) -> Actor<'_> {
+        Actor {
+            identity: &self.identity,
+            request_id: &self.request_id.0,
+            address: self.address,
+        }
+    }
 }
 
 impl FromRequestParts<AppState> for Caller {
@@ -179,12 +202,16 @@ impl FromRequestParts<AppState> for Caller {
             )
         })?;
         let world = app.world.now();
+        let now = app.clock.now();
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        let address = peer.map(|ConnectInfo(peer)| app.proxies.client(*peer, &parts.headers));
         let identity = app
             .authenticator
-            .authenticate(&world.directory, &credential, app.clock.now())
+            .authenticate(&world.directory, &credential, now)
             .await
             .map_err(|error| {
                 tracing::info!(cause = %error.cause(), "credential refused");
+                observe::refused_credential(app, &world, &credential, address, now);
                 ApiError::new(
                     ErrorCode::Unauthenticated,
                     "The credential is not valid, has expired or was revoked. Sign in again or use another key.",
@@ -194,14 +221,31 @@ impl FromRequestParts<AppState> for Caller {
         Ok(Self {
             identity,
             world,
+            now,
             request_id,
+            address,
+            trace: parts.extensions.remove(),
         })
+    }
+}
+
+/// Where a request came from; `None` when nothing but the router took it.
+pub struct ClientAddress(pub Option<IpAddr>);
+
+impl FromRequestParts<AppState> for ClientAddress {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Self::Rejection> {
+        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
+        Ok(Self(
+            peer.map(|ConnectInfo(peer)| app.proxies.client(*peer, &parts.headers)),
+        ))
     }
 }
 
 /// The bearer token, or the session cookie when there is no `Authorization` header at all: a bad credential never
 /// falls back to another one.
-fn credential(headers: &HeaderMap) -> ApiResult<Option<String>> {
+pub fn credential(headers: &HeaderMap) -> ApiResult<Option<String>> {
     let mut given = headers.get_all(header::AUTHORIZATION).iter();
     let Some(first) = given.next() else {
         return Ok(crate::api::auth::session_cookie(headers));
@@ -230,15 +274,20 @@ fn credential(headers: &HeaderMap) -> ApiResult<Option<String>> {
 pub struct SystemAdmin {
     /// Who.
     pub user: UserId,
+    /// The request.
+    pub caller: Caller,
 }
 
 impl FromRequestParts<AppState> for SystemAdmin {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &AppState) -> ApiResult<Self> {
-        let identity = Caller::from_request_parts(parts, app).await?.identity;
-        match &identity.credential {
-            Credential::User { user, .. } if identity.system_admin => Ok(Self { user: user.id }),
+        let caller = Caller::from_request_parts(parts, app).await?;
+        match &caller.identity.credential {
+            Credential::User { user, .. } if caller.identity.system_admin => Ok(Self {
+                user: user.id,
+                caller,
+            }),
             _ => Err(ApiError::new(
                 ErrorCode::Forbidden,
                 "Only a system administrator may do this.",
@@ -307,13 +356,39 @@ impl<P> InProject<P> {
             principal: &self.caller.identity.principal,
             granted: &self.grant.groups,
             request_id: &self.caller.request_id.0,
+            address: self.caller.address,
+            trace: self.caller.trace.as_ref(),
         }
     }
 
-    /// Whether the caller's role holds a further permission.
+    /// The same place as it is now, after the caller has changed something.
+    pub fn again(self, app: &AppState) -> ApiResult<Self> {
+        let world = app.world.now();
+        let row = &self.project.row;
+        let project = world
+            .project(row.id.as_str())
+            .filter(|project| project.row.uid == row.uid)
+            .map(Arc::clone)
+            .ok_or_else(|| ApiError::not_found(format!("project \"{}\"", row.id)))?;
+        let caller = Caller { world, ..self.caller };
+        Ok(Self {
+            caller,
+            project,
+            ..self
+        })
+    }
+
+    /// Whether the caller holds a further permission. Being a system administrator is no reason to read what passes
+    /// through: that takes a role in this project.
     #[must_use]
     pub fn may(&self, permission: Permission) -> bool {
+        let directory = &self.caller.world.directory;
         allows(self.grant.role, permission)
+            || self
+                .caller
+                .identity
+                .explicit_role(directory, &self.project.row, self.caller.now)
+                .is_some_and(|role| allows(role, permission))
     }
 }
 
@@ -334,7 +409,7 @@ impl<P: Requires> FromRequestParts<AppState> for InProject<P> {
         let project = Arc::clone(caller.world.project(id).ok_or_else(unknown)?);
         let grant = caller
             .identity
-            .grant(&caller.world.directory, &project.row)
+            .grant(&caller.world.directory, &project.row, caller.now)
             .ok_or_else(unknown)?;
         if !allows(grant.role, P::PERMISSION) {
             return Err(ApiError::new(

@@ -23,10 +23,22 @@ use utoipa::openapi::{Content, Ref, RefOr, Response};
     tags(
         (name = "auth", description = "Signing in and out, and the keys that sign tokens."),
         (name = "projects", description = "Tenants. Nothing crosses from one to another."),
+        (name = "users", description = "People who sign in with a password."),
         (name = "keys", description = "Service keys of agents and machines."),
+        (name = "permissions", description = "Who holds which role and groups."),
         (name = "tools", description = "Definitions of tools and their history."),
+        (name = "groups", description = "Groups of tools: what is declared about them, and when they are open."),
+        (name = "states", description = "Workflow states, and the graph that tools make of them."),
         (name = "calls", description = "What is available, and calling it."),
+        (name = "sessions", description = "Workflow runs whose state the server keeps."),
+        (name = "agents", description = "Questions to an agent, with the tools it may use."),
+        (name = "limits", description = "How much may be called, and how much is left."),
+        (name = "secrets", description = "Values that definitions use and nobody reads."),
+        (name = "settings", description = "What a project sets for itself."),
+        (name = "policy", description = "Why decisions are as they are, and what a project expects of them."),
         (name = "audit", description = "The record of every decision and call."),
+        (name = "alerts", description = "Suspicious patterns, and whether they were seen."),
+        (name = "usage", description = "How often what was asked for."),
         (name = "operations", description = "For operators and their probes.")
     ),
     components(schemas(Problem))
@@ -84,6 +96,7 @@ fn complete(document: &mut utoipa::openapi::OpenApi) {
             (true, &mut item.put),
             (false, &mut item.post),
             (true, &mut item.delete),
+            (true, &mut item.patch),
         ];
         for (conditional, operation) in operations {
             if let Some(operation) = operation {
@@ -99,6 +112,11 @@ fn bound_group_names(components: &mut utoipa::openapi::Components) {
         ("CreateKey", "groups"),
         ("ResolveRequest", "group"),
         ("CallRequest", "group"),
+        ("ExplainRequest", "group"),
+        ("RecommendationRequest", "group"),
+        ("PolicyTest", "group"),
+        ("CreateSession", "group"),
+        ("AgentRequest", "group"),
     ] {
         let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name) else {
             continue;
@@ -122,7 +140,7 @@ fn bound_group_names(components: &mut utoipa::openapi::Components) {
 
 /// The statuses of problems that are documented.
 const STATUSES: &[u16] = &[
-    400, 401, 403, 404, 406, 408, 409, 412, 413, 415, 421, 422, 428, 429, 500, 503,
+    400, 401, 403, 404, 406, 408, 409, 410, 412, 413, 415, 421, 422, 428, 429, 500, 502, 503, 504,
 ];
 
 fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
@@ -145,6 +163,19 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     }
     if conditional {
         statuses.extend([412, 428]);
+    }
+    // The last administrator stays, and so does what a policy test expects and a secret that is in use.
+    if path.starts_with("/users/") || path.contains("/permissions/") || path.contains("/secrets/") {
+        statuses.push(409);
+    }
+    if ["/calls", "/resolve", "/agent-requests", "/sessions/{session_id}/tools"]
+        .iter()
+        .any(|end| path.ends_with(end))
+    {
+        statuses.push(410);
+    }
+    if path.ends_with("/agent-requests") {
+        statuses.extend([502, 504]);
     }
     for status in statuses {
         operation

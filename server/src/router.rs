@@ -11,7 +11,11 @@ use toolgate_api::ErrorCode;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::api::{audit, auth, calls, health, keys, projects, tools, tools_edit, tools_revisions};
+use crate::api::{
+    groups, states,
+    agent_requests, alerts, audit, auth, calls, explain, health, keys, limits, permissions, policy_tests,
+    projects, recommendations, secrets, sessions, settings, tools, tools_edit, tools_revisions, usage, users,
+};
 use crate::error::ApiError;
 use crate::state::AppState;
 use crate::{middleware, openapi, web};
@@ -27,10 +31,31 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(auth::logout))
         .routes(routes!(auth::get_me))
         .routes(routes!(auth::get_jwks))
+        .routes(routes!(users::change_password))
+        .routes(routes!(users::list_users, users::create_user))
+        .routes(routes!(users::get_user, users::update_user, users::delete_user))
+        .routes(routes!(users::reset_user_password))
         .routes(routes!(projects::list_projects, projects::create_project))
         .routes(routes!(projects::get_project, projects::delete_project))
+        .routes(routes!(settings::get_settings, settings::replace_settings))
+        .routes(routes!(limits::get_limits, limits::replace_limits))
+        .routes(routes!(limits::get_limit_usage))
+        .routes(routes!(secrets::list_secrets))
+        .routes(routes!(
+            secrets::get_secret,
+            secrets::set_secret,
+            secrets::delete_secret
+        ))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::get_key, keys::revoke_key))
+        .routes(routes!(keys::rotate_key))
+        .routes(routes!(permissions::list_permissions))
+        .routes(routes!(permissions::list_permission_candidates))
+        .routes(routes!(
+            permissions::get_permission,
+            permissions::put_permission,
+            permissions::delete_permission
+        ))
         .routes(routes!(tools::list_tools, tools_edit::upload_tools))
         .routes(routes!(
             tools::get_tool,
@@ -41,9 +66,38 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(tools_revisions::get_tool_revision))
         .routes(routes!(tools_revisions::diff_tool_revisions))
         .routes(routes!(tools_revisions::restore_tool_revision))
+        .routes(routes!(groups::list_groups))
+        .routes(routes!(groups::get_group, groups::put_group, groups::delete_group))
+        .routes(routes!(groups::rename_group))
+        .routes(routes!(states::list_states))
+        .routes(routes!(states::get_state_graph))
+        .routes(routes!(states::get_state, states::put_state, states::delete_state))
+        .routes(routes!(states::rename_state))
         .routes(routes!(calls::resolve_tools))
+        .routes(routes!(recommendations::recommend_tools))
+        .routes(routes!(explain::explain_tools))
+        .routes(routes!(policy_tests::list_policy_tests, policy_tests::upload_policy_tests))
+        .routes(routes!(
+            policy_tests::get_policy_test,
+            policy_tests::replace_policy_test,
+            policy_tests::delete_policy_test
+        ))
+        .routes(routes!(policy_tests::run_policy_tests))
         .routes(routes!(calls::call_tool))
+        .routes(routes!(sessions::list_sessions, sessions::create_session))
+        .routes(routes!(sessions::get_session, sessions::end_session))
+        .routes(routes!(sessions::list_session_tools))
+        .routes(routes!(sessions::list_session_transitions))
+        .routes(routes!(agent_requests::create_agent_request))
         .routes(routes!(audit::list_audit_records))
+        .routes(routes!(audit::export_audit_records))
+        .routes(routes!(audit::stream_audit_records))
+        .routes(routes!(audit::get_audit_record))
+        .routes(routes!(usage::get_usage))
+        .routes(routes!(alerts::list_alerts))
+        .routes(routes!(alerts::acknowledge_alert))
+        .routes(routes!(alerts::list_server_alerts))
+        .routes(routes!(alerts::acknowledge_server_alert))
         .routes(routes!(health::get_health))
         .routes(routes!(health::get_readiness))
         .routes(routes!(health::get_metrics))

@@ -1,6 +1,7 @@
 //! From a configuration to a running application, and what goes on beside its requests.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -10,15 +11,24 @@ use toolgate_core::ids::UserId;
 use toolgate_executors::{EgressPolicy, ExecutorConfig, Executors};
 use toolgate_store::rows::UserRow;
 use toolgate_store::{Store, StoreError};
-use uuid::Uuid;
 
+use crate::alerts;
 use crate::auth::authenticator::{AuthSettings, Authenticator};
 use crate::auth::external::{HttpJwksFetch, JwksFetch};
+use crate::auth::guesses::SignInGuard;
 use crate::auth::password::{self, PasswordHasher};
 use crate::auth::signing;
 use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
+use crate::gateway::sessions;
+use crate::gateway::audit::seats::Seats;
+use crate::gateway::audit::tail::Tail;
+use crate::gateway::observe::{self, Observer};
+use crate::gateway::secrets;
 use crate::gateway::world::WorldHolder;
+use crate::middleware::TrustedProxies;
+use crate::secrets::Keyring;
+use crate::secrets::signing::seal as sealed_signing_key;
 use crate::serve::Shutdown;
 use crate::state::{App, AppState};
 use crate::telemetry::Metrics;
@@ -33,6 +43,14 @@ const SILENCE: TimeDelta = TimeDelta::seconds(30);
 const SIGN_INS_AT_ONCE: usize = 2;
 /// Sign-ins that may wait for their turn.
 const SIGN_INS_WAITING: usize = 64;
+/// Exports of the record at the same time: of one project, and of all.
+const EXPORTS: (usize, usize) = (2, 8);
+/// How often what was counted is written.
+const FLUSH: Duration = Duration::from_secs(3);
+/// How often it is looked for messages to send.
+const DELIVER: Duration = Duration::from_secs(2);
+/// How often it is written down when secrets were used.
+const SECRET_USES: Duration = Duration::from_secs(30);
 /// How often expired rows are dropped.
 const PRUNE: Duration = Duration::from_mins(10);
 
@@ -50,7 +68,6 @@ pub struct Started {
     pub app: AppState,
     /// The administrator, if this was the first start.
     pub first_admin: Option<FirstAdmin>,
-    instance: Uuid,
 }
 
 /// Opens the database, closes what an earlier run left open, and loads everything.
@@ -69,8 +86,9 @@ pub async fn start(
         .register_instance(instance, now)
         .await
         .context("registering this process in the database")?;
-    let closed = store
-        .close_abandoned(instance, now - SILENCE, now)
+    let records = store.records_writer(instance);
+    let closed = records
+        .close_abandoned(now - SILENCE, now)
         .await
         .context("closing abandoned calls")?;
     if closed > 0 {
@@ -81,15 +99,21 @@ pub async fn start(
     }
     let passwords = PasswordHasher::new(SIGN_INS_AT_ONCE, SIGN_INS_WAITING);
     let first_admin = bootstrap_admin(&config, &store, &passwords, clock.as_ref()).await?;
-    ensure_signing_key(&store, clock.as_ref()).await?;
+    let keyring = keyring(&config)?;
+    ensure_signing_key(&store, &keyring, clock.as_ref()).await?;
 
     let egress = EgressPolicy::parse(&config.egress_allow).context("TOOLGATE_EGRESS_ALLOW")?;
     let env = AllowedEnv::from_config(&config);
+    let proxies = TrustedProxies::parse(&config.trusted_proxies)
+        .map_err(anyhow::Error::msg)
+        .context("TOOLGATE_TRUSTED_PROXIES")?;
     let executors = Executors::new(ExecutorConfig::new(egress.clone(), Arc::new(env.clone())));
     let app = Arc::new(App {
         clock,
-        records: store.records_writer(instance),
-        world: WorldHolder::load(store.clone())
+        records,
+        tail: Tail::default(),
+        exports: Seats::new(EXPORTS.0, EXPORTS.1),
+        world: WorldHolder::load(store.clone(), Arc::clone(&keyring))
             .await
             .context("loading definitions")?,
         authenticator: authenticator(&config)?,
@@ -97,6 +121,13 @@ pub async fn start(
         executors,
         egress,
         env,
+        proxies,
+        sign_ins: SignInGuard::default(),
+        servers: AtomicU32::new(store.living_servers(now - SILENCE).await?),
+        keyring,
+        observer: Observer::load(&store, &metrics)
+            .await
+            .context("loading usage")?,
         metrics,
         shutdown,
         store,
@@ -105,28 +136,40 @@ pub async fn start(
     Ok(Started {
         app,
         first_admin,
-        instance,
     })
 }
 
 impl Started {
     /// Starts what goes on beside the requests; it ends when the server stops.
     pub fn spawn_background(&self) {
-        let instance = self.instance;
         every(
             &self.app,
             POLL,
             |app| async move { Ok(app.world.refresh().await?) },
         );
-        every(&self.app, HEARTBEAT, move |app| async move {
+        every(&self.app, HEARTBEAT, |app| async move {
             let now = app.clock.now();
-            app.store.heartbeat(instance, now).await?;
-            app.store.close_abandoned(instance, now - SILENCE, now).await?;
+            app.records.heartbeat(now).await?;
+            app.records.close_abandoned(now - SILENCE, now).await?;
+            let servers = app.store.living_servers(now - SILENCE).await?;
+            app.servers.store(servers, Ordering::Relaxed);
             Ok(())
         });
+        every(&self.app, SECRET_USES, |app| async move {
+            Ok(secrets::keep_uses(&app).await?)
+        });
+        every(&self.app, FLUSH, |app| async move { observe::flush(&app).await });
+        every(&self.app, DELIVER, |app| async move { alerts::deliver(&app).await });
         every(&self.app, PRUNE, |app| async move {
             let now = app.clock.now();
+            observe::prune(&app).await?;
             app.store.prune(now).await?;
+            app.store.prune_sessions(now - sessions::KEPT).await?;
+            if let Some(days) = app.config.audit.retention_days {
+                app.store
+                    .prune_records(now - TimeDelta::days(i64::from(days)))
+                    .await?;
+            }
             // A key may go when the last token it signed has expired.
             app.store
                 .drop_signing_keys(now - app.authenticator.policy().lifetime * 2)
@@ -192,15 +235,19 @@ async fn bootstrap_admin(
     let user = UserRow {
         id: UserId(clock.new_id()),
         username: config.admin.username.clone(),
+        display_name: None,
+        token_generation: 0,
         password_hash: passwords
             .hash(password)
             .await
             .context("hashing the administrator's password")?,
         system_admin: true,
+        disabled_at: None,
         created_at: clock.now(),
+        revision: 0,
     };
     match store.create_user(&user).await {
-        Ok(()) => Ok(Some(FirstAdmin {
+        Ok(_) => Ok(Some(FirstAdmin {
             username: user.username,
             generated_password: generated,
         })),
@@ -210,18 +257,30 @@ async fn bootstrap_admin(
     }
 }
 
-async fn ensure_signing_key(store: &Store, clock: &dyn Clock) -> anyhow::Result<()> {
+/// The keys that secrets are encrypted with.
+pub fn keyring(config: &Config) -> anyhow::Result<Arc<Keyring>> {
+    let keyring = config.secrets.keyring();
+    let keyring = keyring.map_err(|(setting, error)| anyhow::anyhow!("{setting}: {error}"))?;
+    Ok(Arc::new(keyring))
+}
+
+async fn ensure_signing_key(store: &Store, keyring: &Keyring, clock: &dyn Clock) -> anyhow::Result<()> {
     let directory = store.load_directory().await?;
     if directory.signing_keys.iter().all(|key| key.retired_at.is_some()) {
-        rotate_signing_key(store, clock).await?;
+        rotate_signing_key(store, keyring, clock).await?;
     }
     Ok(())
 }
 
 /// Makes a new key that signs from now on; tokens of the old ones stay valid until they expire.
-pub async fn rotate_signing_key(store: &Store, clock: &dyn Clock) -> anyhow::Result<String> {
+pub async fn rotate_signing_key(
+    store: &Store,
+    keyring: &Keyring,
+    clock: &dyn Clock,
+) -> anyhow::Result<String> {
     let now = clock.now();
     let key = signing::new_signing_key(now).context("making a signing key")?;
+    let key = sealed_signing_key(key, keyring).context("encrypting the signing key")?;
     store.add_signing_key(&key, now).await?;
     Ok(key.kid)
 }

@@ -1,15 +1,22 @@
 //! What every handler can reach.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 
 use toolgate_executors::{EgressPolicy, Executors};
 use toolgate_store::{RecordWriter, Store};
 
 use crate::auth::authenticator::Authenticator;
+use crate::auth::guesses::SignInGuard;
 use crate::auth::password::PasswordHasher;
 use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
+use crate::gateway::audit::seats::Seats;
+use crate::gateway::audit::tail::Tail;
+use crate::gateway::observe::Observer;
 use crate::gateway::world::WorldHolder;
+use crate::middleware::TrustedProxies;
+use crate::secrets::Keyring;
 use crate::serve::Shutdown;
 use crate::telemetry::Metrics;
 
@@ -26,6 +33,10 @@ pub struct App {
     pub store: Store,
     /// The batching writer of records.
     pub records: RecordWriter,
+    /// What is added to the record, for those who listen.
+    pub tail: Tail,
+    /// Who may export the record at a time.
+    pub exports: Seats,
     /// Who and what there is.
     pub world: WorldHolder,
     /// Who a credential belongs to.
@@ -38,8 +49,18 @@ pub struct App {
     pub egress: EgressPolicy,
     /// Which environment variables definitions may use.
     pub env: AllowedEnv,
+    /// Who is believed about a client's address.
+    pub proxies: TrustedProxies,
     /// Counters and histograms.
     pub metrics: Metrics,
+    /// What watches every decided request: usage, and suspicious patterns.
+    pub observer: Observer,
+    /// Failed sign-ins, counted.
+    pub sign_ins: SignInGuard,
+    /// The keys that secrets are encrypted with.
+    pub keyring: Arc<Keyring>,
+    /// How many servers share the database, as this one last knew.
+    pub servers: AtomicU32,
     /// Whether the server is stopping.
     pub shutdown: Shutdown,
 }

@@ -191,4 +191,26 @@ async fn acknowledged_calls_are_recorded_exactly_once_and_none_stays_open() {
             .all(|outcome| outcome == "succeeded" || outcome == "interrupted"),
         "a call stayed open"
     );
+
+    // While the server runs, and after a last crash.
+    assert_eq!(verify(folder.path()), Some(0));
+    server.kill();
+    assert_eq!(verify(folder.path()), Some(0));
+}
+
+/// The exit code of `toolgate audit verify`.
+fn verify(folder: &Path) -> Option<i32> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_toolgate"));
+    let output = command
+        .args(["audit", "verify"])
+        .env_clear()
+        .env(
+            "TOOLGATE_DATABASE_URL",
+            format!("sqlite:{}", folder.join("toolgate.db").display()),
+        )
+        .output()
+        .expect("it runs");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains(", whole"), "{text}");
+    output.status.code()
 }

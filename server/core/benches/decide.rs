@@ -12,23 +12,24 @@ use toolgate_core::definition::ToolDefinition;
 use toolgate_core::definition::model::Options;
 use toolgate_core::ids::ToolName;
 use toolgate_core::policy::groups::GroupSet;
-use toolgate_core::snapshot::{ProjectSnapshot, ToolInput};
+use toolgate_core::policy::moment::Moment;
+use toolgate_core::snapshot::{LabelInput, ProjectSnapshot, ToolInput};
 
-/// Tools and groups of one project.
-const SIZES: [(usize, usize); 5] = [
-    (10, 10),
-    (1_000, 10),
-    (1_000, 1_000),
-    (100_000, 10),
-    (100_000, 1_000),
+/// Tools, groups and states of one project.
+const SIZES: [(usize, usize, usize); 5] = [
+    (10, 10, 5),
+    (1_000, 10, 5),
+    (1_000, 1_000, 100),
+    (100_000, 10, 5),
+    (100_000, 1_000, 100),
 ];
 
 fn tool_name(index: usize) -> String {
     format!("tool-{index:06}")
 }
 
-/// Every tool is in three of the groups; every second one is restricted to two of five states.
-fn tools(count: usize, groups: usize) -> Vec<ToolInput> {
+/// Every tool is in three of the groups; every second one is restricted to two of the states, and leads to another.
+fn tools(count: usize, groups: usize, states: usize) -> Vec<ToolInput> {
     let in_groups = |index: usize| {
         [
             index % groups,
@@ -44,9 +45,9 @@ fn tools(count: usize, groups: usize) -> Vec<ToolInput> {
                 kind: "openapi".to_owned(),
                 description: "Searches the web and returns the ten best pages.".to_owned(),
                 group: Some(in_groups(index).to_vec()),
-                state: None,
+                state: (index % 2 == 0).then(|| format!("state-{}", (index + 1) % states)),
                 available_in_states: (index % 2 == 0)
-                    .then(|| vec![format!("state-{}", index % 5), "undefined".to_owned()]),
+                    .then(|| vec![format!("state-{}", index % states), "undefined".to_owned()]),
                 parameters: json!({
                     "type": "object",
                     "properties": {"q": {"type": "string"}, "num": {"type": "integer", "minimum": 1}},
@@ -72,10 +73,56 @@ fn grant(groups: usize) -> GroupSet {
         .collect()
 }
 
+/// A condition on each of the ten areas, of which half are open.
+fn conditions() -> Vec<LabelInput> {
+    (0..10)
+        .map(|area| LabelInput {
+            name: format!("area-{area}"),
+            description: String::new(),
+            condition: Some(format!(
+                "now.getHours('Europe/Berlin') >= {} && load.calls_in_flight < 100",
+                if area % 2 == 0 { 0 } else { 23 }
+            )),
+            revision: 1,
+            updated_at: DateTime::UNIX_EPOCH,
+            updated_by: "admin".to_owned(),
+        })
+        .collect()
+}
+
+/// What a snapshot takes beyond the definitions it is built from: told once, not timed.
+fn memory() {
+    let (count, groups, states) = SIZES[SIZES.len() - 1];
+    let Some(empty) = resident() else { return };
+    let inputs = tools(count, groups, states);
+    let Some(defined) = resident() else { return };
+    let started = std::time::Instant::now();
+    let snapshot = ProjectSnapshot::build(1, inputs, Vec::new(), None);
+    let took = started.elapsed();
+    let Some(built) = resident() else { return };
+    let per_tool = |bytes: u64| bytes / count as u64;
+    println!(
+        "{count} tools x {groups} groups x {states} states: built in {took:?}; {} bytes a tool for the definitions, {} \
+         more for the snapshot",
+        per_tool(defined.saturating_sub(empty)),
+        per_tool(built.saturating_sub(defined)),
+    );
+    drop(snapshot);
+}
+
+/// Bytes of memory that this process holds; `None` where the system does not say.
+fn resident() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+}
+
 fn decisions(criterion: &mut Criterion) {
+    memory();
     let mut bench = criterion.benchmark_group("decide");
-    for (count, groups) in SIZES {
-        let snapshot = ProjectSnapshot::build(1, tools(count, groups), Vec::new(), None);
+    let moment = Moment::at(DateTime::UNIX_EPOCH);
+    for (count, groups, states) in SIZES {
+        let snapshot = ProjectSnapshot::build(1, tools(count, groups, states), Vec::new(), None);
         let granted = grant(groups);
         let few: Vec<String> = granted
             .to_vec()
@@ -88,26 +135,38 @@ fn decisions(criterion: &mut Criterion) {
             .step_by((count / 1_000).max(1))
             .map(tool_name)
             .collect();
-        let size = format!("{count} tools, {groups} groups");
+        let size = format!("{count} tools, {groups} groups, {states} states");
 
         let mut next = names.iter().cycle();
         bench.bench_function(BenchmarkId::new("3 requested", &size), |run| {
             run.iter(|| {
                 let name = next.next().map_or("", String::as_str);
-                black_box(snapshot.decide(&granted, Some(&few), Some("state-1"), name))
+                black_box(snapshot.decide(&granted, Some(&few), Some("state-1"), name, &moment))
             });
         });
         bench.bench_function(BenchmarkId::new("all requested", &size), |run| {
             run.iter(|| {
                 let name = next.next().map_or("", String::as_str);
-                black_box(snapshot.decide(&granted, Some(&all), Some("state-1"), name))
+                black_box(snapshot.decide(&granted, Some(&all), Some("state-1"), name, &moment))
             });
         });
         bench.bench_function(BenchmarkId::new("resolve again", &size), |run| {
-            run.iter(|| black_box(snapshot.resolve(&granted, Some(&few), Some("state-1"))));
+            run.iter(|| black_box(snapshot.resolve(&granted, Some(&few), Some("state-1"), &moment)));
         });
         bench.bench_function(BenchmarkId::new("visible again", &size), |run| {
             run.iter(|| black_box(snapshot.visible(&granted)));
+        });
+        let conditioned = ProjectSnapshot::build(1, tools(count, groups, states), Vec::new(), None)
+            .with_labels(conditions(), Vec::new(), None);
+        let mut next = names.iter().cycle();
+        bench.bench_function(BenchmarkId::new("10 conditions, 3 requested", &size), |run| {
+            run.iter(|| {
+                let name = next.next().map_or("", String::as_str);
+                black_box(conditioned.decide(&granted, Some(&few), Some("state-1"), name, &moment))
+            });
+        });
+        bench.bench_function(BenchmarkId::new("10 conditions, resolve again", &size), |run| {
+            run.iter(|| black_box(conditioned.resolve(&granted, Some(&few), Some("state-1"), &moment)));
         });
     }
     bench.finish();
@@ -116,9 +175,9 @@ fn decisions(criterion: &mut Criterion) {
 fn builds(criterion: &mut Criterion) {
     let mut bench = criterion.benchmark_group("build");
     bench.sample_size(10);
-    for (count, groups) in SIZES {
-        let inputs = tools(count, groups);
-        let size = format!("{count} tools, {groups} groups");
+    for (count, groups, states) in SIZES {
+        let inputs = tools(count, groups, states);
+        let size = format!("{count} tools, {groups} groups, {states} states");
         bench.bench_function(BenchmarkId::new("from nothing", &size), |run| {
             run.iter_batched(
                 || inputs.clone(),

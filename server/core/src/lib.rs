@@ -3,10 +3,20 @@
 //! Time, randomness and everything stored come in as arguments, so that every rule can be tested as a table.
 //! To add a rule, put it in the module that owns its subject and give it a property or table test beside it.
 
+pub mod agent;
+pub mod alerts;
 pub mod arguments;
 pub mod definition;
+pub mod explain;
 pub mod ids;
+pub mod limits;
 pub mod policy;
+pub mod policy_tests;
 pub mod principal;
+pub mod record;
+pub mod recommend;
 pub mod redact;
+pub mod rename;
+pub mod session;
 pub mod snapshot;
+pub mod states;

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 pub use toolgate_api::auth::{PrincipalKind, Role};
 
+use crate::ids::{KeyId, UserId};
 use crate::policy::groups::GroupSet;
 
 /// A user, a service key or a subject of an external issuer.
@@ -28,6 +29,9 @@ pub struct PrincipalRef {
 }
 
 impl PrincipalRef {
+    /// The longest id, in bytes.
+    const LONGEST_ID: usize = 1024;
+
     /// What the text of a kind begins with, before the colon.
     #[must_use]
     pub const fn kind_word(kind: PrincipalKind) -> &'static str {
@@ -49,14 +53,43 @@ impl PrincipalRef {
         ]
         .into_iter()
         .find(|&kind| Self::kind_word(kind) == word)?;
-        let valid = match kind {
-            PrincipalKind::External => id.contains('|') && id.len() <= 1024,
-            PrincipalKind::User | PrincipalKind::ServiceKey => uuid::Uuid::try_parse(id).is_ok(),
+        let id = match kind {
+            PrincipalKind::External => {
+                let (issuer, subject) = id.split_once('|')?;
+                let plain = !issuer.is_empty() && !subject.is_empty() && !id.chars().any(char::is_control);
+                (plain && id.len() <= Self::LONGEST_ID).then(|| id.to_owned())?
+            }
+            // One spelling for each, because ids are compared as texts.
+            PrincipalKind::User | PrincipalKind::ServiceKey => uuid::Uuid::try_parse(id).ok()?.to_string(),
         };
-        valid.then(|| Self {
-            kind,
-            id: id.to_owned(),
-        })
+        Some(Self { kind, id })
+    }
+
+    /// A user.
+    #[must_use]
+    pub fn user(id: UserId) -> Self {
+        Self {
+            kind: PrincipalKind::User,
+            id: id.to_string(),
+        }
+    }
+
+    /// A service key.
+    #[must_use]
+    pub fn key(id: KeyId) -> Self {
+        Self {
+            kind: PrincipalKind::ServiceKey,
+            id: id.to_string(),
+        }
+    }
+
+    /// The id of a user or a key as it is elsewhere; `None` for external subjects.
+    #[must_use]
+    pub fn uuid(&self) -> Option<uuid::Uuid> {
+        match self.kind {
+            PrincipalKind::External => None,
+            PrincipalKind::User | PrincipalKind::ServiceKey => uuid::Uuid::try_parse(&self.id).ok(),
+        }
     }
 }
 
@@ -158,6 +191,45 @@ pub fn may_give(held: Role, given: Role) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_principal_has_one_text() {
+        let rows = [
+            (
+                "user:0199F7C2-5A8E-7C31-B7F8-0C5B2F6A9E11",
+                Some("user:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11"),
+            ),
+            (
+                "service_key:0199f7c25a8e7c31b7f80c5b2f6a9e11",
+                Some("service_key:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11"),
+            ),
+            (
+                "external:https://idp.test/|a|b",
+                Some("external:https://idp.test/|a|b"),
+            ),
+            ("external:https://idp.test/", None),
+            ("external:|agent", None),
+            ("external:https://idp.test/|", None),
+            ("external:https://idp.test/|a\n", None),
+            ("user:ada", None),
+            ("user", None),
+            ("User:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11", None),
+            ("", None),
+        ];
+        for (text, expected) in rows {
+            let parsed = PrincipalRef::parse(text);
+            assert_eq!(
+                parsed.as_ref().map(ToString::to_string).as_deref(),
+                expected,
+                "{text}"
+            );
+            if let Some(parsed) = parsed {
+                assert_eq!(PrincipalRef::parse(&parsed.to_string()), Some(parsed));
+            }
+        }
+        assert!(PrincipalRef::parse(&format!("external:i|{}", "s".repeat(1022))).is_some());
+        assert!(PrincipalRef::parse(&format!("external:i|{}", "s".repeat(1023))).is_none());
+    }
 
     #[test]
     fn who_may_give_which_role() {

@@ -15,6 +15,18 @@ pub trait EnvSource: Send + Sync {
     fn get(&self, name: &str) -> Option<SecretString>;
 }
 
+/// The secrets of the project that a call is in.
+pub trait SecretSource: Send + Sync {
+    /// The value of a secret; `None` when there is no such secret or it cannot be read.
+    fn get(&self, name: &str) -> Option<SecretString>;
+}
+
+impl fmt::Debug for dyn SecretSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretSource")
+    }
+}
+
 /// Limits and destinations of everything that is executed.
 #[derive(Clone)]
 pub struct ExecutorConfig {
@@ -32,6 +44,8 @@ pub struct ExecutorConfig {
     pub max_concurrent_per_tool: usize,
     /// Calls that may run at the same time.
     pub max_concurrent: usize,
+    /// Answers that may be streamed at the same time.
+    pub max_streams: usize,
 }
 
 impl ExecutorConfig {
@@ -46,6 +60,7 @@ impl ExecutorConfig {
             max_timeout: Duration::from_secs(300),
             max_concurrent_per_tool: 64,
             max_concurrent: 1024,
+            max_streams: 256,
         }
     }
 }
@@ -59,6 +74,7 @@ impl fmt::Debug for ExecutorConfig {
             .field("max_timeout", &self.max_timeout)
             .field("max_concurrent_per_tool", &self.max_concurrent_per_tool)
             .field("max_concurrent", &self.max_concurrent)
+            .field("max_streams", &self.max_streams)
             .finish_non_exhaustive()
     }
 }

@@ -14,9 +14,11 @@ use crate::egress::Resolve;
 use crate::egress::connector::SystemResolver;
 use crate::failure::Failure;
 use crate::guard::{Outcome, Refused, Slot, Slots};
+use crate::http::message;
 use crate::http::send::Sender;
+use crate::http::stream::{self, StreamLimits, StreamedAnswer};
 use crate::invocation::{Execution, Invocation};
-use crate::prepared::{Prepared, Template};
+use crate::prepared::{Prepared, Template, Values};
 
 /// How long a call waits for a free place before it is turned away. Long enough to smooth a burst, short enough that
 /// callers do not pile up behind a stuck upstream.
@@ -28,6 +30,7 @@ pub struct Executors {
     sender: Sender,
     slots: Slots,
     running: Semaphore,
+    streams: Arc<Semaphore>,
 }
 
 /// A tool that is left alone because its upstream failed several times in a row.
@@ -60,6 +63,7 @@ impl Executors {
             sender,
             slots: Slots::new(config.max_concurrent_per_tool),
             running: Semaphore::new(config.max_concurrent),
+            streams: Arc::new(Semaphore::new(config.max_streams)),
             config,
         }
     }
@@ -94,6 +98,35 @@ impl Executors {
         outcome
     }
 
+    /// Sends JSON to an address by POST and waits for the head of the answer, which is then read part by part. The address
+    /// passes the same gates as a tool's. Dropping the future or the answer closes the connection.
+    ///
+    /// # Errors
+    /// Why there is no answer, or that its status is not a success; see the table of error codes.
+    pub async fn post_json(
+        &self,
+        url: &str,
+        content: bytes::Bytes,
+        limits: StreamLimits,
+    ) -> Result<StreamedAnswer, Failure> {
+        stream::post_json(&self.sender, &self.streams, url, content, limits).await
+    }
+
+    /// Sends a message to an address: JSON by POST, of which only the status comes back. The address passes the same gates
+    /// as a tool's; redirects are not followed.
+    ///
+    /// # Errors
+    /// Why no answer came back in time. An answer with any status is an answer.
+    pub async fn post_message(
+        &self,
+        url: &str,
+        headers: &[(http::HeaderName, http::HeaderValue)],
+        content: bytes::Bytes,
+        within: Duration,
+    ) -> Result<u16, Failure> {
+        message::post_message(&self.sender, url, headers, content, within).await
+    }
+
     /// The tools whose breaker is open now, in no particular order.
     #[must_use]
     pub fn open_breakers(&self) -> Vec<BreakerReport> {
@@ -117,7 +150,12 @@ impl Executors {
     ) -> Result<Execution, Failure> {
         let start = Instant::now();
         let deadline = start + prepared.timeout;
-        let plan = template.plan(invocation.arguments, &invocation.envs, &*self.config.envs)?;
+        let values = Values {
+            envs: &*self.config.envs,
+            secrets: invocation.secrets.as_deref(),
+        };
+        let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
+        plan.hand_on(invocation.trace);
         let pass = slot.breaker.admit(start).map_err(|Refused { retry_after_s }| {
             Failure::busy(
                 "the tool's upstream failed several times in a row and is left alone for a while",

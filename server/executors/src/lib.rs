@@ -27,8 +27,9 @@ mod jina;
 mod prepared;
 mod redact;
 
-pub use config::{EnvSource, ExecutorConfig};
+pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Resolve};
 pub use executors::{BreakerReport, Executors};
 pub use failure::Failure;
+pub use http::stream::{StreamLimits, StreamedAnswer};
 pub use invocation::{Execution, Invocation};

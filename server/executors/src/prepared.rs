@@ -7,8 +7,9 @@ use std::time::Duration;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use toolgate_core::definition::model::ToolDefinition;
+use toolgate_core::definition::source::ValueSource;
 
-use crate::config::{EnvSource, ExecutorConfig};
+use crate::config::{EnvSource, ExecutorConfig, SecretSource};
 use crate::failure::Failure;
 use crate::http::answer;
 use crate::http::plan::{Inputs, RequestPlan};
@@ -74,14 +75,14 @@ impl Template {
         &self,
         arguments: Map<String, Value>,
         envs: &BTreeMap<String, String>,
-        source: &dyn EnvSource,
+        values: Values<'_>,
     ) -> Result<RequestPlan, Failure> {
-        let envs = resolve(envs, source)?;
+        let envs = values.all(envs)?;
         match self {
             Self::Http(template) => {
                 let credential = template
                     .credential_env()
-                    .map(|name| required(source, name))
+                    .map(|name| values.required(name))
                     .transpose()?;
                 template.plan(&Inputs {
                     arguments,
@@ -90,7 +91,7 @@ impl Template {
                 })
             }
             Self::Jina(template) => {
-                let credential = match value_of(source, template.credential_env()) {
+                let credential = match values.get(template.credential_env()) {
                     Some(key) => Some(key),
                     None if template.may_be_anonymous() => None,
                     None => return Err(missing(template.credential_env())),
@@ -113,25 +114,43 @@ impl Template {
     }
 }
 
-fn resolve(
-    envs: &BTreeMap<String, String>,
-    source: &dyn EnvSource,
-) -> Result<BTreeMap<String, SecretString>, Failure> {
-    envs.iter()
-        .map(|(parameter, name)| Ok((parameter.clone(), required(source, name)?)))
-        .collect()
+/// Where the values come from that definitions only name.
+#[derive(Clone, Copy)]
+pub(crate) struct Values<'a> {
+    /// What tools may use of the server's environment.
+    pub(crate) envs: &'a dyn EnvSource,
+    /// The secrets of the call's project.
+    pub(crate) secrets: Option<&'a dyn SecretSource>,
 }
 
-fn required(source: &dyn EnvSource, name: &str) -> Result<SecretString, Failure> {
-    value_of(source, name).ok_or_else(|| missing(name))
-}
+impl Values<'_> {
+    fn all(self, names: &BTreeMap<String, String>) -> Result<BTreeMap<String, SecretString>, Failure> {
+        names
+            .iter()
+            .map(|(parameter, name)| Ok((parameter.clone(), self.required(name)?)))
+            .collect()
+    }
 
-fn value_of(source: &dyn EnvSource, name: &str) -> Option<SecretString> {
-    source.get(name).filter(|value| !value.expose_secret().is_empty())
+    fn required(self, name: &str) -> Result<SecretString, Failure> {
+        self.get(name).ok_or_else(|| missing(name))
+    }
+
+    fn get(self, name: &str) -> Option<SecretString> {
+        match ValueSource::of(name) {
+            ValueSource::Env(name) => self.envs.get(name),
+            ValueSource::Secret(name) => self.secrets.and_then(|secrets| secrets.get(name)),
+        }
+        .filter(|value| !value.expose_secret().is_empty())
+    }
 }
 
 fn missing(name: &str) -> Failure {
-    Failure::misconfigured(format!(
-        "the environment variable {name} is not set or not offered to tools: set it and list it in TOOLGATE_TOOL_ENV"
-    ))
+    Failure::misconfigured(match ValueSource::of(name) {
+        ValueSource::Env(name) => format!(
+            "the environment variable {name} is not set or not offered to tools: set it and list it in TOOLGATE_TOOL_ENV"
+        ),
+        ValueSource::Secret(name) => format!(
+            "the project has no secret {name}, or the server cannot read it: set it under /projects/{{project_id}}/secrets/{name}"
+        ),
+    })
 }

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
@@ -14,9 +16,25 @@ const MESSAGE_CHARS: usize = 500;
 /// Shorter values (`true`, `eu`, `8080`) are settings rather than secrets: masking them in results would spoil results.
 const MIN_RESULT_SECRET: usize = 8;
 
+/// What JavaScript's `encodeURIComponent` leaves as it is.
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')');
+
 /// The secret values of one request.
 #[derive(Clone, Default)]
-pub(crate) struct Secrets(Vec<SecretString>);
+pub(crate) struct Secrets {
+    /// The values themselves, and the forms under which an upstream may echo them, the longest first.
+    forms: Vec<SecretString>,
+    number: usize,
+}
 
 impl Secrets {
     /// Adds a value, and the forms under which an upstream may echo it.
@@ -25,26 +43,41 @@ impl Secrets {
         if value.is_empty() {
             return;
         }
-        let encoded = utf8_percent_encode(value, NON_ALPHANUMERIC).to_string();
-        let json = serde_json::to_string(value).unwrap_or_default();
-        let escaped = json.trim_matches('"');
-        if encoded != value {
-            self.0.push(encoded.into());
+        let mut forms = vec![
+            utf8_percent_encode(value, NON_ALPHANUMERIC).to_string(),
+            utf8_percent_encode(value, COMPONENT).to_string(),
+            url::form_urlencoded::byte_serialize(value.as_bytes()).collect(),
+            serde_json::to_string(value)
+                .unwrap_or_default()
+                .trim_matches('"')
+                .to_owned(),
+        ];
+        if value.len() >= MIN_RESULT_SECRET {
+            forms.extend([
+                hex(value, u8::to_ascii_lowercase),
+                hex(value, u8::to_ascii_uppercase),
+            ]);
+            forms.extend((0..3).flat_map(|shift| base64_at(value, shift)));
         }
-        if escaped != value {
-            self.0.push(escaped.into());
-        }
-        self.0.push(secret.clone());
+        forms.retain(|form| form != value);
+        forms.sort_unstable();
+        forms.dedup();
+        self.forms.extend(forms.into_iter().map(SecretString::from));
+        self.forms.push(secret.clone());
+        // The longest first: what is left around a part of a form that was masked would be more than nothing.
+        self.forms
+            .sort_by_key(|form| std::cmp::Reverse(form.expose_secret().len()));
+        self.number += 1;
     }
 
     /// Whether the request carries no secret.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.forms.is_empty()
     }
 
     /// Whether any of the values occurs in the bytes.
     pub(crate) fn occur_in(&self, bytes: &[u8]) -> bool {
-        self.0.iter().any(|secret| {
+        self.forms.iter().any(|secret| {
             let needle = secret.expose_secret().as_bytes();
             bytes.windows(needle.len()).any(|window| window == needle)
         })
@@ -68,7 +101,7 @@ impl Secrets {
     /// Masks the values in every string and key of a result.
     pub(crate) fn clean(&self, value: &mut Value) {
         if self
-            .0
+            .forms
             .iter()
             .any(|secret| secret.expose_secret().len() >= MIN_RESULT_SECRET)
         {
@@ -97,13 +130,19 @@ impl Secrets {
                 }
                 fields.values_mut().for_each(|field| self.clean_value(field));
             }
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            // A value of digits may come back as a number.
+            Value::Number(number) => {
+                if let Cow::Owned(clean) = self.redact(&number.to_string(), MIN_RESULT_SECRET) {
+                    *value = Value::String(clean);
+                }
+            }
+            Value::Null | Value::Bool(_) => {}
         }
     }
 
     fn redact<'a>(&self, text: &'a str, min_len: usize) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
-        for secret in &self.0 {
+        for secret in &self.forms {
             let value = secret.expose_secret();
             if value.len() >= min_len && text.contains(value) {
                 text = Cow::Owned(text.replace(value, MASK));
@@ -113,9 +152,31 @@ impl Secrets {
     }
 }
 
+fn hex(value: &str, case: fn(&u8) -> u8) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digit = |nibble: u8| char::from(case(&DIGITS[usize::from(nibble)]));
+    value
+        .bytes()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}
+
+/// The characters of base64 that come from the value alone when so many bytes (modulo 3) stand before it, in both
+/// alphabets. So the value is found inside of something longer that was encoded, too.
+fn base64_at(value: &str, shift: usize) -> [String; 2] {
+    let mut bytes = vec![0; shift];
+    bytes.extend_from_slice(value.as_bytes());
+    let (first, end) = ((shift * 8).div_ceil(6), bytes.len() * 8 / 6);
+    let inner = |text: String| text.get(first..end).unwrap_or_default().to_owned();
+    [
+        inner(STANDARD_NO_PAD.encode(&bytes)),
+        inner(URL_SAFE_NO_PAD.encode(&bytes)),
+    ]
+}
+
 impl fmt::Debug for Secrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secrets({})", self.0.len())
+        write!(f, "Secrets({})", self.number)
     }
 }
 
@@ -164,6 +225,39 @@ mod tests {
             value,
             json!({"echo": "Bearer [redacted]", "[redacted]": [true, "eu", {"deep": "x[redacted]x"}]})
         );
+    }
+
+    #[test]
+    fn every_form_in_which_a_value_may_come_back_is_masked() {
+        use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+        let value = "k/1+2 ~3\"?é>>";
+        let secrets = secrets(&[value]);
+        let mut shown = vec![
+            value.to_owned(),
+            serde_json::to_string(value).expect("JSON"),
+            utf8_percent_encode(value, NON_ALPHANUMERIC).to_string(),
+            utf8_percent_encode(value, COMPONENT).to_string(),
+            url::form_urlencoded::byte_serialize(value.as_bytes()).collect(),
+            hex(value, u8::to_ascii_lowercase),
+            hex(value, u8::to_ascii_uppercase),
+        ];
+        for around in ["", "a", "ab", "abc", "user:"] {
+            let whole = format!("{around}{value}{around}");
+            shown.extend([STANDARD.encode(&whole), URL_SAFE.encode(&whole)]);
+        }
+        for text in shown {
+            let mut result = json!({ "echo": text });
+            secrets.clean(&mut result);
+            assert!(result["echo"].as_str().expect("text").contains(MASK), "{text}");
+            assert!(secrets.message(&text).contains(MASK), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_digits_is_masked_as_a_number_too() {
+        let mut value = json!({"pin": 123_456_789_012_u64, "other": 12_345_678});
+        secrets(&["123456789012"]).clean(&mut value);
+        assert_eq!(value, json!({"pin": "[redacted]", "other": 12_345_678}));
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! Signing in and out, who one is, and the public keys of our tokens.
 
+use std::net::IpAddr;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use secrecy::ExposeSecret;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership};
+use toolgate_core::ids::UserId;
 
 use crate::auth::authenticator::Credential;
-use crate::auth::password::PasswordError;
+use crate::auth::directory::Directory;
 use crate::error::{ApiError, ApiResult};
-use crate::extract::{Caller, Json};
+use crate::extract::{Caller, ClientAddress, Json};
 use crate::state::{App, AppState};
 
 /// The session cookie's name where browsers reach the server by https; the prefix makes them insist on `Secure`.
@@ -21,42 +24,67 @@ const PLAIN_COOKIE: &str = "toolgate";
 
 /// Sign in with a password
 ///
-/// Answers with an access token for API clients, and sets the same token as an `HttpOnly`, `SameSite=Strict` session
+/// After too many failures for a name or from an address it answers 429 for a while. A success
+/// answers with an access token for API clients, and sets the same token as an `HttpOnly`, `SameSite=Strict` session
 /// cookie for browsers.
 #[utoipa::path(post, path = "/auth/login", tag = "auth", request_body = LoginRequest, security(()),
     responses((status = 200, description = "Signed in", body = LoginResponse)))]
-pub async fn login(State(app): State<AppState>, Json(request): Json<LoginRequest>) -> ApiResult<Response> {
+pub async fn login(
+    State(app): State<AppState>,
+    ClientAddress(address): ClientAddress,
+    Json(request): Json<LoginRequest>,
+) -> ApiResult<Response> {
     let world = app.world.now();
     let user = world.directory.user_by_name(&request.username).cloned();
     let stored = user.as_ref().map(|user| user.password_hash.as_str());
-    let matches = app
-        .passwords
-        .verify(stored, request.password.into())
-        .await
-        .map_err(|error| match error {
-            PasswordError::Busy => ApiError::new(
-                ErrorCode::Unavailable,
-                "Too many people sign in at once. Try again shortly.",
-            )
-            .retry_after(1),
-            other => ApiError::internal(&other),
-        })?;
-    let Some(user) = user.filter(|_| matches) else {
+    let matches = verify_password(&app, address, &request.username, stored, request.password.into()).await?;
+    let Some(user) = user.filter(|user| matches && user.disabled_at.is_none()) else {
         tracing::info!(
             username = request.username.chars().take(64).collect::<String>(),
             "sign-in refused"
         );
+        app.observer.refused_sign_in(address, app.clock.now());
         return Err(ApiError::new(
             ErrorCode::Unauthenticated,
             "The user name or the password is wrong.",
         ));
     };
+    signed_in(&app, &world.directory, user.id)
+}
+
+/// Whether a password is the right one. Too many wrong ones for a name or from an address are answered 429 for a while.
+pub(super) async fn verify_password(
+    app: &App,
+    address: Option<IpAddr>,
+    username: &str,
+    stored: Option<&str>,
+    given: SecretString,
+) -> ApiResult<bool> {
+    let now = app.clock.now();
+    let attempt = app.sign_ins.attempt(username, address, now).map_err(|seconds| {
+        app.observer.refused_sign_in(address, now);
+        ApiError::new(
+            ErrorCode::RateLimited,
+            format!("Too many wrong passwords were tried. Try again in {seconds} s."),
+        )
+        .retry_after(seconds)
+    })?;
+    let matches = app.passwords.verify(stored, given).await;
+    // What could not be tried counts as little as what is right.
+    if !matches!(matches, Ok(false)) {
+        app.sign_ins.succeeded(&attempt, now);
+    }
+    Ok(matches?)
+}
+
+/// A new token for a user who has just proven to be the one, in the answer and as a cookie.
+pub(super) fn signed_in(app: &App, directory: &Directory, user: UserId) -> ApiResult<Response> {
     let issued = app
         .authenticator
-        .issue(&world.directory, user.id, app.clock.new_id(), app.clock.now())
+        .issue(directory, user, app.clock.new_id(), app.clock.now())
         .map_err(|error| ApiError::internal(&error))?;
     let token = issued.token.expose_secret();
-    let cookie = cookie(&app, token, issued.expires_in)?;
+    let cookie = cookie(app, token, issued.expires_in)?;
     let body = LoginResponse {
         access_token: token.to_owned(),
         token_type: "Bearer".to_owned(),
@@ -101,7 +129,8 @@ pub async fn get_me(caller: Caller) -> ApiResult<axum::Json<Me>> {
         .world
         .projects()
         .filter_map(|project| {
-            let grant = caller.identity.grant(&caller.world.directory, &project.row)?;
+            let directory = &caller.world.directory;
+            let grant = caller.identity.grant(directory, &project.row, caller.now)?;
             Some(Membership {
                 project_id: project.row.id.to_string(),
                 role: grant.role,

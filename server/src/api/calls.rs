@@ -4,10 +4,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::calls::{CallContext, CallRequest, CallResponse, ResolveRequest, ResolveResponse};
-use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_api::ErrorCode;
 use toolgate_core::ids::CallId;
 use toolgate_store::rows::IdempotencyKey;
+use uuid::Uuid;
 
+use super::{bounds, limits};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{InProject, Json, Use};
 use crate::gateway::idempotency::{self, Answer};
@@ -20,7 +22,8 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// What is available
 ///
 /// Applies the rule of groups and states to every tool, exactly as a call would, and says which test hides the
-/// others. Asking for groups that were not granted is refused as a whole. Every question is recorded.
+/// others. Asking for groups that were not granted is refused as a whole. With `session_id` the session's state and
+/// groups are used. Every question is recorded.
 #[utoipa::path(post, path = "/projects/{project_id}/resolve", tag = "calls", params(super::ProjectPath), request_body = ResolveRequest,
     responses((status = 200, description = "What is available", body = ResolveResponse)))]
 pub async fn resolve_tools(
@@ -28,7 +31,12 @@ pub async fn resolve_tools(
     place: InProject<Use>,
     Json(request): Json<ResolveRequest>,
 ) -> ApiResult<axum::Json<ResolveResponse>> {
-    check(request.group.as_deref(), request.state.as_deref(), None)?;
+    check(
+        request.group.as_deref(),
+        request.state.as_deref(),
+        request.session_id,
+        request.context.as_ref(),
+    )?;
     resolve::resolve(&app, &place.project, &place.asker(), &request)
         .await
         .map(axum::Json)
@@ -37,11 +45,14 @@ pub async fn resolve_tools(
 /// Call a tool
 ///
 /// Decides, records, executes, records and answers. A refused call is a problem (403, 404, 422) and runs nothing; an
-/// admitted call is answered 200 whether the tool succeeded or failed, and `status` says which. With
+/// admitted call is answered 200 whether the tool succeeded or failed, and `status` says which. With `session_id`
+/// the session's state and groups are used, and a success moves its state. With
 /// `Idempotency-Key` a repeated request is answered again and not run again, for 24 hours.
 #[utoipa::path(post, path = "/projects/{project_id}/calls", tag = "calls", params(super::ProjectPath, IdempotencyHeader), request_body = CallRequest,
     responses((status = 200, description = "The call was admitted and has ended", body = CallResponse,
-        headers(("Idempotency-Replayed" = String, description = "`true` when this repeats an earlier answer")))))]
+        headers(("Idempotency-Replayed" = String, description = "`true` when this repeats an earlier answer"),
+            ("RateLimit-Policy" = String, description = "The limits that apply to this call, if any: `\"name\";q=100;w=60`"),
+            ("RateLimit" = String, description = "What is left of each: `\"name\";r=50;t=30`")))))]
 pub async fn call_tool(
     State(app): State<AppState>,
     headers: HeaderMap,
@@ -51,10 +62,23 @@ pub async fn call_tool(
     check(
         request.group.as_deref(),
         request.state.as_deref(),
+        request.session_id,
         request.context.as_ref(),
     )?;
+    let limited = (!place.project.limits.is_empty()).then(|| request.tool.clone());
+    let answer = call(&app, &headers, &place, request).await;
+    limits::with_standing(&app, &place, limited.as_deref(), answer)
+}
+
+/// Calls once, or repeats an earlier answer.
+async fn call(
+    app: &AppState,
+    headers: &HeaderMap,
+    place: &InProject<Use>,
+    request: CallRequest,
+) -> ApiResult<Response> {
     let asker = place.asker();
-    let key = idempotency_key(&headers)?.map(|key| IdempotencyKey {
+    let key = idempotency_key(headers)?.map(|key| IdempotencyKey {
         project: place.project.row.uid,
         principal_id: asker.principal.id.clone(),
         key,
@@ -62,13 +86,13 @@ pub async fn call_tool(
     let id = CallId(app.clock.new_id());
     // Both boxed, because the layers around a handler move its future several times, and these are large.
     if key.is_none() {
-        let response = Box::pin(call::call(&app, &place.project, &asker, id, request, None)).await?;
+        let response = Box::pin(call::call(app, &place.project, &asker, id, request, None)).await?;
         return Ok(axum::Json(response).into_response());
     }
     let again = request.clone();
     let settle = key.clone();
-    let work = || call::call(&app, &place.project, &asker, id, request, settle);
-    match Box::pin(idempotency::once(&app, key, &again, id, work)).await? {
+    let work = || call::call(app, &place.project, &asker, id, request, settle);
+    match Box::pin(idempotency::once(app, key, &again, id, work)).await? {
         Answer::Fresh(response) => Ok(axum::Json(response).into_response()),
         Answer::Replayed(body) => {
             Ok(([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response())
@@ -110,46 +134,21 @@ fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
     }
 }
 
-/// Bounds what will be kept in the record.
-fn check(group: Option<&[String]>, state: Option<&str>, context: Option<&CallContext>) -> ApiResult<()> {
-    let mut errors = Vec::new();
-    let mut too_long = |pointer: String, text: &str, limit: usize| {
-        if text.chars().count() > limit {
-            errors.push(Diagnostic::error(format!("has more than {limit} characters")).at_pointer(pointer));
-        }
-    };
-    for (at, name) in group.unwrap_or_default().iter().enumerate().take(1001) {
-        too_long(format!("/group/{at}"), name, 128);
-    }
-    too_long("/state".to_owned(), state.unwrap_or_default(), 128);
-    if let Some(context) = context {
-        let ids = [
-            ("channel_id", &context.channel_id),
-            ("agent_id", &context.agent_id),
-            ("agent_turn_id", &context.agent_turn_id),
-            ("step_id", &context.step_id),
-            ("tool_call_id", &context.tool_call_id),
-            ("parent_step_id", &context.parent_step_id),
-            ("trace_id", &context.trace_id),
-            ("context_box_id", &context.context_box_id),
-        ];
-        for (name, value) in ids {
-            too_long(
-                format!("/context/{name}"),
-                value.as_deref().unwrap_or_default(),
-                256,
-            );
-        }
-    }
-    if group.is_some_and(|names| names.len() > 1000) {
-        errors.push(Diagnostic::error("has more than 1000 names").at_pointer("/group"));
-    }
-    if errors.is_empty() {
+/// Bounds what will be kept in the record, and sorts out what a session excludes.
+fn check(
+    group: Option<&[String]>,
+    state: Option<&str>,
+    session: Option<Uuid>,
+    context: Option<&CallContext>,
+) -> ApiResult<()> {
+    let mut errors = bounds::faults(group, state, context);
+    if errors.is_empty() && (session.is_none() || state.is_none()) {
         return Ok(());
     }
-    Err(ApiError::new(
-        ErrorCode::InvalidRequest,
-        "The request is too large to be recorded.",
-    )
-    .errors(errors))
+    let mut detail = "The request is too large to be recorded.";
+    if session.is_some() && state.is_some() {
+        detail = "The request contradicts itself, or is too large to be recorded.";
+        errors.push(bounds::state_beside_session());
+    }
+    Err(ApiError::new(ErrorCode::InvalidRequest, detail).errors(errors))
 }

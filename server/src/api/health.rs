@@ -1,12 +1,15 @@
 //! For operators and their probes.
 
 use axum::extract::State;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use secrecy::{ExposeSecret, SecretString};
 use serde::Serialize;
+use subtle::ConstantTimeEq;
 use toolgate_api::ErrorCode;
 
 use crate::error::{ApiError, ApiResult};
+use crate::gateway::observe;
 use crate::state::AppState;
 
 /// A healthy answer.
@@ -47,10 +50,27 @@ pub async fn get_readiness(State(app): State<AppState>) -> ApiResult<axum::Json<
 
 /// Metrics for Prometheus
 ///
-/// In the text exposition format. Labels come from closed sets; no project, tool, group or principal is named.
+/// In the text exposition format. Metrics named `agent_...` name projects, groups, tools and states, up to a bound; no
+/// principal is named. With `telemetry.metrics_token` configured it asks for that token as a bearer token.
 #[utoipa::path(get, path = "/metrics", tag = "operations", security(()),
     responses((status = 200, description = "Metrics", body = String, content_type = "text/plain")))]
-pub async fn get_metrics(State(app): State<AppState>) -> Response {
+pub async fn get_metrics(State(app): State<AppState>, headers: HeaderMap) -> ApiResult<Response> {
+    if let Some(token) = &app.config.telemetry.metrics_token
+        && !shows(&headers, token)
+    {
+        return Err(ApiError::new(
+            ErrorCode::Unauthenticated,
+            "Reading the metrics takes the configured token: send `Authorization: Bearer <token>`.",
+        ));
+    }
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    ([(header::CONTENT_TYPE, kind)], app.metrics.render()).into_response()
+    let text = app.metrics.render() + &observe::availability(&app);
+    Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
+}
+
+fn shows(headers: &HeaderMap, token: &SecretString) -> bool {
+    let shown = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+    shown.is_some_and(|shown| shown.ct_eq(token.expose_secret().as_bytes()).into())
 }

@@ -3,23 +3,27 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use chrono::TimeDelta;
+use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret;
-use toolgate_api::keys::{CreateKey, CreatedKey, Key, KeyPage};
+use toolgate_api::keys::{CreateKey, CreatedKey, Key, KeyPage, RotateKey};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::KeyId;
-use toolgate_core::policy::groups::GroupSet;
-use toolgate_core::principal::may_give;
+use toolgate_core::principal::PrincipalRef;
 use toolgate_store::rows::KeyRow;
 use uuid::Uuid;
 
 use super::cursor;
 use super::precondition::{IfMatch, etag};
 use super::projects::PageQuery;
-use crate::auth::api_key;
+use crate::auth::directory::Directory;
 use crate::error::{ApiError, ApiResult};
-use crate::extract::{InProject, Json, ManageKeys, Path, Query};
+use crate::extract::{Caller, InProject, Json, ManageKeys, Path, Query};
+use crate::gateway::access::check_group_name;
+use crate::gateway::keys;
 use crate::state::AppState;
+
+/// The longest time for which the secret before a rotation works: 30 days.
+const MAX_OVERLAP_S: u32 = 2_592_000;
 
 /// Create a key
 ///
@@ -34,53 +38,65 @@ pub async fn create_key(
     Json(request): Json<CreateKey>,
 ) -> ApiResult<Response> {
     check(&request)?;
-    let groups: GroupSet = request.groups.iter().cloned().collect();
-    let missing = place.grant.groups.missing(&groups);
-    if !missing.is_empty() {
-        return Err(ApiError::new(
-            ErrorCode::Forbidden,
-            format!(
-                "You cannot give groups that you do not hold: {}.",
-                missing.join(", ")
-            ),
-        )
-        .missing_groups(missing));
-    }
-    if !may_give(place.grant.role, request.role) {
-        return Err(ApiError::new(
-            ErrorCode::Forbidden,
-            "You cannot give a role that may more than your own.",
-        ));
-    }
-    let now = app.clock.now();
-    let minted = api_key::mint().map_err(|error| ApiError::internal(&error))?;
-    let row = KeyRow {
-        id: KeyId(app.clock.new_id()),
-        project: place.project.row.uid,
-        name: request.name.trim().to_owned(),
-        prefix: minted.prefix,
-        digest: minted.digest,
-        role: request.role,
-        groups: groups.to_vec(),
-        created_at: now,
-        created_by: place.caller.identity.principal.name.clone(),
-        expires_at: request
-            .expires_in_s
-            .map(|seconds| now + TimeDelta::seconds(i64::from(seconds))),
-        revoked_at: None,
-    };
-    app.store.create_key(&row).await?;
-    app.world.refresh().await?;
+    let created = keys::create(&app, place.caller.actor(), &place.project, request);
+    let keys::Minted { row, secret } = Box::pin(created).await?;
     let location = format!("/projects/{}/keys/{}", place.project.row.id, row.id);
+    let directory = &app.world.now().directory;
+    let now = app.clock.now();
     let headers = [
-        (header::ETAG, etag(&tag(&row))),
+        (header::ETAG, etag(&tag(directory, &row))),
         (header::LOCATION, super::header_value(&location)),
     ];
     let body = CreatedKey {
-        secret: minted.text.expose_secret().to_owned(),
-        key: wire(&row),
+        secret: secret.expose_secret().to_owned(),
+        key: wire(directory, &row, now),
     };
     Ok((StatusCode::CREATED, headers, axum::Json(body)).into_response())
+}
+
+/// Replace the secret of a key
+///
+/// The new secret is in this answer and nowhere else; the old one works for `overlap_s` seconds more. Role and groups stay
+/// as they are. Whoever learns the secret may do what the key may, so the caller must hold all of it. With `If-Match` only
+/// if the key is still the one that was read.
+#[utoipa::path(post, path = "/projects/{project_id}/keys/{key_id}/rotate", tag = "keys", params(super::ProjectPath, KeyPath),
+    request_body = RotateKey,
+    responses((status = 200, description = "Replaced", body = CreatedKey, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn rotate_key(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<ManageKeys>,
+    Path((_, id)): Path<(String, Uuid)>,
+    Json(request): Json<RotateKey>,
+) -> ApiResult<Response> {
+    let precondition = IfMatch::optional(&headers)?;
+    if request.overlap_s > MAX_OVERLAP_S {
+        return Err(
+            ApiError::new(ErrorCode::InvalidRequest, "The key cannot be rotated like this.").errors(vec![
+                Diagnostic::error("must be from 0 to 2592000 seconds").at_pointer("/overlap_s"),
+            ]),
+        );
+    }
+    let matches = |directory: &Directory, row: &KeyRow| match &precondition {
+        Some(condition) => condition.check(&tag(directory, row)),
+        None => Ok(()),
+    };
+    let change = keys::rotate(
+        &app,
+        place.caller.actor(),
+        &place.project,
+        KeyId(id),
+        request.overlap_s,
+        matches,
+    );
+    let keys::Minted { row, secret } = Box::pin(change).await?;
+    let directory = &app.world.now().directory;
+    let body = CreatedKey {
+        secret: secret.expose_secret().to_owned(),
+        key: wire(directory, &row, app.clock.now()),
+    };
+    let tag = etag(&tag(directory, &row));
+    Ok(([(header::ETAG, tag)], axum::Json(body)).into_response())
 }
 
 /// List keys
@@ -106,8 +122,12 @@ pub async fn list_keys(
         .take(limit + 1)
         .collect();
     let (rows, next_cursor) = cursor::page(rows, limit, |row| row.id.to_string());
+    let Caller { world, now, .. } = &place.caller;
     Ok(axum::Json(KeyPage {
-        items: rows.into_iter().map(wire).collect(),
+        items: rows
+            .into_iter()
+            .map(|row| wire(&world.directory, row, *now))
+            .collect(),
         next_cursor,
     }))
 }
@@ -121,8 +141,14 @@ pub async fn get_key(
     place: InProject<ManageKeys>,
     Path((_, id)): Path<(String, Uuid)>,
 ) -> ApiResult<Response> {
-    let row = find(&place, id)?;
-    Ok(([(header::ETAG, etag(&tag(&row)))], axum::Json(wire(&row))).into_response())
+    let Caller { world, now, .. } = &place.caller;
+    let row = keys::find(world, &place.project, KeyId(id))?;
+    let tag = etag(&tag(&world.directory, &row));
+    Ok((
+        [(header::ETAG, tag)],
+        axum::Json(wire(&world.directory, &row, *now)),
+    )
+        .into_response())
 }
 
 /// Revoke a key
@@ -137,10 +163,9 @@ pub async fn revoke_key(
     Path((_, id)): Path<(String, Uuid)>,
 ) -> ApiResult<StatusCode> {
     let precondition = IfMatch::required(&headers)?;
-    let row = find(&place, id)?;
-    precondition.check(&tag(&row))?;
-    app.store.revoke_key(row.project, row.id, app.clock.now()).await?;
-    app.world.refresh().await?;
+    let matches = |directory: &Directory, row: &KeyRow| precondition.check(&tag(directory, row));
+    let change = keys::revoke(&app, place.caller.actor(), &place.project, KeyId(id), matches);
+    Box::pin(change).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -153,17 +178,6 @@ pub struct KeyPath {
     key_id: Uuid,
 }
 
-fn find(place: &InProject<ManageKeys>, id: Uuid) -> ApiResult<std::sync::Arc<KeyRow>> {
-    place
-        .caller
-        .world
-        .directory
-        .key(KeyId(id))
-        .filter(|row| row.project == place.project.row.uid)
-        .cloned()
-        .ok_or_else(|| ApiError::not_found(format!("key {id}")))
-}
-
 fn check(request: &CreateKey) -> ApiResult<()> {
     let mut errors = Vec::new();
     let name = request.name.trim();
@@ -174,17 +188,8 @@ fn check(request: &CreateKey) -> ApiResult<()> {
         );
     }
     for (at, group) in request.groups.iter().enumerate() {
-        let plain = !group.is_empty()
-            && group.len() <= 128
-            && group.trim() == group
-            && !group.chars().any(char::is_control);
-        if !plain {
-            errors.push(
-                Diagnostic::error(
-                    "a group name has 1-128 characters, no control characters and no space at its ends",
-                )
-                .at_pointer(format!("/groups/{at}")),
-            );
+        if let Some(fault) = check_group_name(group) {
+            errors.push(Diagnostic::error(fault).at_pointer(format!("/groups/{at}")));
         }
     }
     if request.groups.len() > 1000 {
@@ -203,24 +208,26 @@ fn check(request: &CreateKey) -> ApiResult<()> {
     }
 }
 
-/// A key changes once in its life, when it is revoked.
-fn tag(row: &KeyRow) -> String {
-    format!(
-        "{}{}",
-        row.id,
-        if row.revoked_at.is_some() { "-revoked" } else { "" }
-    )
+/// A key changes by itself when it is rotated or revoked, and with its grant.
+fn tag(directory: &Directory, row: &KeyRow) -> String {
+    let grant = directory.stored_grant(&PrincipalRef::key(row.id), row.project);
+    format!("r{}-{}", row.revision, grant.map_or(0, |grant| grant.revision))
 }
 
-fn wire(row: &KeyRow) -> Key {
+fn wire(directory: &Directory, row: &KeyRow, now: DateTime<Utc>) -> Key {
+    let grant = directory.key_grant(row, now);
+    let previous = row.previous.as_ref().map(|secret| secret.until);
     Key {
         id: row.id.0,
         name: row.name.clone(),
         prefix: row.prefix.clone(),
-        role: row.role,
-        groups: row.groups.clone(),
+        principal: PrincipalRef::key(row.id).to_string(),
+        role: grant.as_ref().map(|grant| grant.role),
+        groups: grant.map(|grant| grant.groups.to_vec()).unwrap_or_default(),
         created_at: row.created_at,
         created_by: row.created_by.clone(),
+        rotated_at: row.rotated_at,
+        previous_secret_until: previous.filter(|&until| now < until),
         expires_at: row.expires_at,
         revoked_at: row.revoked_at,
     }

@@ -1,16 +1,32 @@
 //! One file per resource: parameters and handlers, no rules.
 
+pub mod agent_requests;
+pub mod alerts;
 pub mod audit;
+mod audit_filter;
 pub mod auth;
+pub mod bounds;
 pub mod calls;
 pub mod cursor;
+pub mod explain;
+pub mod groups;
 pub mod health;
 pub mod keys;
+pub mod limits;
+pub mod permissions;
+pub mod policy_tests;
 pub mod precondition;
 pub mod projects;
+pub mod recommendations;
+pub mod sessions;
+pub mod secrets;
+pub mod settings;
+pub mod states;
 pub mod tools;
 pub mod tools_edit;
 pub mod tools_revisions;
+pub mod usage;
+pub mod users;
 
 use axum::http::HeaderValue;
 use toolgate_core::principal::Role;

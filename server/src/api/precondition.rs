@@ -68,6 +68,49 @@ impl IfMatch {
     }
 }
 
+/// What a `PUT` demands that makes something new or replaces it: never both by chance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PutCondition {
+    /// `If-None-Match: *`: nothing is there yet.
+    New,
+    /// `If-Match`: this is there, whatever it is for `*`.
+    Existing(IfMatch),
+}
+
+impl PutCondition {
+    /// One of the two headers, which must be there: 428 without, 400 with both.
+    pub fn required(headers: &HeaderMap) -> ApiResult<Self> {
+        let mut absent = headers.get_all(header::IF_NONE_MATCH).iter();
+        match (absent.next(), IfMatch::optional(headers)?) {
+            (None, Some(tags)) => Ok(Self::Existing(tags)),
+            (None, None) => Err(ApiError::new(
+                ErrorCode::PreconditionRequired,
+                "Send `If-None-Match: *` to make it, or `If-Match` with the ETag you last read to replace it.",
+            )),
+            (Some(value), None) if value.as_bytes() == b"*" && absent.next().is_none() => Ok(Self::New),
+            (Some(_), _) => Err(ApiError::new(
+                ErrorCode::MalformedRequest,
+                "Send either `If-None-Match: *` to make it or `If-Match` to replace it.",
+            )),
+        }
+    }
+
+    /// 412 unless what is there, if anything, is what was expected.
+    pub fn check(&self, current: Option<&str>) -> ApiResult<()> {
+        let failed = |detail| Err(ApiError::new(ErrorCode::PreconditionFailed, detail));
+        match (self, current) {
+            (Self::New, None) => Ok(()),
+            (Self::New, Some(_)) => {
+                failed("This is there already. Read it, and send `If-Match` to replace it.")
+            }
+            (Self::Existing(tags), Some(current)) => tags.check(current),
+            (Self::Existing(_), None) => {
+                failed("This is not there (any more). Send `If-None-Match: *` to make it.")
+            }
+        }
+    }
+}
+
 /// A list of entity tags, each with whether it is weak. A tag may hold commas, but no quote (RFC 9110 section 8.8.3).
 fn entity_tags(text: &str) -> Option<Vec<(bool, &str)>> {
     let mut tags = Vec::new();
@@ -133,6 +176,37 @@ mod tests {
         assert_eq!(
             IfMatch::required(&HeaderMap::new()).unwrap_err().code(),
             ErrorCode::PreconditionRequired
+        );
+    }
+
+    #[test]
+    fn a_put_makes_or_replaces() {
+        let with = |pairs: &[(header::HeaderName, &str)]| {
+            let pairs = pairs
+                .iter()
+                .map(|(name, value)| (name.clone(), HeaderValue::from_str(value).unwrap()));
+            PutCondition::required(&pairs.collect())
+        };
+        let (absent, present) = (header::IF_NONE_MATCH, header::IF_MATCH);
+        let new = with(&[(absent.clone(), "*")]).unwrap();
+        let any = with(&[(present.clone(), "*")]).unwrap();
+        let one = with(&[(present.clone(), "\"r1\"")]).unwrap();
+        // (condition, nothing is there, r1 is there, r2 is there)
+        let rows = [
+            (new, [true, false, false]),
+            (any, [false, true, true]),
+            (one, [false, true, false]),
+        ];
+        for (condition, expected) in rows {
+            let passes = [None, Some("r1"), Some("r2")].map(|current| condition.check(current).is_ok());
+            assert_eq!(passes, expected, "{condition:?}");
+        }
+        let code = |pairs: &[_]| with(pairs).unwrap_err().code();
+        assert_eq!(code(&[]), ErrorCode::PreconditionRequired);
+        assert_eq!(code(&[(absent.clone(), "\"r1\"")]), ErrorCode::MalformedRequest);
+        assert_eq!(
+            code(&[(absent, "*"), (present, "*")]),
+            ErrorCode::MalformedRequest
         );
     }
 

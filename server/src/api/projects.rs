@@ -99,7 +99,10 @@ pub async fn list_projects(
         .projects()
         .map(|project| &project.row)
         .filter(|row| after.as_deref().is_none_or(|after| row.id.as_str() > after))
-        .filter(|row| caller.identity.grant(&caller.world.directory, row).is_some())
+        .filter(|row| {
+            let held = caller.identity.grant(&caller.world.directory, row, caller.now);
+            held.is_some()
+        })
         .collect();
     rows.sort_by(|a, b| a.id.cmp(&b.id));
     let (rows, next_cursor) = cursor::page(rows, limit, |row| row.id.to_string());

@@ -32,6 +32,10 @@ pub struct UploadQuery {
     /// Why; kept with the revisions.
     #[param(max_length = 500)]
     note: Option<String>,
+    /// Store it even if policy tests that hold now would fail; the revisions' note then names them.
+    #[serde(default)]
+    #[param(default = false)]
+    ignore_policy_tests: bool,
 }
 
 /// Why something is changed.
@@ -42,6 +46,10 @@ pub struct NoteQuery {
     /// Why; kept with the revision.
     #[param(max_length = 500)]
     pub note: Option<String>,
+    /// Change it even if policy tests that hold now would fail; the revision's note then names them.
+    #[serde(default)]
+    #[param(default = false)]
+    pub ignore_policy_tests: bool,
 }
 
 /// Upload tools
@@ -66,6 +74,7 @@ pub async fn upload_tools(
     let author = Author {
         name: &place.caller.identity.principal.name,
         note: note(query.note)?,
+        ignore_policy_tests: query.ignore_policy_tests,
     };
     let result = publish::upload(&app, &place.project.row.id, &author, upload, query.dry_run).await?;
     let created = !query.dry_run
@@ -131,6 +140,7 @@ pub async fn replace_tool(
     let author = Author {
         name: &place.caller.identity.principal.name,
         note: note(query.note)?,
+        ignore_policy_tests: query.ignore_policy_tests,
     };
     publish::upload(&app, &place.project.row.id, &author, upload, false).await?;
     let world = app.world.now();
@@ -159,6 +169,7 @@ pub async fn delete_tool(
     let author = Author {
         name: &place.caller.identity.principal.name,
         note: note(query.note)?,
+        ignore_policy_tests: query.ignore_policy_tests,
     };
     publish::delete_tool(&app, &place.project.row.id, &name, &author, |revision| {
         precondition.check(&tag(revision))

@@ -132,6 +132,7 @@ pub async fn restore_tool_revision(
     let author = Author {
         name: &place.caller.identity.principal.name,
         note: note(query.note)?,
+        ignore_policy_tests: query.ignore_policy_tests,
     };
     publish::restore(&app, &place.project.row.id, row, &author, expect)
         .await

@@ -4,6 +4,7 @@
 //! 256 bits, so one SHA-256 of the whole text is enough to keep and to compare; a slow password hash would only slow
 //! every call down.
 
+use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
@@ -55,10 +56,17 @@ pub fn prefix(credential: &str) -> Option<&str> {
     (plain(id) && secret.len() == SECRET_LENGTH && plain(secret)).then(|| &credential[..PREFIX_LENGTH])
 }
 
-/// Whether the credential is this very key, in time that does not depend on how much of it is right.
+/// Whether the credential is this very key, or was it before a rotation that lets the old secret work until later. In time
+/// that does not depend on how much of it is right.
 #[must_use]
-pub fn matches(credential: &str, key: &KeyRow) -> bool {
-    digest(credential).ct_eq(&key.digest).into()
+pub fn matches(credential: &str, key: &KeyRow, now: DateTime<Utc>) -> bool {
+    let given = digest(credential);
+    let is_current: bool = given.ct_eq(&key.digest).into();
+    let is_previous = key.previous.as_ref().is_some_and(|previous| {
+        let same: bool = given.ct_eq(&previous.digest).into();
+        same && now < previous.until
+    });
+    is_current || is_previous
 }
 
 fn digest(text: &str) -> [u8; 32] {

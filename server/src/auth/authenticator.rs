@@ -9,8 +9,8 @@ use moka::sync::Cache;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use thiserror::Error;
-use toolgate_core::ids::UserId;
-use toolgate_core::principal::{Principal, PrincipalKind};
+use toolgate_core::ids::{ProjectId, UserId};
+use toolgate_core::principal::{Principal, PrincipalKind, Role};
 use uuid::Uuid;
 
 use super::api_key;
@@ -112,6 +112,36 @@ impl Authenticator {
     #[must_use]
     pub fn policy(&self) -> &TokenPolicy {
         &self.policy
+    }
+
+    /// The external issuers whose subjects may act in a project by configuration, each with the role it gives, by name.
+    #[must_use]
+    pub fn issuers_of(&self, project: &ProjectId) -> Vec<(&str, Role)> {
+        let mut found: Vec<_> = self
+            .issuers
+            .iter()
+            .filter(|(_, issuer)| issuer.projects.contains(project))
+            .map(|(name, issuer)| (name.as_str(), issuer.role()))
+            .collect();
+        found.sort_unstable_by_key(|&(name, _)| name);
+        found
+    }
+
+    /// The configured issuer of an external subject, `issuer|subject`.
+    #[must_use]
+    pub fn issuer_of(&self, subject: &str) -> Option<&str> {
+        let is_of = |name: &&String| {
+            subject
+                .strip_prefix(name.as_str())
+                .and_then(|rest| rest.strip_prefix('|'))
+                .is_some_and(|subject| !subject.is_empty())
+        };
+        // An issuer's name may hold a bar; the longest one that fits is meant.
+        self.issuers
+            .keys()
+            .filter(is_of)
+            .max_by_key(|name| name.len())
+            .map(String::as_str)
     }
 
     /// Signs a token for a user who has just proven to be the one. `jti` must be fresh.
@@ -244,7 +274,7 @@ impl Authenticator {
 fn by_key(directory: &Directory, credential: &str, now: DateTime<Utc>) -> Result<Identity, Refusal> {
     let prefix = api_key::prefix(credential).ok_or(Refusal::Malformed("not the shape of a service key"))?;
     let key = directory.key_by_prefix(prefix).ok_or(Refusal::UnknownKey)?;
-    if !api_key::matches(credential, key) {
+    if !api_key::matches(credential, key, now) {
         return Err(Refusal::WrongSecret);
     }
     if key.revoked_at.is_some() {

@@ -1,7 +1,7 @@
 //! An immutable index over everyone who can identify themselves, rebuilt whole when anything changes.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
@@ -9,9 +9,10 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use thiserror::Error;
 use toolgate_core::ids::{KeyId, ProjectUid, UserId};
-use toolgate_core::principal::Grant;
+use toolgate_core::principal::{Grant, PrincipalKind, PrincipalRef, Role};
 use toolgate_store::rows::{DirectoryRows, KeyRow, UserRow};
 
+use super::grants::{Grants, StoredGrant};
 use super::signing::{SigningKey, SigningKeyError};
 
 /// Why rows cannot be indexed.
@@ -37,7 +38,7 @@ pub struct Directory {
     version: i64,
     users: HashMap<UserId, Arc<UserRow>>,
     users_by_name: HashMap<String, Arc<UserRow>>,
-    grants: HashMap<UserId, BTreeMap<ProjectUid, Grant>>,
+    grants: Grants,
     keys: HashMap<KeyId, Arc<KeyRow>>,
     keys_by_prefix: HashMap<String, Arc<KeyRow>>,
     keys_by_project: HashMap<ProjectUid, Vec<Arc<KeyRow>>>,
@@ -69,20 +70,19 @@ impl Directory {
                 .or_default()
                 .push(Arc::clone(key));
         }
-        let mut grants: HashMap<_, BTreeMap<_, _>> = HashMap::new();
-        for row in rows.grants {
-            let grant = Grant {
-                role: row.role,
-                groups: row.groups.into_iter().collect(),
-            };
-            grants.entry(row.user).or_default().insert(row.project, grant);
+        let mut keys_by_prefix = index(&keys, "service keys", "prefix", |key| key.prefix.clone())?;
+        for key in &keys {
+            if let Some(previous) = &key.previous {
+                let prefix = previous.prefix.clone();
+                keys_by_prefix.entry(prefix).or_insert_with(|| Arc::clone(key));
+            }
         }
         Ok(Self {
             version: rows.version,
             users_by_name: index(&users, "users", "username", |user| user.username.clone())?,
             users: index(&users, "users", "id", |user| user.id)?,
-            grants,
-            keys_by_prefix: index(&keys, "service keys", "prefix", |key| key.prefix.clone())?,
+            grants: Grants::from_rows(rows.grants),
+            keys_by_prefix,
             keys: index(&keys, "service keys", "id", |key| key.id)?,
             keys_by_project,
             signing_keys_by_kid: index(&signing_keys, "signing keys", "kid", |key| key.kid().to_owned())?,
@@ -114,7 +114,8 @@ impl Directory {
         self.users.values()
     }
 
-    /// A service key by what stands before its secret, revoked and expired ones included.
+    /// A service key by what stands before its secret, or stood there before the last rotation; revoked and expired ones
+    /// included.
     #[must_use]
     pub fn key_by_prefix(&self, prefix: &str) -> Option<&Arc<KeyRow>> {
         self.keys_by_prefix.get(prefix)
@@ -131,19 +132,70 @@ impl Directory {
         self.keys_by_project.get(&project).into_iter().flatten()
     }
 
-    /// What a user holds in a project by an explicit grant.
+    /// The grant that is stored for a principal in a project, expired or not.
     #[must_use]
-    pub fn grant(&self, user: UserId, project: ProjectUid) -> Option<Grant> {
-        self.grants.get(&user)?.get(&project).cloned()
+    pub fn stored_grant(&self, principal: &PrincipalRef, project: ProjectUid) -> Option<&Arc<StoredGrant>> {
+        match principal.kind {
+            PrincipalKind::External => self.grants.of_subject(project, &principal.id),
+            kind => self.grants.of_id(project, kind, principal.uuid()?),
+        }
     }
 
-    /// The projects that a user has a grant in.
-    pub fn projects_of(&self, user: UserId) -> impl Iterator<Item = (ProjectUid, &Grant)> {
-        self.grants
-            .get(&user)
-            .into_iter()
-            .flatten()
-            .map(|(&project, grant)| (project, grant))
+    /// All grants that are stored for a project, expired or not.
+    #[must_use]
+    pub fn grants_of(&self, project: ProjectUid) -> &[Arc<StoredGrant>] {
+        self.grants.of_project(project)
+    }
+
+    /// What a user holds in a project by a stored grant that has not expired.
+    #[must_use]
+    pub fn grant(&self, user: UserId, project: ProjectUid, now: DateTime<Utc>) -> Option<Grant> {
+        self.grants.of_id(project, PrincipalKind::User, user.0)?.at(now)
+    }
+
+    /// What a service key holds in its project by a stored grant that has not expired.
+    #[must_use]
+    pub fn key_grant(&self, key: &KeyRow, now: DateTime<Utc>) -> Option<Grant> {
+        let stored = self
+            .grants
+            .of_id(key.project, PrincipalKind::ServiceKey, key.id.0);
+        stored?.at(now)
+    }
+
+    /// What a subject of an external issuer holds by a stored grant that has not expired; `id` is `issuer|subject`.
+    #[must_use]
+    pub fn subject_grant(&self, id: &str, project: ProjectUid, now: DateTime<Utc>) -> Option<Grant> {
+        self.grants.of_subject(project, id)?.at(now)
+    }
+
+    /// What a principal holds when `stored` is what its grant gives: nothing when it cannot identify itself any more, and
+    /// at least the management of every project when it is a system administrator (DESIGN, section 3).
+    pub(super) fn held(
+        &self,
+        principal: &PrincipalRef,
+        project: ProjectUid,
+        at: DateTime<Utc>,
+        stored: Option<Grant>,
+    ) -> Option<Grant> {
+        match principal.kind {
+            PrincipalKind::User => {
+                let user = self.user(UserId(principal.uuid()?))?;
+                let may_sign_in = user.disabled_at.is_none_or(|since| at < since);
+                may_sign_in.then(|| with_administration(user, stored)).flatten()
+            }
+            PrincipalKind::ServiceKey => {
+                let key = self.key(KeyId(principal.uuid()?))?;
+                let ends = [key.revoked_at, key.expires_at].into_iter().flatten();
+                let lives = key.project == project && ends.min().is_none_or(|end| at < end);
+                stored.filter(|_| lives)
+            }
+            PrincipalKind::External => stored,
+        }
+    }
+
+    /// The projects that a user has a stored grant in, expired or not.
+    pub fn projects_of(&self, user: UserId) -> impl Iterator<Item = ProjectUid> {
+        self.grants.projects_of(user)
     }
 
     /// The key that signs now: the newest that is not retired.
@@ -168,6 +220,17 @@ impl Directory {
     pub fn is_revoked(&self, jti: &str) -> bool {
         self.revoked_tokens.contains(jti)
     }
+}
+
+/// A system administrator manages every project but calls tools only with groups granted explicitly.
+pub(super) fn with_administration(user: &UserRow, stored: Option<Grant>) -> Option<Grant> {
+    if !user.system_admin {
+        return stored;
+    }
+    Some(Grant {
+        role: Role::Owner,
+        groups: stored.map(|grant| grant.groups).unwrap_or_default(),
+    })
 }
 
 impl fmt::Debug for Directory {

@@ -78,6 +78,9 @@ pub enum Refusal {
     /// The subject does not exist any more.
     #[error("the token's user does not exist")]
     UnknownUser,
+    /// The subject may not sign in at present.
+    #[error("the token's user is disabled")]
+    Disabled,
     /// No service key has this prefix.
     #[error("the service key is not known")]
     UnknownKey,
@@ -106,6 +109,7 @@ impl Refusal {
             Self::NotYetValid => "not_yet_valid",
             Self::Revoked => "revoked",
             Self::UnknownUser => "unknown_user",
+            Self::Disabled => "disabled",
             Self::UnknownKey => "unknown_key",
             Self::WrongSecret => "wrong_secret",
         }

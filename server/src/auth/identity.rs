@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use toolgate_core::ids::ProjectId;
+use toolgate_core::policy::grants::{Ends, Granter, earlier, stands};
 use toolgate_core::policy::groups::GroupSet;
-use toolgate_core::principal::{Grant, Principal, Role};
+use toolgate_core::principal::{Grant, Principal, PrincipalRef, Role};
 use toolgate_store::rows::{KeyRow, ProjectRow, UserRow};
 
-use super::directory::Directory;
+use super::directory::{Directory, with_administration};
 
 /// Somebody who has proven who they are.
 #[derive(Clone)]
@@ -57,33 +58,99 @@ impl Identity {
     ///
     /// Grants are looked up now and never read from a token of ours. A system administrator manages every project but
     /// calls tools only with groups granted explicitly (DESIGN, section 3).
+    ///
+    /// A subject of an external issuer holds the groups that its claims bring, where the issuer's configuration lets it in,
+    /// and those of its stored grant, which lets it in anywhere. A stored role counts before the configured one.
     #[must_use]
-    pub fn grant(&self, directory: &Directory, project: &ProjectRow) -> Option<Grant> {
+    pub fn grant(&self, directory: &Directory, project: &ProjectRow, now: DateTime<Utc>) -> Option<Grant> {
         match &self.credential {
-            Credential::Key { key } => (key.project == project.uid).then(|| Grant {
-                role: key.role,
-                groups: key.groups.iter().cloned().collect(),
-            }),
+            Credential::Key { key } => {
+                let own = key.project == project.uid;
+                own.then(|| directory.key_grant(key, now)).flatten()
+            }
             Credential::User { user, .. } => {
-                let granted = directory.grant(user.id, project.uid);
-                if !self.system_admin {
-                    return granted;
-                }
-                let groups = granted.map(|grant| grant.groups).unwrap_or_default();
-                Some(Grant {
-                    role: Role::Owner,
-                    groups,
-                })
+                with_administration(user, directory.grant(user.id, project.uid, now))
             }
             Credential::External {
                 groups,
                 role,
                 projects,
                 ..
-            } => projects.contains(&project.id).then(|| Grant {
-                role: *role,
-                groups: groups.clone(),
-            }),
+            } => {
+                let stored = directory.subject_grant(&self.principal.id, project.uid, now);
+                if !projects.contains(&project.id) {
+                    return stored;
+                }
+                Some(match stored {
+                    None => Grant {
+                        role: *role,
+                        groups: groups.clone(),
+                    },
+                    Some(stored) => Grant {
+                        role: stored.role,
+                        groups: stored.groups.union(groups),
+                    },
+                })
+            }
+        }
+    }
+
+    /// What it holds in a project, as the limit of what it may grant to others; `None` as for [`Self::grant`].
+    #[must_use]
+    pub fn granter<'a>(
+        &'a self,
+        directory: &'a Directory,
+        project: &ProjectRow,
+        now: DateTime<Utc>,
+    ) -> Option<Granter<'a>> {
+        if self.system_admin {
+            return Some(Granter::SystemAdmin);
+        }
+        let role = self.grant(directory, project, now)?.role;
+        let stored = directory.stored_grant(&PrincipalRef::from(&self.principal), project.uid);
+        let terms = stored
+            .map(|grant| grant.terms())
+            .filter(|terms| stands(terms.expires_at, now));
+        let mut role_end = terms.and_then(|terms| terms.expires_at);
+        let mut groups = terms.map(Ends::of).unwrap_or_default();
+        match &self.credential {
+            Credential::Key { key } => {
+                role_end = earlier(role_end, key.expires_at);
+                groups = terms
+                    .map(|terms| Ends::new(&terms.groups, role_end))
+                    .unwrap_or_default();
+            }
+            // What a claim brings is held as long as the token that carries it.
+            Credential::External {
+                groups: claimed,
+                projects,
+                expires_at,
+                ..
+            } if projects.contains(&project.id) => {
+                for group in claimed.iter() {
+                    groups.add(group, Some(*expires_at));
+                }
+            }
+            Credential::User { .. } | Credential::External { .. } => {}
+        }
+        Some(Granter::Holder {
+            role,
+            role_end,
+            groups,
+        })
+    }
+
+    /// The role that was given to it in a project: what a system administrator may do everywhere is not counted.
+    #[must_use]
+    pub fn explicit_role(
+        &self,
+        directory: &Directory,
+        project: &ProjectRow,
+        now: DateTime<Utc>,
+    ) -> Option<Role> {
+        match &self.credential {
+            Credential::User { user, .. } => Some(directory.grant(user.id, project.uid, now)?.role),
+            _ => Some(self.grant(directory, project, now)?.role),
         }
     }
 }

@@ -13,6 +13,8 @@ pub mod authenticator;
 pub mod directory;
 pub mod error;
 pub mod external;
+pub mod grants;
+pub mod guesses;
 pub mod identity;
 mod jws;
 pub mod password;

@@ -98,6 +98,7 @@ pub fn new_signing_key(now: DateTime<Utc>) -> Result<SigningKeyRow, SigningKeyEr
     let pkcs8 = pair.to_pkcs8().map_err(|_| SigningKeyError::Generate)?;
     Ok(SigningKeyRow {
         kid: thumbprint(&URL_SAFE_NO_PAD.encode(pair.public_key().as_ref())),
+        key_id: None,
         pkcs8: pkcs8.as_ref().to_vec(),
         created_at: now,
         retired_at: None,

@@ -65,6 +65,9 @@ struct Claims {
     jti: String,
     iat: i64,
     exp: i64,
+    /// The user's token generation when it was signed.
+    #[serde(rename = "gen", default)]
+    generation: i64,
     #[serde(
         default,
         deserialize_with = "present",
@@ -96,6 +99,7 @@ pub fn issue(
         jti: jti.to_string(),
         iat,
         exp: iat + policy.lifetime.num_seconds(),
+        generation: directory.user(user).map_or(0, |user| user.token_generation),
         nbf: None,
     };
     let token = jsonwebtoken::encode(&header, &claims, &key.encoding).map_err(|_| IssueError::Sign)?;
@@ -111,6 +115,7 @@ pub fn issue(
 pub(super) struct OwnToken {
     kid: String,
     user: UserId,
+    generation: i64,
     pub(super) jti: String,
     pub(super) expires_at: DateTime<Utc>,
 }
@@ -161,6 +166,7 @@ pub(super) fn verify(
     Ok(OwnToken {
         kid,
         user: UserId(user),
+        generation: claims.generation,
         jti: claims.jti,
         expires_at,
     })
@@ -168,7 +174,7 @@ pub(super) fn verify(
 
 impl OwnToken {
     /// Whether it stands now: not expired, its key not removed or retired before it was signed, not given back, its
-    /// user still there. Answers the user as the directory knows it now.
+    /// user still there, not disabled, and with the password of that time. Answers the user as the directory knows it now.
     pub(super) fn standing(
         &self,
         policy: &TokenPolicy,
@@ -189,7 +195,16 @@ impl OwnToken {
         if directory.is_revoked(&self.jti) {
             return Err(Refusal::Revoked);
         }
-        directory.user(self.user).cloned().ok_or(Refusal::UnknownUser)
+        let user = directory.user(self.user).ok_or(Refusal::UnknownUser)?;
+        if user.disabled_at.is_some() {
+            return Err(Refusal::Disabled);
+        }
+        // A count, because `iat` has whole seconds and could not tell the last token before a change from the first after it.
+        // A token of a later generation comes from a replica that has heard of the change before this one.
+        if self.generation < user.token_generation {
+            return Err(Refusal::Revoked);
+        }
+        Ok(Arc::clone(user))
     }
 }
 

@@ -7,6 +7,7 @@ use super::env::PREFIX;
 use super::error::Fault;
 use super::keys::{KEYS, Key};
 use super::model::Config;
+use crate::middleware::TrustedProxies;
 use crate::middleware::host::HostPattern;
 
 /// The longest a tool may run, in seconds: a request must outlive it.
@@ -43,6 +44,9 @@ pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>,
     {
         fault("allowed_hosts", problem);
     }
+    if let Err(problem) = TrustedProxies::parse(&config.trusted_proxies) {
+        fault("trusted_proxies", problem);
+    }
     let database = config.database_url.expose_secret();
     if !["sqlite:", "postgres://", "postgresql://"]
         .iter()
@@ -59,6 +63,9 @@ pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>,
     }
     if config.admin.username.trim().is_empty() || config.admin.username.len() > 64 {
         fault("admin.username", "it must have 1 to 64 bytes".to_owned());
+    }
+    if let Err((setting, error)) = config.secrets.keyring() {
+        fault(setting, error.to_string());
     }
     for problem in config.tool_env.iter().filter_map(|name| tool_env(name)) {
         fault("tool_env", problem);

@@ -14,6 +14,8 @@ pub(super) enum Reading {
     Secret,
     /// Separated by commas.
     List,
+    /// Like a list, but never shown.
+    SecretList,
     Number,
     /// A structure that only a file can hold.
     FileOnly,
@@ -45,21 +47,27 @@ const fn number(path: &'static str, least: u64, most: u64) -> Key {
 }
 
 /// Every setting, in the order of the summary.
-pub(super) const KEYS: [Key; 24] = [
+pub(super) const KEYS: [Key; 32] = [
     key("listen", Reading::Text),
     key("public_url", Reading::Text),
     key("allowed_hosts", Reading::List),
+    key("trusted_proxies", Reading::List),
     key("database_url", Reading::Secret),
     key("admin.username", Reading::Text),
     key("admin.password", Reading::Secret),
+    key("secrets.key", Reading::Secret),
+    key("secrets.keys", Reading::SecretList),
     key("egress_allow", Reading::List),
     key("tool_env", Reading::List),
     key("log.filter", Reading::Text),
     key("log.format", Reading::Text),
+    key("telemetry.metrics_token", Reading::Secret),
+    key("telemetry.otlp_endpoint", Reading::Text),
     key("auth.issuer", Reading::Text),
     key("auth.audience", Reading::Text),
     number("auth.access_ttl_s", 60, 30 * 24 * 3600),
     key("auth.issuers", Reading::FileOnly),
+    number("audit.retention_days", 1, 36_500),
     number("limits.max_connections", 1, 1_000_000),
     number("limits.header_timeout_s", 1, 3600),
     number("limits.body_timeout_s", 1, 3600),
@@ -67,6 +75,8 @@ pub(super) const KEYS: [Key; 24] = [
     number("limits.max_header_bytes", 8 * 1024, 1024 * 1024),
     number("limits.max_body_bytes", 1024, 64 * 1024 * 1024),
     number("limits.request_timeout_s", 1, 3600),
+    number("limits.max_sessions_per_project", 1, 1_000_000),
+    number("limits.max_sessions_per_principal", 1, 1_000_000),
     number("limits.drain_s", 0, 3600),
     number("limits.linger_s", 0, 3600),
     key("config", Reading::Text),
@@ -88,7 +98,7 @@ impl Key {
 
     /// Whether its value must not be shown.
     pub(super) fn is_secret(&self) -> bool {
-        self.reading == Reading::Secret
+        matches!(self.reading, Reading::Secret | Reading::SecretList)
     }
 
     /// Whether the file may hold it: a file does not name the file.
@@ -100,7 +110,7 @@ impl Key {
     pub(super) fn read(&self, text: &str) -> Result<Value, String> {
         match self.reading {
             Reading::Text | Reading::Secret => Ok(Value::from(text)),
-            Reading::List => {
+            Reading::List | Reading::SecretList => {
                 let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
                 Ok(Value::from(parts.map(Value::from).collect::<Vec<_>>()))
             }
@@ -121,6 +131,7 @@ pub(super) fn defaults() -> Vec<(&'static str, Value)> {
     vec![
         ("listen", Value::from("127.0.0.1:8080")),
         ("allowed_hosts", empty()),
+        ("trusted_proxies", empty()),
         ("database_url", Value::from("sqlite:toolgate.db")),
         ("admin.username", Value::from("admin")),
         ("egress_allow", empty()),
@@ -137,6 +148,14 @@ pub(super) fn defaults() -> Vec<(&'static str, Value)> {
         ("limits.max_header_bytes", Value::from(limits.max_header_bytes)),
         ("limits.max_body_bytes", Value::from(limits.max_body_bytes)),
         ("limits.request_timeout_s", Value::from(limits.request_timeout_s)),
+        (
+            "limits.max_sessions_per_project",
+            Value::from(limits.max_sessions_per_project),
+        ),
+        (
+            "limits.max_sessions_per_principal",
+            Value::from(limits.max_sessions_per_principal),
+        ),
         ("limits.drain_s", Value::from(limits.drain_s)),
         ("limits.linger_s", Value::from(limits.linger_s)),
     ]

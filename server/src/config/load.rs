@@ -16,6 +16,9 @@ use super::model::Config;
 use super::sources::{self, Layer};
 use super::summary;
 
+/// Variables of OpenTelemetry, either of which says where traces are sent to.
+const OTLP_VARIABLES: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
+
 impl Config {
     /// Loads the configuration. Everything from outside comes in as an argument: the flags, the process's variables,
     /// and how a file is read.
@@ -55,6 +58,9 @@ impl Config {
         if !faults.is_empty() {
             return Err(ConfigError { faults });
         }
+        config.telemetry.otlp_by_environment = OTLP_VARIABLES
+            .iter()
+            .any(|name| process.get(*name).is_some_and(|value| !value.is_empty()));
         config.env = AllowedEnv::capture(&config.tool_env, &process);
         config.shown = summary::shown(&config, &figment);
         config.warnings = warnings;

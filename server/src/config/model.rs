@@ -11,6 +11,8 @@ use url::Url;
 use super::env::AllowedEnv;
 use super::summary::Shown;
 use crate::auth::external::IssuerConfig;
+use crate::secrets::Keyring;
+use crate::secrets::keyring::KeyError;
 
 /// Everything that can be set. Made by [`Config::load`]; printing it in any way shows no secret.
 #[derive(Debug, Clone, Deserialize)]
@@ -23,18 +25,29 @@ pub struct Config {
     pub public_url: Option<Url>,
     /// Further hosts to answer for: `name`, `name:port`, `*.name`, or `*` for every host.
     pub allowed_hosts: Vec<String>,
+    /// Proxies that are believed when they name a client in `X-Forwarded-For`: networks or addresses.
+    pub trusted_proxies: Vec<String>,
     /// The database.
     pub database_url: DatabaseUrl,
     /// The first administrator.
     pub admin: AdminConfig,
+    /// The keys that secrets are encrypted with.
+    #[serde(default)]
+    pub secrets: SecretsConfig,
     /// Where tools may connect to besides the built-in list: `scheme://host[:port]`.
     pub egress_allow: Vec<String>,
     /// The environment variables that definitions may use.
     pub tool_env: Vec<String>,
     /// Log lines.
     pub log: LogConfig,
+    /// What operators see besides the log.
+    #[serde(default)]
+    pub telemetry: TelemetryConfig,
     /// Tokens.
     pub auth: AuthConfig,
+    /// The record.
+    #[serde(default)]
+    pub audit: AuditConfig,
     /// What one client may take of the server.
     pub limits: Limits,
     /// The values behind `tool_env`, captured at start.
@@ -156,6 +169,35 @@ pub struct AdminConfig {
     pub password: Option<SecretString>,
 }
 
+/// The keys that secrets are encrypted with. All of them decrypt; the first one encrypts.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SecretsConfig {
+    /// The first key: 32 bytes in base64.
+    #[serde(default)]
+    pub key: Option<SecretString>,
+    /// Further keys, after it.
+    #[serde(default)]
+    pub keys: Vec<SecretString>,
+}
+
+impl SecretsConfig {
+    /// The keys, ready for use.
+    ///
+    /// # Errors
+    /// The setting that has a key which cannot be used, and why.
+    pub fn keyring(&self) -> Result<Keyring, (&'static str, KeyError)> {
+        Keyring::new(self.key.iter().chain(&self.keys)).map_err(|(at, error)| {
+            let setting = if at == 0 && self.key.is_some() {
+                "secrets.key"
+            } else {
+                "secrets.keys"
+            };
+            (setting, error)
+        })
+    }
+}
+
 /// Log lines.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -164,6 +206,29 @@ pub struct LogConfig {
     pub filter: String,
     /// How they look.
     pub format: LogFormat,
+}
+
+/// What operators see besides the log.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TelemetryConfig {
+    /// What whoever reads `/metrics` must show; without it everybody may.
+    #[serde(default)]
+    pub metrics_token: Option<SecretString>,
+    /// Where traces are sent to, by OTLP over HTTP: the base address of a collector. None are made without it.
+    #[serde(default)]
+    pub otlp_endpoint: Option<Url>,
+    /// Whether the variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_ENDPOINT` and the like) say where to.
+    #[serde(skip)]
+    pub otlp_by_environment: bool,
+}
+
+impl TelemetryConfig {
+    /// Whether traces are sent anywhere.
+    #[must_use]
+    pub fn exports_traces(&self) -> bool {
+        self.otlp_endpoint.is_some() || self.otlp_by_environment
+    }
 }
 
 /// How log lines look.
@@ -191,6 +256,15 @@ pub struct AuthConfig {
     pub issuers: Vec<IssuerConfig>,
 }
 
+/// The record of decisions and calls.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuditConfig {
+    /// Days that records are kept; for ever when absent.
+    #[serde(default)]
+    pub retention_days: Option<u32>,
+}
+
 /// What one client may take of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -209,6 +283,10 @@ pub struct Limits {
     pub max_body_bytes: usize,
     /// Seconds until a request must have its answer's head; above the longest time-out of a tool.
     pub request_timeout_s: u64,
+    /// Living sessions in one project.
+    pub max_sessions_per_project: u32,
+    /// Living sessions of one principal in one project.
+    pub max_sessions_per_principal: u32,
     /// Seconds that running requests get when the server stops.
     pub drain_s: u64,
     /// Seconds of `drain_s` in which a stopping server still takes new connections, so that load balancers can
@@ -226,6 +304,8 @@ impl Default for Limits {
             max_header_bytes: 32 * 1024,
             max_body_bytes: 1024 * 1024,
             request_timeout_s: 330,
+            max_sessions_per_project: 10_000,
+            max_sessions_per_principal: 1_000,
             drain_s: 25,
             linger_s: 1,
         }

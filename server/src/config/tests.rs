@@ -82,7 +82,8 @@ fn every_setting_of_the_file_is_read() {
              egress_allow: ['https://api.example.com']\ntool_env: [JINA_API_KEY]\nlog: {filter: debug, format: json}\n\
              auth: {issuer: me, audience: you, access_ttl_s: 60, issuers: []}\n\
              limits: {max_connections: 1, header_timeout_s: 2, body_timeout_s: 3, idle_timeout_s: 4, max_header_bytes: 8192,\n\
-             \x20 max_body_bytes: 2048, request_timeout_s: 400, drain_s: 6, linger_s: 0}\n",
+             \x20 max_body_bytes: 2048, request_timeout_s: 400, max_sessions_per_project: 5,\n\
+             \x20 max_sessions_per_principal: 5, drain_s: 6, linger_s: 0}\n",
         ),
         &[],
         &[],
@@ -152,6 +153,11 @@ fn no_secret_shows() {
         &[
             ("TOOLGATE_ADMIN_PASSWORD", "hunter4 is long enough"),
             ("TOOLGATE_TOOL_ENV_KEY", "hunter5"),
+            ("TOOLGATE_SECRETS_KEY", "hunter6hunter6hunter6hunter6hunter6hunter6A="),
+            (
+                "TOOLGATE_SECRETS_KEYS",
+                "hunter7hunter7hunter7hunter7hunter7hunter7A=,hunter8hunter8hunter8hunter8hunter8hunter8A=",
+            ),
         ],
         &[],
     )
@@ -195,12 +201,16 @@ fn database_urls_show_no_password(#[case] url: &str, #[case] shown: &str) {
 #[case::bad_url("public_url: nowhere", &["public_url", "https://tools.example.com"])]
 #[case::url_with_path("public_url: https://a.example/x", &["public_url", "root of its host"])]
 #[case::url_scheme("public_url: ftp://a.example", &["public_url", "http://"])]
+#[case::bad_proxy("trusted_proxies: [10.0.0.0/99]", &["trusted_proxies", "10.0.0.0/99"])]
 #[case::bad_host("allowed_hosts: ['http://a.example']", &["allowed_hosts", "http://a.example"])]
 #[case::bad_database("database_url: mysql://me:hunter2@db", &["database_url", "sqlite:"])]
 #[case::bad_tool_env("tool_env: [a b]", &["tool_env", "\"a b\""])]
 #[case::own_secret("tool_env: [TOOLGATE_ADMIN_PASSWORD]", &["tool_env", "secret of the server itself"])]
 #[case::not_yaml("listen: [", &["file toolgate.yaml", "line"])]
 #[case::twice("listen: 127.0.0.1:1\nlisten: 127.0.0.1:2", &["file toolgate.yaml", "listen"])]
+#[case::no_secrets_key("secrets: {key: hunter2}", &["file toolgate.yaml", "secrets.key", "openssl rand -base64 32"])]
+#[case::second_secrets_key("secrets: {keys: ['AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=', hunter2]}", &["secrets.keys", "32 random bytes"])]
+#[case::secret_number_in_list("secrets: {keys: [4711]}", &["secrets.keys", "write it in quotes"])]
 #[case::secret_number("admin: {password: 4711}", &["admin.password", "write it in quotes"])]
 fn a_bad_file_is_refused_with_place_and_remedy(#[case] file: &str, #[case] says: &[&str]) {
     let text = faults(Some(file), &[], &[]);

@@ -3,9 +3,8 @@
 use std::future::Future;
 
 use chrono::TimeDelta;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
-use toolgate_api::ErrorCode;
+use toolgate_api::{ErrorCode, JsonText};
 use toolgate_api::calls::{CallRequest, CallResponse};
 use toolgate_core::ids::CallId;
 use toolgate_store::rows::{Claim, Claimed, IdempotencyKey};
@@ -21,7 +20,7 @@ pub enum Answer {
     /// The call ran now.
     Fresh(CallResponse),
     /// The call ran before; this is what it answered then.
-    Replayed(Value),
+    Replayed(JsonText),
 }
 
 /// Runs `work` under the key, unless the same request was answered before.

@@ -11,9 +11,12 @@ use toolgate_core::definition::{
     self, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool,
 };
 use toolgate_core::ids::{ProjectId, ToolName};
+use toolgate_core::snapshot::ToolInput;
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Publication, RevisionRow};
 
+use super::policy_tests::{self, Candidate};
+use super::secrets;
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -27,6 +30,8 @@ pub struct Author<'a> {
     pub name: &'a str,
     /// Why, in the author's words.
     pub note: Option<String>,
+    /// Whether the change may break policy tests; the note then says so.
+    pub ignore_policy_tests: bool,
 }
 
 /// Runs `check` with what a definition of this project may refer to.
@@ -65,6 +70,9 @@ pub async fn upload(
             .iter()
             .filter_map(|tool| egress_warning(app, &tool.definition)),
     );
+    let state = current(app, project)?;
+    let definitions = upload.tools.iter().map(|tool| &tool.definition);
+    warnings.extend(secrets::warnings(&state, definitions, upload.services.iter()));
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         check_expectations(&state, &upload.tools)?;
@@ -87,10 +95,15 @@ pub async fn upload(
             .cloned()
             .collect();
         if dry_run || (tools.is_empty() && services.is_empty()) {
+            let policy_tests = (dry_run && !state.policy_tests.is_empty()).then(|| {
+                let candidate = candidate(app, &state, author, &tools, &services);
+                policy_tests::wire_effects(policy_tests::effects(app, &app.world.now(), &state, candidate))
+            });
             return Ok(UploadResult {
                 dry_run,
                 items,
                 warnings,
+                policy_tests,
             });
         }
         let Some(published) = commit(app, &state, author, tools, services).await? else {
@@ -113,6 +126,7 @@ pub async fn upload(
             dry_run,
             items,
             warnings,
+            policy_tests: None,
         });
     }
     Err(too_busy())
@@ -170,6 +184,7 @@ pub async fn restore(
             .note
             .clone()
             .or_else(|| Some(format!("restores revision {}", row.revision))),
+        ignore_policy_tests: author.ignore_policy_tests,
     };
     let tools = vec![UploadedTool {
         definition,
@@ -190,7 +205,7 @@ pub async fn restore(
 }
 
 /// The project as it is now; it may have been deleted since the request began.
-fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
+pub fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
     let world = app.world.now();
     world
         .project(project.as_str())
@@ -198,7 +213,47 @@ fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
         .ok_or_else(|| ApiError::not_found(format!("project \"{project}\"")))
 }
 
-/// Commits against the version of `state`; `None` when the database has a newer one, which is then loaded.
+/// The project as a change of definitions would leave it.
+fn candidate<'a>(
+    app: &App,
+    state: &ProjectState,
+    author: &Author<'_>,
+    tools: &[(ToolName, Option<ToolDefinition>)],
+    services: &[ServiceDefinition],
+) -> Candidate<'a> {
+    let changed = tools.iter().filter_map(|(name, definition)| {
+        Some(ToolInput {
+            definition: definition.clone()?,
+            revision: state.snapshot.tool(name.as_str()).map_or(0, |tool| tool.revision) + 1,
+            updated_at: app.clock.now(),
+            updated_by: author.name.to_owned(),
+        })
+    });
+    let removed: Vec<ToolName> = tools
+        .iter()
+        .filter(|(_, definition)| definition.is_none())
+        .map(|(name, _)| name.clone())
+        .collect();
+    // Of two services of one id the later stands.
+    let services = state
+        .snapshot
+        .services()
+        .map(|(service, revision)| (service.clone(), revision))
+        .chain(services.iter().map(|service| (service.clone(), 0)));
+    let version = state.snapshot.version() + 1;
+    Candidate {
+        snapshot: Some(state.snapshot.with_changes(
+            version,
+            changed.collect(),
+            &removed,
+            services.collect(),
+        )),
+        grants: None,
+    }
+}
+
+/// Commits against the version of `state`; `None` when the database has a newer one, which is then loaded. A change that
+/// would break an expectation of the project is refused.
 async fn commit(
     app: &App,
     state: &ProjectState,
@@ -206,14 +261,22 @@ async fn commit(
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
 ) -> ApiResult<Option<toolgate_store::Published>> {
+    let said = policy_tests::guard(
+        app,
+        &app.world.now(),
+        state,
+        author.ignore_policy_tests,
+        || candidate(app, state, author, &tools, &services),
+    )?;
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
         tools,
         services,
+        labels: toolgate_store::LabelChange::default(),
         author: author.name.to_owned(),
         at: app.clock.now(),
-        note: author.note.clone(),
+        note: policy_tests::noted(author.note.clone(), said),
     };
     match app.store.publish(&publication).await {
         Ok(published) => {
@@ -352,7 +415,8 @@ pub fn tool_not_found(name: &str) -> ApiError {
     )
 }
 
-fn too_busy() -> ApiError {
+/// Too many others change the project at the same time.
+pub fn too_busy() -> ApiError {
     ApiError::new(
         ErrorCode::Unavailable,
         "The project is being changed by many others. Try again.",

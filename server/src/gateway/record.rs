@@ -1,5 +1,7 @@
 //! From a decision to the record of it.
 
+use std::net::IpAddr;
+
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use toolgate_api::ErrorCode;
@@ -10,6 +12,7 @@ use toolgate_core::principal::Principal;
 
 use crate::error::ApiError;
 use crate::state::App;
+use crate::telemetry::trace_context::TraceContext;
 
 /// Who asked, under which request.
 pub struct Asker<'a> {
@@ -19,6 +22,10 @@ pub struct Asker<'a> {
     pub granted: &'a GroupSet,
     /// The HTTP request.
     pub request_id: &'a str,
+    /// Where it came from, when that is known.
+    pub address: Option<IpAddr>,
+    /// The trace it belongs to, when its sender said so.
+    pub trace: Option<&'a TraceContext>,
 }
 
 /// A record with everything that is known when the decision is made.
@@ -43,14 +50,18 @@ pub fn decided(
         requested_groups: Vec::new(),
         granted_groups: asker.granted.to_vec(),
         missing_groups: Vec::new(),
+        session_id: None,
         state_before: String::new(),
         state_after: None,
+        state_conflict: false,
         arguments: None,
         provenance: None,
         context: None,
         request_id: asker.request_id.to_owned(),
+        address: asker.address.map(|address| address.to_string()),
         snapshot_version,
         duration_ms: None,
+        payloads_hidden: false,
         usage: None,
     }
 }

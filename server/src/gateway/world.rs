@@ -5,16 +5,22 @@
 //! ahead of the database, and a lost notice costs at most one polling interval.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use tokio::sync::Mutex;
+use toolgate_api::policy_tests::StoredPolicyTest;
+use toolgate_api::settings::ProjectSettings;
 use toolgate_core::ids::{ProjectId, ProjectUid};
+use toolgate_core::recommend::Index;
 use toolgate_core::snapshot::{ProjectSnapshot, ToolInput};
 use toolgate_store::rows::{ProjectRow, ProjectRows};
 use toolgate_store::{Scope, Store, StoreError};
 
+use super::load::ProjectLoad;
+use super::limits::ProjectLimiter;
 use crate::auth::directory::Directory;
+use crate::secrets::{self, Keyring, ProjectSecrets};
 
 /// A project and its compiled definitions.
 pub struct ProjectState {
@@ -22,6 +28,20 @@ pub struct ProjectState {
     pub row: ProjectRow,
     /// Its definitions.
     pub snapshot: ProjectSnapshot,
+    /// How busy it is on this server.
+    pub load: Arc<ProjectLoad>,
+    /// What it sets for itself.
+    pub settings: Arc<ProjectSettings>,
+    /// What it expects of its decisions, by name.
+    pub policy_tests: Arc<[StoredPolicyTest]>,
+    /// What its definitions say, ready to be searched; made at the first question.
+    pub search: OnceLock<Index>,
+    /// The revision of the settings; 0 while nothing was ever set.
+    pub settings_revision: i64,
+    /// Its secrets, opened.
+    pub secrets: Arc<ProjectSecrets>,
+    /// How much of it may be used, and is.
+    pub limits: Arc<ProjectLimiter>,
 }
 
 /// Everything a request reads, as of one moment.
@@ -47,6 +67,7 @@ impl World {
 /// Holds the current [`World`].
 pub struct WorldHolder {
     store: Store,
+    keyring: Arc<Keyring>,
     current: ArcSwap<World>,
     /// One refresh at a time, so that an older load can never replace a newer one.
     refreshing: Mutex<()>,
@@ -54,10 +75,11 @@ pub struct WorldHolder {
 
 impl WorldHolder {
     /// Loads everything.
-    pub async fn load(store: Store) -> Result<Self, WorldError> {
-        let directory = Arc::new(load_directory(&store).await?);
+    pub async fn load(store: Store, keyring: Arc<Keyring>) -> Result<Self, WorldError> {
+        let directory = Arc::new(load_directory(&store, &keyring).await?);
         let holder = Self {
             store,
+            keyring,
             current: ArcSwap::from_pointee(World {
                 directory,
                 projects: HashMap::new(),
@@ -81,7 +103,7 @@ impl WorldHolder {
         let old = self.now();
         let directory = match versions.get(&Scope::Directory) {
             Some(&version) if version != old.directory.version() => {
-                Arc::new(load_directory(&self.store).await?)
+                Arc::new(load_directory(&self.store, &self.keyring).await?)
             }
             _ => Arc::clone(&old.directory),
         };
@@ -103,7 +125,7 @@ impl WorldHolder {
                     let Some(rows) = self.store.load_project(uid).await? else {
                         continue;
                     };
-                    Arc::new(compile(rows, previous.map(|state| &state.snapshot)))
+                    Arc::new(compile(rows, previous.map(Arc::as_ref), &self.keyring))
                 }
             };
             projects.insert(state.row.id.clone(), state);
@@ -115,12 +137,14 @@ impl WorldHolder {
     }
 }
 
-async fn load_directory(store: &Store) -> Result<Directory, WorldError> {
-    Directory::from_rows(store.load_directory().await?)
+async fn load_directory(store: &Store, keyring: &Keyring) -> Result<Directory, WorldError> {
+    let rows = secrets::signing::open_all(store.load_directory().await?, keyring)
+        .map_err(WorldError::Directory)?;
+    Directory::from_rows(rows)
         .map_err(|error| WorldError::Directory(error.to_string()))
 }
 
-fn compile(rows: ProjectRows, previous: Option<&ProjectSnapshot>) -> ProjectState {
+fn compile(rows: ProjectRows, previous: Option<&ProjectState>, keyring: &Keyring) -> ProjectState {
     let tools = rows
         .tools
         .into_iter()
@@ -136,9 +160,29 @@ fn compile(rows: ProjectRows, previous: Option<&ProjectSnapshot>) -> ProjectStat
         .into_iter()
         .map(|service| (service.definition, service.revision))
         .collect();
+    let secrets = ProjectSecrets::open(
+        rows.project.uid,
+        rows.secrets,
+        previous.map(|state| state.secrets.as_ref()),
+        keyring,
+    );
+    let limits = ProjectLimiter::new(rows.limits, previous.map(|state| state.limits.as_ref()));
     ProjectState {
+        secrets: Arc::new(secrets),
+        limits: Arc::new(limits),
         row: rows.project,
-        snapshot: ProjectSnapshot::build(rows.version, tools, services, previous),
+        policy_tests: rows.policy_tests.into(),
+        search: OnceLock::new(),
+        settings: Arc::new(rows.settings.value),
+        settings_revision: rows.settings.revision,
+        snapshot: ProjectSnapshot::build(
+            rows.version,
+            tools,
+            services,
+            previous.map(|state| &state.snapshot),
+        )
+        .with_labels(rows.groups, rows.states, previous.map(|state| &state.snapshot)),
+        load: previous.map(|state| Arc::clone(&state.load)).unwrap_or_default(),
     }
 }
 

@@ -15,6 +15,7 @@ use pin_project_lite::pin_project;
 use tokio::time::{Sleep, sleep_until};
 use toolgate_api::ErrorCode;
 use tower::{Layer, Service};
+use tracing::Span;
 
 use super::body::{self, BodyFault, FaultCell};
 use super::host::{HostFault, HostPolicy};
@@ -23,7 +24,8 @@ use super::trace::Record;
 use super::{csrf, headers, problem};
 use crate::config::Config;
 use crate::error::ApiError;
-use crate::telemetry::Metrics;
+use crate::telemetry::trace_context::TraceContext;
+use crate::telemetry::{Metrics, spans};
 
 /// What the layer goes by.
 #[derive(Debug)]
@@ -112,6 +114,13 @@ where
         let Edge { settings, ids } = &*self.edge;
         let id = ids.of_request(request.headers());
         let route = request.extensions().get::<MatchedPath>().cloned();
+        let trace = TraceContext::of(request.headers());
+        let span = spans::request(
+            request.method(),
+            route.as_ref().map(MatchedPath::as_str),
+            id.as_str(),
+            trace.as_ref(),
+        );
         let record = Record::new(settings.metrics.clone(), request.method().clone(), route, id);
 
         let refused = refuse(settings, &request);
@@ -121,10 +130,14 @@ where
             let fault = body::bound(request.body_mut(), settings.max_body_bytes, settings.body_timeout);
             request.extensions_mut().insert(record.id.clone());
             request.extensions_mut().insert(record.principal());
+            if let Some(trace) = trace {
+                request.extensions_mut().insert(trace);
+            }
             (Some(self.inner.call(request)), fault)
         };
         EdgeFuture {
             edge: Arc::clone(&self.edge),
+            span,
             record,
             refused,
             fault,
@@ -206,6 +219,7 @@ pin_project! {
     #[must_use = "futures do nothing unless polled"]
     pub struct EdgeFuture<F> {
         edge: Arc<Edge>,
+        span: Span,
         record: Record,
         refused: Option<ApiError>,
         fault: Option<FaultCell>,
@@ -223,6 +237,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for EdgeFuture<F> 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut this = self.project();
         let settings = &this.edge.settings;
+        let _inside = this.span.enter();
         let mut response = match this.running.as_mut().as_pin_mut() {
             None => this
                 .refused
@@ -259,7 +274,9 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for EdgeFuture<F> 
         if let Some(id) = this.record.id.header_value() {
             response.headers_mut().insert(request_id::HEADER, id);
         }
-        this.record.finish(response.status().as_u16(), code);
+        let status = response.status().as_u16();
+        spans::answered(this.span, status, code.map(ErrorCode::as_str));
+        this.record.finish(status, code);
         Poll::Ready(Ok(response))
     }
 }

@@ -1,6 +1,7 @@
 //! What every request passes through, in one pass: see [`edge`].
 
 pub mod body;
+mod client;
 pub mod csrf;
 pub mod edge;
 pub mod headers;
@@ -14,6 +15,7 @@ mod tests;
 
 use axum::Router;
 
+pub use self::client::TrustedProxies;
 pub use self::edge::{EdgeLayer, EdgeSettings};
 pub use self::request_id::RequestId;
 pub use self::trace::LogPrincipal;

@@ -66,7 +66,7 @@ impl HttpMetrics {
         };
         let of_method = route.methods[method].get_or_init(|| {
             Box::new(PerMethod {
-                duration: registry.histogram_of_route("toolgate_http_request_duration_seconds", labels()),
+                duration: registry.histogram_with("toolgate_http_request_duration_seconds", labels()),
                 statuses: [const { OnceLock::new() }; STATUS_LABELS.len()],
             })
         });
@@ -74,7 +74,7 @@ impl HttpMetrics {
         let counter = of_method.statuses[status].get_or_init(|| {
             let mut labels = labels();
             labels.push(label("status", STATUS_LABELS[status]));
-            registry.counter_of_route("toolgate_http_requests_total", labels)
+            registry.counter_with("toolgate_http_requests_total", labels)
         });
         counter.increment(1);
         of_method.duration.record(duration.as_secs_f64());

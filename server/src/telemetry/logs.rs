@@ -12,7 +12,10 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt};
 
-use crate::config::{LogConfig, LogFormat};
+use super::lines::JsonLines;
+#[cfg(feature = "otel")]
+use super::otlp::Exporter;
+use crate::config::{LogConfig, LogFormat, TelemetryConfig};
 
 /// Libraries that talk much at `info`; the configured filter may raise any of them again.
 const QUIET: &str = "hyper=warn,hyper_util=warn,h2=warn,rustls=warn,sqlx=warn,tower=warn,reqwest=warn";
@@ -37,26 +40,47 @@ pub enum LogError {
     /// Something else in the process logs already.
     #[error("logging was started before")]
     Started,
+    /// Traces cannot be sent.
+    #[cfg(feature = "otel")]
+    #[error("traces cannot be sent: {0}")]
+    Traces(#[from] opentelemetry_otlp::ExporterBuildError),
 }
 
 /// Keeps the writing thread; dropping it writes what still waits.
 #[derive(Debug)]
 #[must_use = "log lines are lost when this is dropped"]
 pub struct LogGuard {
+    // Before the log, so that the log can still say what happened to the last spans.
+    #[cfg(feature = "otel")]
+    _traces: Option<Exporter>,
     _worker: WorkerGuard,
 }
 
-/// Starts logging for the whole process, panics included.
+/// Starts logging for the whole process, panics included, and the sending of traces if it is configured.
 ///
 /// # Errors
-/// When the filter cannot be read, or when logging was started before.
-pub fn init(config: &LogConfig) -> Result<LogGuard, LogError> {
+/// When the filter cannot be read, traces cannot be sent, or logging was started before.
+pub fn init(config: &LogConfig, telemetry: &TelemetryConfig) -> Result<LogGuard, LogError> {
     let (writer, worker) = writer_thread(std::io::stderr());
-    subscriber(config, writer)?
-        .try_init()
-        .map_err(|_| LogError::Started)?;
+    #[cfg(feature = "otel")]
+    let traces = Exporter::start(telemetry)?;
+    #[cfg(feature = "otel")]
+    let subscriber = match &traces {
+        Some(exporter) => traced(config, writer, exporter)?,
+        None => subscriber(config, writer)?,
+    };
+    #[cfg(not(feature = "otel"))]
+    let subscriber = subscriber(config, writer)?;
+    subscriber.try_init().map_err(|_| LogError::Started)?;
     log_panics();
-    Ok(LogGuard { _worker: worker })
+    if telemetry.exports_traces() && !cfg!(feature = "otel") {
+        tracing::warn!("this build sends no traces: it was made without the feature \"otel\"");
+    }
+    Ok(LogGuard {
+        #[cfg(feature = "otel")]
+        _traces: traces,
+        _worker: worker,
+    })
 }
 
 fn writer_thread(out: impl Write + Send + 'static) -> (NonBlocking, WorkerGuard) {
@@ -85,8 +109,47 @@ where
         .with_ansi(false);
     Ok(match config.format {
         LogFormat::Text => Box::new(lines.finish()),
-        LogFormat::Json => Box::new(lines.json().flatten_event(true).with_current_span(false).finish()),
+        LogFormat::Json => Box::new(
+            lines
+                .json()
+                .flatten_event(true)
+                .with_current_span(false)
+                .map_event_format(JsonLines)
+                .finish(),
+        ),
     })
+}
+
+/// As [`subscriber`], with the spans of [`super::spans`] going to an exporter. Two filters: lines never hear of spans.
+#[cfg(feature = "otel")]
+fn traced<W>(
+    config: &LogConfig,
+    writer: W,
+    exporter: &Exporter,
+) -> Result<Box<dyn Subscriber + Send + Sync>, LogError>
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    use tracing_subscriber::filter::{LevelFilter, Targets};
+    use tracing_subscriber::layer::{Layer, SubscriberExt};
+    use tracing_subscriber::registry;
+
+    let filter = filter(&config.filter)?;
+    let lines = fmt::layer().with_writer(writer).with_ansi(false);
+    let lines: Box<dyn Layer<_> + Send + Sync> = match config.format {
+        LogFormat::Text => lines.with_filter(filter).boxed(),
+        LogFormat::Json => lines
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .map_event_format(JsonLines)
+            .with_filter(filter)
+            .boxed(),
+    };
+    let spans = Targets::new().with_target(super::spans::TARGET, LevelFilter::TRACE);
+    Ok(Box::new(
+        registry().with(lines).with(exporter.layer().with_filter(spans)),
+    ))
 }
 
 /// Panics become log lines, so that a JSON log stays JSON.
@@ -139,6 +202,22 @@ mod tests {
         assert_eq!(line["status"], 200);
         assert_eq!(line["route"], "/x/{id}");
         assert_eq!(line["level"], "INFO");
+    }
+
+    #[test]
+    fn the_record_of_a_request_is_the_line() {
+        let record = r#"{"request_id":"r-1","requested_groups":["a"],"state_transitions":[]}"#;
+        let log = || tracing::debug!(target: "toolgate::request", record, "request");
+        let text = logged("info,toolgate::request=debug", LogFormat::Json, log);
+        let line: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(line["requested_groups"], serde_json::json!(["a"]));
+        assert_eq!(line["target"], "toolgate::request");
+        assert!(line["timestamp"].as_str().unwrap().ends_with('Z'));
+        assert_eq!(
+            logged("info", LogFormat::Json, log),
+            "",
+            "it is off unless it is asked for"
+        );
     }
 
     #[test]

@@ -1,20 +1,22 @@
-//! Metrics in the Prometheus text format, all named `toolgate_...`.
+//! Metrics in the Prometheus text format.
 //!
-//! Label values come from closed sets only: codes, kinds, methods, route templates. Names that people choose
-//! (projects, tools, groups, principals) are never labels; the record has them. Every counter of the hot path is
-//! looked up once and then kept, so counting costs an atomic addition.
+//! Those named `toolgate_...` have labels from closed sets only: codes, kinds, methods, route templates. Those named
+//! `agent_...` have the names and labels of the tool group specification, bounded as [`super::agent`] says. Principals are
+//! never labels; the record has them. Every counter of the hot path is looked up once and then kept, so counting costs an
+//! atomic addition.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use metrics::{Counter, Histogram};
-use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use thiserror::Error;
 use tokio::task::JoinHandle;
 use toolgate_api::ErrorCode;
 use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::policy::Effect;
 
+use super::agent::{AgentLabels, ProjectMetrics};
 use super::http::HttpMetrics;
 use super::process;
 use super::registry::Registry;
@@ -22,6 +24,14 @@ use super::registry::Registry;
 /// Upper bounds in seconds, from a cached answer to the longest call.
 const BUCKETS: [f64; 15] = [
     0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0,
+];
+/// Upper bounds in seconds of the time that a workflow spends in one state: from a moment to a week.
+const STATE_BUCKETS: [f64; 11] = [
+    1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0, 14_400.0, 43_200.0, 86_400.0, 604_800.0,
+];
+/// Upper bounds of a number of tools.
+const TOOL_BUCKETS: [f64; 13] = [
+    0.0, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0, 10_000.0, 100_000.0,
 ];
 /// How often samples are folded into their buckets; until then each takes 16 bytes.
 const UPKEEP: Duration = Duration::from_secs(1);
@@ -99,6 +109,7 @@ struct Inner {
     audit_failures: Counter,
     calls: [CallMetrics; ExecutorKind::ALL.len()],
     http: HttpMetrics,
+    agent: AgentLabels,
 }
 
 #[derive(Debug)]
@@ -122,6 +133,14 @@ impl<T> PerCode<T> {
     }
 }
 
+fn builder() -> Result<PrometheusBuilder, BuildError> {
+    let full = |name: &str| Matcher::Full(name.to_owned());
+    PrometheusBuilder::new()
+        .set_buckets(&BUCKETS)?
+        .set_buckets_for_metric(full("agent_workflow_duration_seconds"), &STATE_BUCKETS)?
+        .set_buckets_for_metric(full("agent_filtered_tools_count"), &TOOL_BUCKETS)
+}
+
 impl Default for Metrics {
     fn default() -> Self {
         Self::new()
@@ -132,10 +151,7 @@ impl Metrics {
     /// A fresh set, independent of every other.
     #[must_use]
     pub fn new() -> Self {
-        let builder = PrometheusBuilder::new()
-            .set_buckets(&BUCKETS)
-            .unwrap_or_else(|_| PrometheusBuilder::new());
-        let recorder = Arc::new(builder.build_recorder());
+        let recorder = Arc::new(builder().unwrap_or_default().build_recorder());
         let handle = recorder.handle();
         let recorder = Registry::new(recorder);
         recorder
@@ -155,6 +171,7 @@ impl Metrics {
                 }
             }; ExecutorKind::ALL.len()],
             http: HttpMetrics::default(),
+            agent: AgentLabels::default(),
             recorder,
         }))
     }
@@ -197,6 +214,12 @@ impl Metrics {
                 .set(usage.open_files);
         }
         self.0.handle.render()
+    }
+
+    /// What is counted of one project under names that people chose; see [`super::agent`].
+    #[must_use]
+    pub fn project(&self, id: &str) -> ProjectMetrics {
+        self.0.agent.project(&self.0.recorder, id)
     }
 
     /// Counts one decision; `code` is the reason of a refusal.

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder, Unit};
 use metrics_exporter_prometheus::PrometheusRecorder;
 
+/// The one histogram that counts something else than seconds.
+const FILTERED_TOOLS: &str = "agent_filtered_tools_count";
 const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
-const COUNTERS: [(&str, &str); 5] = [
+pub(super) const COUNTERS: [(&str, &str); 10] = [
     (
         "toolgate_decisions_total",
         "Decisions on calls, by effect and by the code of the refusal.",
@@ -27,8 +29,28 @@ const COUNTERS: [(&str, &str); 5] = [
         "toolgate_audit_failures_total",
         "Calls refused because their record could not be written.",
     ),
+    (
+        "agent_tool_group_requests_total",
+        "Requests that asked for the group, by project and group.",
+    ),
+    (
+        "agent_state_transitions_total",
+        "Moves of the workflow state, by project and tool.",
+    ),
+    (
+        "agent_group_access_denied_total",
+        "Requests for a group that was not granted, by project and group.",
+    ),
+    (
+        "agent_invalid_state_transition_total",
+        "Calls of a tool that is closed in the state, and moves that came too late, by project, tool and reason.",
+    ),
+    (
+        "agent_privilege_escalation_attempts_total",
+        "Requests refused because they asked for more than was granted, by project.",
+    ),
 ];
-const HISTOGRAMS: [(&str, &str); 2] = [
+pub(super) const HISTOGRAMS: [(&str, &str); 4] = [
     (
         "toolgate_call_duration_seconds",
         "Seconds that executing a call took, by kind of executor.",
@@ -37,8 +59,16 @@ const HISTOGRAMS: [(&str, &str); 2] = [
         "toolgate_http_request_duration_seconds",
         "Seconds until the head of the answer, by method and route template.",
     ),
+    (
+        "agent_workflow_duration_seconds",
+        "Seconds that a session spent in the state before it left it, by project and state.",
+    ),
+    (
+        FILTERED_TOOLS,
+        "Tools that were left after groups and state, by project.",
+    ),
 ];
-const GAUGES: [(&str, &str); 4] = [
+pub(super) const GAUGES: [(&str, &str); 4] = [
     ("toolgate_build_info", "Always 1; the label is the version."),
     ("toolgate_http_connections", "Open client connections."),
     (
@@ -52,7 +82,7 @@ const GAUGES: [(&str, &str); 4] = [
 ];
 
 /// Makes handles, by names and labels that live as long as the process.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Registry(Arc<PrometheusRecorder>);
 
 impl Registry {
@@ -75,13 +105,13 @@ impl Registry {
         self.0.register_histogram(&key(name, labels), &METADATA)
     }
 
-    /// A counter of which one label's value was made at run time, from a closed set.
-    pub(super) fn counter_of_route(&self, name: &'static str, labels: Vec<Label>) -> Counter {
+    /// A counter with labels whose values were made at run time; whoever makes them bounds their number.
+    pub(super) fn counter_with(&self, name: &'static str, labels: Vec<Label>) -> Counter {
         self.0.register_counter(&Key::from_parts(name, labels), &METADATA)
     }
 
-    /// A histogram of which one label's value was made at run time, from a closed set.
-    pub(super) fn histogram_of_route(&self, name: &'static str, labels: Vec<Label>) -> Histogram {
+    /// A histogram with labels whose values were made at run time; whoever makes them bounds their number.
+    pub(super) fn histogram_with(&self, name: &'static str, labels: Vec<Label>) -> Histogram {
         self.0
             .register_histogram(&Key::from_parts(name, labels), &METADATA)
     }
@@ -95,8 +125,12 @@ impl Registry {
             self.0.describe_counter(name.into(), None, text.into());
         }
         for (name, text) in HISTOGRAMS {
-            self.0
-                .describe_histogram(name.into(), Some(Unit::Seconds), text.into());
+            let unit = if name == FILTERED_TOOLS {
+                Unit::Count
+            } else {
+                Unit::Seconds
+            };
+            self.0.describe_histogram(name.into(), Some(unit), text.into());
         }
         for (name, text) in GAUGES {
             self.0.describe_gauge(name.into(), None, text.into());

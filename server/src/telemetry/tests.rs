@@ -78,6 +78,12 @@ fn every_code_and_kind_has_a_place_of_its_own() {
 fn everything_rendered_is_described_and_has_our_prefix() {
     let metrics = Metrics::new();
     metrics.call(ExecutorKind::Jina, None, 1);
+    let project = metrics.project("demo");
+    project.group(Some("knowledge")).requests.increment(1);
+    project.tool("search").transitions.increment(1);
+    project.time_in_state("draft").record(61.0);
+    project.filtered_tools().record(3.0);
+    project.escalations().increment(1);
     metrics.http_request(
         &http::Method::GET,
         Some("/healthz"),
@@ -91,14 +97,24 @@ fn everything_rendered_is_described_and_has_our_prefix() {
         .filter_map(|line| line.strip_prefix("# TYPE "))
         .filter_map(|line| line.split(' ').next())
     {
-        assert!(name.starts_with("toolgate_"), "{name}");
+        assert!(
+            name.starts_with("toolgate_") || name.starts_with("agent_"),
+            "{name}"
+        );
         assert!(
             text.contains(&format!("# HELP {name} ")),
             "{name} is not described"
         );
         seen += 1;
     }
-    assert!(seen >= 6, "{text}");
+    assert!(seen >= 13, "{text}");
+    for line in [
+        "agent_workflow_duration_seconds_bucket{project=\"demo\",state=\"draft\",le=\"300\"} 1",
+        "agent_filtered_tools_count_bucket{project=\"demo\",le=\"2\"} 0",
+        "agent_filtered_tools_count_bucket{project=\"demo\",le=\"5\"} 1",
+    ] {
+        assert!(has(&text, line), "{line} is not in\n{text}");
+    }
 }
 
 #[test]
@@ -130,4 +146,90 @@ fn which_executor_a_definition_leads_to() {
     for (extra, kind) in rows {
         assert_eq!(executor_kind(&definition(extra.clone())), kind, "{extra}");
     }
+}
+
+/// The metrics that a PromQL expression reads: every name that is not a function, an operator, or within quotes, braces,
+/// brackets or a grouping.
+fn metrics_of(expression: &str) -> Vec<String> {
+    let groupings =
+        regex::Regex::new(r"\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)").unwrap();
+    let rest = regex::Regex::new(r#""[^"]*"|\{[^}]*\}|\[[^\]]*\]"#).unwrap();
+    let names = regex::Regex::new(r"([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\(?)").unwrap();
+    let text = groupings.replace_all(expression, " ");
+    let text = rest.replace_all(&text, " ");
+    names
+        .captures_iter(&text)
+        .filter(|found| found[2].is_empty())
+        .map(|found| found[1].to_owned())
+        .filter(|name| !["and", "or", "unless", "bool", "offset"].contains(&name.as_str()))
+        .collect()
+}
+
+#[test]
+fn expressions_are_read_as_promql_means_them() {
+    let rows = [
+        ("up", vec!["up"]),
+        (
+            r#"topk(5, sum by (le, b) (rate(a_bucket{x="y z", le=~".*"}[$__rate_interval]))) / c"#,
+            vec!["a_bucket", "c"],
+        ),
+        ("a unless on (b) c", vec!["a", "c"]),
+    ];
+    for (expression, expected) in rows {
+        assert_eq!(metrics_of(expression), expected, "{expression}");
+    }
+}
+
+/// Every metric that `/metrics` can show, with `_bucket`, `_sum` and `_count` of histograms.
+fn shown() -> std::collections::BTreeSet<String> {
+    let histograms = super::registry::HISTOGRAMS
+        .iter()
+        .flat_map(|(name, _)| ["_bucket", "_sum", "_count"].map(|suffix| format!("{name}{suffix}")));
+    described()
+        .filter(|name| super::registry::HISTOGRAMS.iter().all(|(other, _)| other != name))
+        .map(str::to_owned)
+        .chain(histograms)
+        .collect()
+}
+
+fn described() -> impl Iterator<Item = &'static str> {
+    let counters = super::registry::COUNTERS.iter().map(|(name, _)| *name);
+    let histograms = super::registry::HISTOGRAMS.iter().map(|(name, _)| *name);
+    let gauges = super::registry::GAUGES.iter().map(|(name, _)| *name);
+    let written = ["agent_tool_group_availability", "agent_state_availability"];
+    counters.chain(histograms).chain(gauges).chain(written)
+}
+
+#[test]
+fn the_dashboard_reads_only_metrics_that_exist_and_all_of_the_specification() {
+    let dashboard = include_str!("../../docs/grafana-dashboard.json");
+    let dashboard: serde_json::Value = serde_json::from_str(dashboard).unwrap();
+    let shown = shown();
+    let mut used = std::collections::BTreeSet::new();
+    for panel in dashboard["panels"].as_array().unwrap() {
+        for target in panel["targets"].as_array().into_iter().flatten() {
+            let expression = target["expr"].as_str().unwrap();
+            let metrics = metrics_of(expression);
+            assert!(!metrics.is_empty(), "{expression}");
+            for metric in metrics {
+                assert!(shown.contains(&metric), "{metric} in {expression}");
+                used.insert(metric);
+            }
+        }
+    }
+    let missing: Vec<_> = described()
+        .filter(|name| !used.iter().any(|used| used.starts_with(name)))
+        .collect();
+    assert_eq!(missing, [""; 0], "the dashboard shows every metric");
+}
+
+#[test]
+fn the_documentation_names_every_metric_and_no_other() {
+    let document = include_str!("../../docs/metrics.md");
+    let documented: std::collections::BTreeSet<&str> = document
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `"))
+        .filter_map(|line| line.split('`').next())
+        .collect();
+    assert_eq!(documented, described().collect());
 }

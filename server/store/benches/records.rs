@@ -36,12 +36,15 @@ fn opening(id: CallId) -> Opening {
         requested_groups: vec!["knowledge".to_owned()],
         granted_groups: vec!["default".to_owned(), "knowledge".to_owned()],
         missing_groups: Vec::new(),
+        session_id: None,
         state_before: "undefined".to_owned(),
         state_after: None,
+        state_conflict: false,
         arguments: Some(json!({"q": "how fast is a group commit", "num": 10})),
         provenance: Some(json!({"q": "caller", "num": "default"})),
         context: None,
         request_id: "0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e12".to_owned(),
+        address: Some("192.0.2.7".to_owned()),
         snapshot_version: 12,
         duration_ms: None,
         usage: None,
@@ -53,15 +56,18 @@ fn opening(id: CallId) -> Opening {
 }
 
 async fn pair(writer: &RecordWriter, id: CallId) {
-    writer.open(opening(id)).await.expect("opened");
+    let record = writer.open(opening(id)).await.expect("opened");
     let completion = Completion {
         project: PROJECT,
         id,
+        record,
         outcome: AuditOutcome::Succeeded,
         code: None,
+        state_before: "undefined".to_owned(),
         state_after: "undefined".to_owned(),
         duration_ms: 3,
         usage: None,
+        session: None,
         settlement: None,
     };
     writer.complete(black_box(completion)).await.expect("completed");

@@ -1,7 +1,7 @@
 //! Claims on idempotency keys, and the answers to give again.
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use toolgate_api::JsonText;
 use toolgate_api::audit::AuditOutcome;
 use toolgate_core::ids::CallId;
 use uuid::Uuid;
@@ -53,9 +53,10 @@ impl Store {
             } else {
                 // In the way of the insertion, so it is there, and its lock keeps it so.
                 let standing: Standing = sqlx::query_as(
-                    "SELECT c.fingerprint, c.call_id, c.status, c.body, r.outcome
+                    "SELECT c.fingerprint, c.call_id, c.status, c.body, COALESCE(d.outcome, r.outcome)
                      FROM idempotency_claims c
                      LEFT JOIN records r ON r.project_uid = c.project_uid AND r.id = c.call_id
+                     LEFT JOIN completions d ON d.record_seq = r.seq
                      WHERE c.project_uid = $1 AND c.principal_id = $2 AND c.request_key = $3",
                 )
                 .bind(claim.key.project.0)
@@ -105,7 +106,7 @@ fn judge(claim: &Claim, standing: &Standing) -> Result<Option<Claimed>> {
     if let (Some(status), Some(body)) = (status, body) {
         let status = u16::try_from(*status)
             .map_err(|_| StoreError::corrupt(format!("{status} is not an HTTP status")))?;
-        let body: Value = from_json(body, || format!("the kept answer of call {call}"))?;
+        let body: JsonText = from_json(body, || format!("the kept answer of call {call}"))?;
         return Ok(Some(Claimed::Answered(status, body)));
     }
     Ok(Some(match outcome {

@@ -6,10 +6,12 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toolgate_api::ErrorCode;
+use toolgate_api::alerts::{AlertDelivery, AlertRule};
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_api::auth::{PrincipalKind, Role};
 
 use crate::error::{Result, StoreError};
+use crate::rows::UsageKind;
 
 /// Microseconds since 1970 UTC; what is finer is cut off.
 pub(crate) fn micros(at: DateTime<Utc>) -> i64 {
@@ -85,7 +87,16 @@ macro_rules! words {
 
 words! {
     Role { Owner = "owner", Editor = "editor", Auditor = "auditor", Viewer = "viewer", Agent = "agent" }
-    AuditAction { Call = "call", Resolve = "resolve" }
+    AuditAction {
+        Call = "call",
+        Resolve = "resolve",
+        Explain = "explain",
+        AgentRequest = "agent_request",
+        Session = "session",
+        Access = "access",
+        Policy = "policy",
+        Export = "export",
+    }
     AuditOutcome {
         Open = "open",
         Succeeded = "succeeded",
@@ -94,6 +105,16 @@ words! {
         Interrupted = "interrupted",
     }
     PrincipalKind { User = "user", ServiceKey = "service_key", External = "external" }
+    AlertRule {
+        EscalationAttempts = "escalation_attempts",
+        FirstGroupUse = "first_group_use",
+        InvalidTransitions = "invalid_transitions",
+        CallsAfterWideGrant = "calls_after_wide_grant",
+        KeyAddresses = "key_addresses",
+        RefusedCredentials = "refused_credentials",
+    }
+    AlertDelivery { None = "none", Pending = "pending", Delivered = "delivered", Failed = "failed" }
+    UsageKind { Project = "project", Tool = "tool", Group = "group", Principal = "principal" }
 }
 
 impl Word for ErrorCode {
@@ -132,7 +153,16 @@ mod tests {
             Role::Viewer,
             Role::Agent,
         ]);
-        check(&[AuditAction::Call, AuditAction::Resolve]);
+        check(&[
+            AuditAction::Call,
+            AuditAction::Resolve,
+            AuditAction::Explain,
+            AuditAction::AgentRequest,
+            AuditAction::Session,
+            AuditAction::Access,
+            AuditAction::Policy,
+            AuditAction::Export,
+        ]);
         check(&[
             AuditOutcome::Open,
             AuditOutcome::Succeeded,
@@ -146,6 +176,13 @@ mod tests {
             PrincipalKind::External,
         ]);
         check(ErrorCode::ALL);
+        check(&AlertRule::ALL);
+        check(&[
+            AlertDelivery::None,
+            AlertDelivery::Pending,
+            AlertDelivery::Delivered,
+            AlertDelivery::Failed,
+        ]);
         assert!(Role::from_word("king").is_err());
     }
 }

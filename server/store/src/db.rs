@@ -4,12 +4,16 @@
 //! both. It must keep to SQL that both understand: `$1` for values, no arrays, no `NOW()`, no `ILIKE`.
 
 use std::future::Future;
+use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use sqlx::{PgPool, SqlitePool};
+use sqlx::pool::PoolConnection;
+use sqlx::{Connection, PgPool, Sqlite, SqliteConnection, SqlitePool};
+use tokio::sync::{MappedMutexGuard, Mutex, MutexGuard};
 
 use crate::error::{Result, StoreError};
+use crate::open::CONNECTION_WAIT;
 
 /// How long one operation may take, waiting for connections and locks included. Longer than the databases' own limits, so
 /// that it only ends what hangs without any answer.
@@ -26,11 +30,87 @@ pub(crate) enum Db {
 /// SQLite allows one writer at a time: all writes queue for one connection here, fairly, instead of for the file lock.
 pub(crate) struct Lite {
     /// One connection.
-    pub(crate) write: SqlitePool,
+    pub(crate) write: WriteConnection,
     /// Connections that only read; the writing one itself for a database in memory.
     pub(crate) read: SqlitePool,
     /// The file; `None` in memory.
     pub(crate) path: Option<PathBuf>,
+}
+
+/// The connection that writes; whoever wants it waits for its turn.
+pub(crate) enum WriteConnection {
+    /// Of a file. It is not in a pool, because a pool asks a connection after each use whether it still answers, which
+    /// takes as long as writing a record.
+    Own(Mutex<Option<SqliteConnection>>),
+    /// In memory there is but one connection for everything.
+    Shared(SqlitePool),
+}
+
+/// The turn of whoever has waited for it.
+pub(crate) enum Turn<'a> {
+    Own(MappedMutexGuard<'a, SqliteConnection>),
+    Shared(PoolConnection<Sqlite>),
+}
+
+impl WriteConnection {
+    pub(crate) fn own(connection: SqliteConnection) -> Self {
+        Self::Own(Mutex::new(Some(connection)))
+    }
+
+    pub(crate) fn shared(pool: SqlitePool) -> Self {
+        Self::Shared(pool)
+    }
+
+    /// Waits for the connection.
+    pub(crate) async fn acquire(&self) -> Result<Turn<'_>> {
+        match self {
+            Self::Own(connection) => {
+                let guard = match connection.try_lock() {
+                    Ok(guard) => guard,
+                    Err(_) => tokio::time::timeout(CONNECTION_WAIT, connection.lock())
+                        .await
+                        .map_err(|_| sqlx::Error::PoolTimedOut)?,
+                };
+                let open = MutexGuard::try_map(guard, Option::as_mut).map_err(|_| sqlx::Error::PoolClosed)?;
+                Ok(Turn::Own(open))
+            }
+            Self::Shared(pool) => Ok(Turn::Shared(pool.acquire().await?)),
+        }
+    }
+
+    /// Closes it, once whoever has it is done.
+    pub(crate) async fn close(&self) {
+        match self {
+            Self::Own(connection) => {
+                if let Some(connection) = connection.lock().await.take()
+                    && let Err(error) = connection.close().await
+                {
+                    tracing::warn!(%error, "the database was not closed in order");
+                }
+            }
+            Self::Shared(pool) => pool.close().await,
+        }
+    }
+}
+
+impl Deref for Turn<'_> {
+    type Target = SqliteConnection;
+
+    fn deref(&self) -> &SqliteConnection {
+        match self {
+            Self::Own(connection) => connection,
+            Self::Shared(connection) => connection,
+        }
+    }
+}
+
+impl DerefMut for Turn<'_> {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
+        match self {
+            Self::Own(connection) => connection,
+            Self::Shared(connection) => connection,
+        }
+    }
 }
 
 /// Ends what takes too long.
@@ -92,7 +172,9 @@ macro_rules! writing {
         $crate::db::within(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
-                    let mut transaction = lite.write.begin_with("BEGIN IMMEDIATE").await?;
+                    let mut turn = lite.write.acquire().await?;
+                    let mut transaction =
+                        sqlx::Connection::begin_with(&mut *turn, "BEGIN IMMEDIATE").await?;
                     let $tx = &mut *transaction;
                     let value = $body;
                     transaction.commit().await?;

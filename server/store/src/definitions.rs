@@ -7,11 +7,15 @@ use toolgate_core::ids::{ProjectUid, ToolName};
 use crate::Store;
 use crate::codec::{from_json, micros, text, time, to_json};
 use crate::db::{both, execute, reading, writing};
+use crate::documents::{Kind, document, load_documents};
 use crate::error::{Result, StoreError};
+use crate::labels::{Written, encode_tests, label, load_labels, write_labels};
 use crate::multirow::{MultiRow, chunks};
+use crate::policy_tests::{load_policy_tests, policy_tests};
 use crate::projects::{ProjectColumns, project};
 use crate::rows::{ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow};
-use crate::versions::Scope;
+use crate::secrets::{load_secrets, secret};
+use crate::versions::{Scope, next_directory};
 
 /// What a publication has become.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,14 +87,18 @@ impl Store {
                     .bind(uid.0)
                     .fetch_all(&mut *tx)
                     .await?;
-                    Some((found, version, tools, services))
+                    let documents = (load_documents!(tx, uid), load_secrets!(tx, uid));
+                    let expectations = (load_policy_tests!(tx, uid), load_labels!(tx, uid));
+                    Some((found, version, tools, services, documents, expectations))
                 }
             }
         })
         .await?;
-        let Some((found, version, tools, services)) = loaded else {
+        let Some((found, version, tools, services, documents, expectations)) = loaded else {
             return Ok(None);
         };
+        let (documents, secrets) = documents;
+        let (expectations, (groups, states)) = expectations;
         let tool = |(definition, revision, updated_at, updated_by): (String, i64, i64, String)| {
             Ok(ToolRow {
                 definition: from_json(&definition, || format!("a tool of project {uid}"))?,
@@ -110,14 +118,21 @@ impl Store {
             project: project(found)?,
             tools: tools.into_iter().map(tool).collect::<Result<_>>()?,
             services: services.into_iter().map(service).collect::<Result<_>>()?,
+            groups: groups.into_iter().map(label).collect::<Result<_>>()?,
+            states: states.into_iter().map(label).collect::<Result<_>>()?,
+            policy_tests: policy_tests(expectations, uid)?,
+            settings: document(&documents, Kind::Settings, uid)?,
+            limits: document(&documents, Kind::Limits, uid)?,
+            secrets: secrets.into_iter().map(secret).collect::<Result<_>>()?,
         }))
     }
 
-    /// Applies a change of definitions, whole or not at all, and makes a new revision of everything in it.
+    /// Applies a change of definitions and of names, whole or not at all, and makes a new revision of every tool in it.
     ///
     /// # Errors
     /// [`StoreError::VersionConflict`] when the project is not at the expected version (any more), or does not live;
-    /// [`StoreError::NotFound`] when a tool to delete is not there; [`StoreError::Conflict`] when a name is in it twice.
+    /// [`StoreError::NotFound`] when a tool to delete is not there; [`StoreError::Conflict`] when a name is in it
+    /// twice, or a grant names what a group is to be called.
     pub async fn publish(&self, publication: &Publication) -> Result<Published> {
         let uid = publication.project;
         let scope = Scope::Project(uid).to_string();
@@ -125,7 +140,14 @@ impl Store {
         let author = text(&publication.author);
         let note = publication.note.as_deref().map(text);
         let encoded = encode(publication)?;
+        let tests = encode_tests(&publication.labels.policy_tests)?;
         writing!(self, |tx| {
+            // The directory first, as in every transaction that takes both.
+            let directory = if publication.labels.touches_grants() {
+                next_directory!(tx)
+            } else {
+                0
+            };
             let moved = execute!(
                 tx,
                 "UPDATE versions SET version = version + 1 WHERE scope = $1 AND version = $2",
@@ -203,6 +225,13 @@ impl Store {
                 .await?;
                 services.push((service.id.clone(), revision));
             }
+            let written = Written {
+                version: publication.expected_version + 1,
+                directory,
+                at: publication.at,
+                by: &author,
+            };
+            write_labels!(tx, uid, &publication.labels, &tests, &written);
             Published {
                 version: publication.expected_version + 1,
                 tools: changes

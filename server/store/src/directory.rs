@@ -1,17 +1,43 @@
 //! Reading everyone and everything that can identify itself, at one moment.
 
+use toolgate_api::permissions::{GrantTerms, GrantedGroup};
 use toolgate_core::ids::{KeyId, ProjectUid, UserId};
+use toolgate_core::principal::PrincipalRef;
 use uuid::Uuid;
 
 use crate::Store;
 use crate::codec::{Word, digest, from_json, time};
 use crate::db::reading;
-use crate::error::Result;
-use crate::rows::{DirectoryRows, GrantRow, KeyRow, RevokedTokenRow, SigningKeyRow, UserRow};
+use crate::error::{Result, StoreError};
+use crate::rows::{DirectoryRows, GrantRow, KeyRow, PreviousSecret, RevokedTokenRow, SigningKeyRow, UserRow};
 
-type UserColumns = (Uuid, String, String, bool, i64);
-type GrantColumns = (Uuid, Uuid, String, String);
-type SigningKeyColumns = (String, Vec<u8>, i64, Option<i64>);
+type SigningKeyColumns = (String, Vec<u8>, i64, Option<i64>, Option<String>);
+
+#[derive(sqlx::FromRow)]
+struct UserColumns {
+    id: Uuid,
+    username: String,
+    display_name: Option<String>,
+    password_hash: String,
+    token_generation: i64,
+    system_admin: bool,
+    disabled_at: Option<i64>,
+    created_at: i64,
+    revision: i64,
+}
+
+#[derive(sqlx::FromRow)]
+struct GrantColumns {
+    project_uid: Uuid,
+    principal_kind: String,
+    principal_id: String,
+    role: String,
+    group_names: String,
+    expires_at: Option<i64>,
+    granted_by: String,
+    granted_at: i64,
+    revision: i64,
+}
 
 #[derive(sqlx::FromRow)]
 struct KeyColumns {
@@ -20,12 +46,15 @@ struct KeyColumns {
     name: String,
     prefix: String,
     digest: Vec<u8>,
-    role: String,
-    group_names: String,
+    previous_prefix: Option<String>,
+    previous_digest: Option<Vec<u8>>,
+    previous_until: Option<i64>,
     created_at: i64,
     created_by: String,
+    rotated_at: Option<i64>,
     expires_at: Option<i64>,
     revoked_at: Option<i64>,
+    revision: i64,
 }
 
 impl Store {
@@ -35,21 +64,18 @@ impl Store {
             let version: i64 = sqlx::query_scalar("SELECT version FROM versions WHERE scope = 'directory'")
                 .fetch_one(&mut *tx)
                 .await?;
-            let users: Vec<UserColumns> = sqlx::query_as(
-                "SELECT id, username, password_hash, system_admin, created_at FROM users ORDER BY username",
-            )
-            .fetch_all(&mut *tx)
-            .await?;
-            let grants: Vec<GrantColumns> = sqlx::query_as(
-                "SELECT project_uid, user_id, role, group_names FROM grants ORDER BY project_uid, user_id",
-            )
-            .fetch_all(&mut *tx)
-            .await?;
+            let users: Vec<UserColumns> = sqlx::query_as("SELECT * FROM users ORDER BY username")
+                .fetch_all(&mut *tx)
+                .await?;
+            let grants: Vec<GrantColumns> =
+                sqlx::query_as("SELECT * FROM grants ORDER BY project_uid, principal_kind, principal_id")
+                    .fetch_all(&mut *tx)
+                    .await?;
             let keys: Vec<KeyColumns> = sqlx::query_as("SELECT * FROM service_keys ORDER BY created_at, id")
                 .fetch_all(&mut *tx)
                 .await?;
             let signing_keys: Vec<SigningKeyColumns> = sqlx::query_as(
-                "SELECT kid, pkcs8, created_at, retired_at FROM signing_keys ORDER BY created_at, kid",
+                "SELECT kid, pkcs8, created_at, retired_at, key_id FROM signing_keys ORDER BY created_at, kid",
             )
             .fetch_all(&mut *tx)
             .await?;
@@ -74,48 +100,82 @@ impl Store {
     }
 }
 
-fn user((id, username, password_hash, system_admin, created_at): UserColumns) -> Result<UserRow> {
+fn user(columns: UserColumns) -> Result<UserRow> {
     Ok(UserRow {
-        id: UserId(id),
-        username,
-        password_hash,
-        system_admin,
-        created_at: time(created_at)?,
+        id: UserId(columns.id),
+        username: columns.username,
+        display_name: columns.display_name,
+        password_hash: columns.password_hash,
+        token_generation: columns.token_generation,
+        system_admin: columns.system_admin,
+        disabled_at: columns.disabled_at.map(time).transpose()?,
+        created_at: time(columns.created_at)?,
+        revision: columns.revision,
     })
 }
 
-fn grant((project, user, role, groups): GrantColumns) -> Result<GrantRow> {
+fn grant(columns: GrantColumns) -> Result<GrantRow> {
+    let (project, id) = (columns.project_uid, columns.principal_id);
+    let groups: Vec<GrantedGroup> = from_json(&columns.group_names, || {
+        format!("the groups of {id} in project {project}")
+    })?;
     Ok(GrantRow {
         project: ProjectUid(project),
-        user: UserId(user),
-        role: Word::from_word(&role)?,
-        groups: from_json(&groups, || {
-            format!("the groups of user {user} in project {project}")
-        })?,
+        principal: PrincipalRef {
+            kind: Word::from_word(&columns.principal_kind)?,
+            id,
+        },
+        terms: GrantTerms {
+            role: Word::from_word(&columns.role)?,
+            groups,
+            expires_at: columns.expires_at.map(time).transpose()?,
+        },
+        granted_by: columns.granted_by,
+        granted_at: time(columns.granted_at)?,
+        revision: columns.revision,
     })
 }
 
 fn key(columns: KeyColumns) -> Result<KeyRow> {
-    let id = columns.id;
+    let previous = match (
+        columns.previous_prefix,
+        columns.previous_digest,
+        columns.previous_until,
+    ) {
+        (Some(prefix), Some(bytes), Some(until)) => Some(PreviousSecret {
+            prefix,
+            digest: digest(&bytes)?,
+            until: time(until)?,
+        }),
+        (None, None, None) => None,
+        _ => {
+            return Err(StoreError::corrupt(format!(
+                "half a secret of key {}",
+                columns.id
+            )));
+        }
+    };
     Ok(KeyRow {
-        id: KeyId(id),
+        id: KeyId(columns.id),
         project: ProjectUid(columns.project_uid),
         name: columns.name,
         prefix: columns.prefix,
         digest: digest(&columns.digest)?,
-        role: Word::from_word(&columns.role)?,
-        groups: from_json(&columns.group_names, || format!("the groups of key {id}"))?,
+        previous,
         created_at: time(columns.created_at)?,
         created_by: columns.created_by,
+        rotated_at: columns.rotated_at.map(time).transpose()?,
         expires_at: columns.expires_at.map(time).transpose()?,
         revoked_at: columns.revoked_at.map(time).transpose()?,
+        revision: columns.revision,
     })
 }
 
-fn signing_key((kid, pkcs8, created_at, retired_at): SigningKeyColumns) -> Result<SigningKeyRow> {
+fn signing_key((kid, pkcs8, created_at, retired_at, key_id): SigningKeyColumns) -> Result<SigningKeyRow> {
     let retired_at = retired_at.map(time).transpose()?;
     Ok(SigningKeyRow {
         kid,
+        key_id,
         pkcs8,
         created_at: time(created_at)?,
         retired_at,

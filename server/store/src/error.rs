@@ -23,9 +23,15 @@ pub enum StoreError {
         /// What exists.
         what: String,
     },
-    /// The definitions changed since the caller read them: read again and repeat.
-    #[error("the definitions changed meanwhile")]
+    /// What is to be changed has changed since the caller read it: read again and repeat.
+    #[error("it was changed meanwhile")]
     VersionConflict,
+    /// Nobody would be left to manage something.
+    #[error("{what} would have no administrator left")]
+    LastAdministrator {
+        /// What would have none.
+        what: String,
+    },
     /// The database does not answer now: gone, locked, full or too slow. The same operation may succeed later.
     #[error("the database is not available")]
     Unavailable {
@@ -89,6 +95,17 @@ impl StoreError {
 
     pub(crate) fn io(source: std::io::Error) -> Self {
         Self::unavailable(sqlx::Error::Io(source))
+    }
+
+    /// Whether the database itself refused, so that it is certain that nothing was written; otherwise its answer may have
+    /// been lost.
+    pub(crate) fn is_from_database(&self) -> bool {
+        match self {
+            Self::Unavailable { source } | Self::Refused { source } => {
+                matches!(**source, sqlx::Error::Database(_))
+            }
+            _ => true,
+        }
     }
 
     /// Whether writing other rows of the same batch can still succeed.

@@ -10,6 +10,7 @@ use crate::Store;
 use crate::codec::micros;
 use crate::db::{Db, execute, writing};
 use crate::error::{Result, StoreError};
+use crate::records::chain::Progress;
 
 impl Store {
     /// Enters this process as a server of the database.
@@ -25,64 +26,38 @@ impl Store {
         {
             self.take_serving_lock(path)?;
         }
-        self.heartbeat(instance, at).await?;
+        self.heartbeat(instance, None, at, false).await?;
         let _first = self.inner.instance.set(instance);
         Ok(())
     }
 
-    /// Says that a server still runs.
-    pub async fn heartbeat(&self, instance: Uuid, at: DateTime<Utc>) -> Result<()> {
-        writing!(self, |tx| {
-            execute!(
-                tx,
-                "INSERT INTO instances (id, started_at, heartbeat_at) VALUES ($1, $2, $2)
-                 ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at",
-                instance,
-                micros(at),
-            );
-        })
-        .await
-    }
-
-    /// Closes as interrupted the open records of servers other than `me` that were not heard of since `alive_after`; the
-    /// number of records. On SQLite there is one server, so every other one is dead. What they had claimed without opening
-    /// a record never ran and is free again.
-    pub async fn close_abandoned(
+    /// Says that a server still runs, how far its chain of records has come, and whether it ends here. A server that is
+    /// not known gets a chain.
+    pub(crate) async fn heartbeat(
         &self,
-        me: Uuid,
-        alive_after: DateTime<Utc>,
+        instance: Uuid,
+        progress: Option<Progress>,
         at: DateTime<Utc>,
-    ) -> Result<u64> {
-        let alive_after = match self.db() {
-            Db::Lite(_) => i64::MAX,
-            Db::Pg(_) => micros(alive_after),
+        ending: bool,
+    ) -> Result<()> {
+        let Progress { head, settled } = match progress {
+            Some(progress) => progress,
+            None => self.chain_of(instance, at).await?.progress(),
         };
+        let at = micros(at);
         writing!(self, |tx| {
-            let closed = execute!(
-                tx,
-                "UPDATE records
-                 SET outcome = 'interrupted', code = 'interrupted', state_after = state_before, closed_at = $3
-                 WHERE outcome = 'open' AND instance <> $1
-                   AND instance NOT IN (SELECT id FROM instances WHERE heartbeat_at >= $2)",
-                me,
-                alive_after,
-                micros(at),
-            );
             execute!(
                 tx,
-                "DELETE FROM idempotency_claims
-                 WHERE status IS NULL AND (instance IS NULL OR instance <> $1)
-                   AND (instance IS NULL OR instance NOT IN (SELECT id FROM instances WHERE heartbeat_at >= $2))
-                   AND NOT EXISTS (
-                       SELECT 1 FROM records
-                       WHERE records.project_uid = idempotency_claims.project_uid
-                         AND records.id = idempotency_claims.call_id
-                   )",
-                me,
-                alive_after,
+                "UPDATE chains
+                 SET heartbeat_at = $2, ended_at = $3, head_position = $4, head_hash = $5, settled_position = $6
+                 WHERE number = $1",
+                head.chain,
+                at,
+                ending.then_some(at),
+                head.position,
+                head.hash.as_slice(),
+                settled,
             );
-            execute!(tx, "DELETE FROM instances WHERE id <> $1 AND heartbeat_at < $2", me, alive_after);
-            closed
         })
         .await
     }

@@ -1,43 +1,89 @@
 //! Service keys, signing keys, and tokens that were given back.
 
 use chrono::{DateTime, Utc};
+use toolgate_api::permissions::GrantTerms;
 use toolgate_core::ids::{KeyId, ProjectUid};
+use toolgate_core::principal::PrincipalRef;
 
 use crate::Store;
-use crate::codec::{Word, micros, text, to_json};
+use crate::codec::{micros, text};
 use crate::db::{execute, writing};
 use crate::error::Result;
+use crate::grants::write_grant;
 use crate::projects::require_project;
-use crate::rows::{KeyRow, RevokedTokenRow, SigningKeyRow};
-use crate::versions::touch_directory;
+use crate::rows::{KeyRotation, KeyRow, RevokedTokenRow, SigningKeyRow};
+use crate::versions::{next_directory, touch_directory};
 
 impl Store {
-    /// Stores a service key.
+    /// Stores a service key with its grant. `row.revision` is not read; the new one is answered, and the grant has it too.
     ///
     /// # Errors
     /// [`crate::StoreError::Conflict`] when the prefix is taken; [`crate::StoreError::NotFound`] when the project does not
     /// live.
-    pub async fn create_key(&self, row: &KeyRow) -> Result<()> {
+    pub async fn create_key(&self, row: &KeyRow, terms: &GrantTerms) -> Result<i64> {
+        let principal = PrincipalRef::key(row.id);
         writing!(self, |tx| {
-            touch_directory!(tx);
+            let revision = next_directory!(tx);
             require_project!(tx, row.project);
             execute!(
                 tx,
-                "INSERT INTO service_keys (id, project_uid, name, prefix, digest, role, group_names,
-                                           created_at, created_by, expires_at, revoked_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                "INSERT INTO service_keys (id, project_uid, name, prefix, digest, created_at, created_by,
+                                           expires_at, revoked_at, revision)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
                 row.id.0,
                 row.project.0,
                 text(&row.name),
                 &row.prefix,
                 row.digest.as_slice(),
-                row.role.word(),
-                to_json(&row.groups)?,
                 micros(row.created_at),
                 text(&row.created_by),
                 row.expires_at.map(micros),
                 row.revoked_at.map(micros),
+                revision,
             );
+            write_grant!(
+                tx,
+                row.project,
+                principal,
+                terms,
+                &row.created_by,
+                row.created_at,
+                revision
+            );
+            revision
+        })
+        .await
+    }
+
+    /// Replaces the secret of a key that is at the revision `expected` and not revoked; the old one works until
+    /// `rotation.previous_until`, and one before that no longer. `None` when there is no such key at that revision.
+    ///
+    /// # Errors
+    /// [`crate::StoreError::Conflict`] when the prefix is taken.
+    pub async fn rotate_key(
+        &self,
+        project: ProjectUid,
+        key: KeyId,
+        expected: i64,
+        rotation: &KeyRotation,
+    ) -> Result<Option<i64>> {
+        writing!(self, |tx| {
+            let revision = next_directory!(tx);
+            let rotated = execute!(
+                tx,
+                "UPDATE service_keys SET previous_prefix = prefix, previous_digest = digest, previous_until = $1,
+                                         prefix = $2, digest = $3, rotated_at = $4, revision = $5
+                 WHERE project_uid = $6 AND id = $7 AND revision = $8 AND revoked_at IS NULL",
+                micros(rotation.previous_until),
+                &rotation.prefix,
+                rotation.digest.as_slice(),
+                micros(rotation.at),
+                revision,
+                project.0,
+                key.0,
+                expected,
+            );
+            (rotated > 0).then_some(revision)
         })
         .await
     }
@@ -45,12 +91,13 @@ impl Store {
     /// Revokes a key of a project; `false` when there is none, or it was revoked before.
     pub async fn revoke_key(&self, project: ProjectUid, key: KeyId, at: DateTime<Utc>) -> Result<bool> {
         writing!(self, |tx| {
-            touch_directory!(tx);
+            let revision = next_directory!(tx);
             let revoked = execute!(
                 tx,
-                "UPDATE service_keys SET revoked_at = $1
-                 WHERE project_uid = $2 AND id = $3 AND revoked_at IS NULL",
+                "UPDATE service_keys SET revoked_at = $1, revision = $2
+                 WHERE project_uid = $3 AND id = $4 AND revoked_at IS NULL",
                 micros(at),
+                revision,
                 project.0,
                 key.0,
             );
@@ -84,11 +131,12 @@ impl Store {
             );
             execute!(
                 tx,
-                "INSERT INTO signing_keys (kid, pkcs8, created_at, retired_at) VALUES ($1, $2, $3, $4)",
+                "INSERT INTO signing_keys (kid, pkcs8, created_at, retired_at, key_id) VALUES ($1, $2, $3, $4, $5)",
                 &row.kid,
                 row.pkcs8.as_slice(),
                 micros(row.created_at),
                 row.retired_at.map(micros),
+                row.key_id.as_deref(),
             );
         })
         .await

@@ -10,19 +10,29 @@
 //! [`rows`], a method in the module of its subject, written with the macros of `db`, and a test of it to the contract suite,
 //! which runs on both databases.
 
+mod alerts;
 mod claims;
 mod codec;
 mod db;
 mod definitions;
 mod directory;
+mod documents;
 mod error;
+mod grants;
 mod instances;
 mod keys;
+mod labels;
+mod limits;
 mod multirow;
 mod open;
+mod policy_tests;
 mod projects;
 mod records;
 pub mod rows;
+mod secrets;
+mod sessions;
+mod settings;
+mod usage;
 mod users;
 mod versions;
 
@@ -34,6 +44,10 @@ use uuid::Uuid;
 use crate::db::{Db, both};
 pub use crate::definitions::Published;
 pub use crate::error::{Result, StoreError};
+pub use crate::labels::{LabelChange, LabelContent};
+pub use crate::policy_tests::PolicyTestChange;
+pub use crate::records::verify::{ChainFault, ChainFaultKind, ChainReport};
+pub use crate::records::tail::{ChainEntry, ChainReader, ChainState, ChainStep};
 pub use crate::records::writer::RecordWriter;
 pub use crate::versions::Scope;
 

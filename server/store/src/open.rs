@@ -10,7 +10,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, Database, PgConnection, SqliteConnection};
 
-use crate::db::{Db, Lite};
+use crate::db::{Db, Lite, WriteConnection};
 use crate::error::{Result, StoreError};
 use crate::multirow::STATEMENTS;
 
@@ -20,14 +20,14 @@ static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 /// How long a statement waits for a lock, in either database, before the operation is given up as unavailable.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
 /// How long an operation waits for a connection.
-const CONNECTION_WAIT: Duration = Duration::from_secs(5);
+pub(crate) const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 /// Connections to PostgreSQL per server.
 const PG_CONNECTIONS: u32 = 16;
 /// Reading connections to a SQLite file.
 const SQLITE_READERS: u32 = 4;
-/// Pages in the write-ahead log before they are moved to the database file: about 16 MB, so that under load the file is
-/// written less often than at the default of 1 000.
-const CHECKPOINT_PAGES: &str = "4000";
+/// Pages in the write-ahead log before they are moved to the database file, which whoever commits next waits for: 1 MB
+/// takes about a millisecond.
+const CHECKPOINT_PAGES: &str = "256";
 
 /// Opens the database a URL names.
 pub(crate) async fn open(url: &str) -> Result<Db> {
@@ -52,14 +52,14 @@ async fn open_sqlite(url: &str) -> Result<Db> {
         .statement_cache_capacity(STATEMENTS)
         .disable_statement_logging();
     let in_memory = url.contains(":memory:") || url.contains("mode=memory");
-    let one_connection = SqlitePoolOptions::new().max_connections(1);
     if in_memory {
         // The database lives as long as its connection, so there is one, and it is never closed.
-        let write = lasting(one_connection).connect_with(options).await?;
-        migrate_sqlite(&mut *write.acquire().await?).await?;
+        let one_connection = SqlitePoolOptions::new().max_connections(1);
+        let read = lasting(one_connection).connect_with(options).await?;
+        migrate_sqlite(&mut *read.acquire().await?).await?;
         return Ok(Db::Lite(Lite {
-            read: write.clone(),
-            write,
+            write: WriteConnection::shared(read.clone()),
+            read,
             path: None,
         }));
     }
@@ -76,13 +76,13 @@ async fn open_sqlite(url: &str) -> Result<Db> {
     let options = options
         .journal_mode(SqliteJournalMode::Wal)
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES);
-    let write = lasting(one_connection).connect_with(options.clone()).await?;
-    migrate_sqlite(&mut *write.acquire().await?).await?;
+    let mut write = SqliteConnection::connect_with(&options).await?;
+    migrate_sqlite(&mut write).await?;
     let read = lasting(SqlitePoolOptions::new().max_connections(SQLITE_READERS))
         .connect_with(options.pragma("query_only", "ON"))
         .await?;
     Ok(Db::Lite(Lite {
-        write,
+        write: WriteConnection::own(write),
         read,
         path: Some(path),
     }))

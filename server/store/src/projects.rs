@@ -2,15 +2,19 @@
 
 use chrono::{DateTime, Utc};
 use toolgate_api::auth::Role;
+use toolgate_api::permissions::{GrantTerms, GrantedGroup};
 use toolgate_core::ids::{ProjectId, ProjectUid, UserId};
+use toolgate_core::policy::groups::ANY;
+use toolgate_core::principal::PrincipalRef;
 use uuid::Uuid;
 
 use crate::Store;
-use crate::codec::{Word, micros, text, time, to_json};
+use crate::codec::{micros, text, time};
 use crate::db::{both, execute, writing};
 use crate::error::{Result, StoreError};
+use crate::grants::write_grant;
 use crate::rows::ProjectRow;
-use crate::versions::{Scope, touch_directory};
+use crate::versions::{Scope, next_directory, touch_directory};
 
 /// The columns of a project.
 pub(crate) type ProjectColumns = (Uuid, String, String, i64);
@@ -59,8 +63,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::Conflict`] when a living project has the id; [`StoreError::NotFound`] for an unknown owner.
     pub async fn create_project(&self, row: &ProjectRow, owner: Option<UserId>) -> Result<()> {
+        let everything = GrantTerms {
+            role: Role::Owner,
+            groups: vec![GrantedGroup {
+                group: ANY.to_owned(),
+                expires_at: None,
+            }],
+            expires_at: None,
+        };
         writing!(self, |tx| {
-            touch_directory!(tx);
+            let revision = next_directory!(tx);
             execute!(
                 tx,
                 "INSERT INTO projects (uid, id, name, created_at) VALUES ($1, $2, $3, $4)",
@@ -75,20 +87,27 @@ impl Store {
                 Scope::Project(row.uid).to_string(),
             );
             if let Some(owner) = owner {
-                execute!(
+                let name: Option<String> = sqlx::query_scalar("SELECT username FROM users WHERE id = $1")
+                    .bind(owner.0)
+                    .fetch_optional(&mut *tx)
+                    .await?;
+                let name = name.ok_or_else(|| StoreError::not_found("the owner"))?;
+                let principal = PrincipalRef::user(owner);
+                write_grant!(
                     tx,
-                    "INSERT INTO grants (project_uid, user_id, role, group_names) VALUES ($1, $2, $3, $4)",
-                    row.uid.0,
-                    owner.0,
-                    Role::Owner.word(),
-                    to_json(&["*"])?,
+                    row.uid,
+                    principal,
+                    everything,
+                    &name,
+                    row.created_at,
+                    revision
                 );
             }
         })
         .await
     }
 
-    /// Deletes a project with its tools, services, grants, keys and idempotency claims; `false` when it does not live.
+    /// Deletes a project with its tools, services, grants, keys, sessions and idempotency claims; `false` when it does not live.
     /// Its records and the revisions they refer to stay, and its id is free for another project.
     pub async fn delete_project(&self, uid: ProjectUid, at: DateTime<Utc>) -> Result<bool> {
         writing!(self, |tx| {
@@ -107,9 +126,13 @@ impl Store {
             );
             execute!(tx, "DELETE FROM tools WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM tool_services WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM policy_tests WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM project_documents WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM secrets WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM grants WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM service_keys WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM idempotency_claims WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM sessions WHERE project_uid = $1", uid.0);
             deleted > 0
         })
         .await

@@ -51,7 +51,18 @@ macro_rules! touch_directory {
         )
     };
 }
-pub(crate) use touch_directory;
+
+/// As [`touch_directory`], with the version it makes: the revision of what the transaction writes.
+macro_rules! next_directory {
+    ($tx:expr) => {{
+        $crate::versions::touch_directory!($tx);
+        let version: i64 = sqlx::query_scalar("SELECT version FROM versions WHERE scope = 'directory'")
+            .fetch_one(&mut *$tx)
+            .await?;
+        version
+    }};
+}
+pub(crate) use {next_directory, touch_directory};
 
 impl Store {
     /// The version of the directory and of every living project. Versions only grow.

@@ -23,21 +23,47 @@ macro_rules! contract {
     };
 }
 
+#[path = "contract/alerts.rs"]
+mod alerts;
+#[path = "contract/chains.rs"]
+mod chains;
 #[path = "contract/claims.rs"]
 mod claims;
 #[path = "contract/definitions.rs"]
 mod definitions;
 #[path = "contract/directory.rs"]
 mod directory;
+#[path = "contract/grants.rs"]
+mod grants;
 #[path = "contract/instances.rs"]
 mod instances;
+#[path = "contract/interleavings.rs"]
+mod interleavings;
+#[path = "contract/labels.rs"]
+mod labels;
+#[path = "contract/moves.rs"]
+mod moves;
 #[path = "contract/opening.rs"]
 mod opening;
+#[path = "contract/policy_tests.rs"]
+mod policy_tests;
 #[path = "contract/postgres.rs"]
 mod postgres_server;
 #[path = "contract/projects.rs"]
 mod projects;
+#[path = "contract/reading.rs"]
+mod reading;
 #[path = "contract/records.rs"]
 mod records;
+#[path = "contract/sessions.rs"]
+mod sessions;
+#[path = "contract/secrets.rs"]
+mod secrets;
+#[path = "contract/settings.rs"]
+mod settings;
+#[path = "contract/tail.rs"]
+mod tail;
+#[path = "contract/usage.rs"]
+mod usage;
 #[path = "contract/writer.rs"]
 mod writer;

@@ -42,10 +42,11 @@ async fn a_call_is_decided_executed_recorded_and_answered() {
     assert!(answer["duration_ms"].is_i64());
 
     let path = format!(
-        "/projects/demo/audit?call_id={}",
+        "/projects/demo/audit?id={}",
         answer["call_id"].as_str().unwrap()
     );
-    let record = admin.get(&path).await.expect(200).json()["items"][0].clone();
+    let auditor = app.auditor(&admin).await;
+    let record = auditor.get(&path).await.expect(200).json()["items"][0].clone();
     assert_eq!(record["outcome"], "succeeded");
     assert_eq!(record["tool"], "search");
     assert_eq!(record["revision"], 1);
@@ -96,7 +97,7 @@ async fn refused_calls_run_nothing_and_are_explained_and_recorded() {
     for (request, status, code) in rows {
         let problem = agent.post(CALLS, &request).await.problem(status, code);
         let path = format!(
-            "/projects/demo/audit?call_id={}",
+            "/projects/demo/audit?id={}",
             problem["call_id"].as_str().unwrap()
         );
         let record = admin.get(&path).await.expect(200).json()["items"][0].clone();
@@ -176,7 +177,8 @@ async fn fixed_and_environment_arguments_are_hidden_and_win() {
         "and it does not come back"
     );
 
-    let audit = admin.get("/projects/demo/audit").await.expect(200);
+    let auditor = app.auditor(&admin).await;
+    let audit = auditor.get("/projects/demo/audit?action=call").await.expect(200);
     assert!(!audit.text().contains("canary-7f3a"));
     let record = audit.json()["items"][0].clone();
     assert_eq!(

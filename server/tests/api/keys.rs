@@ -1,7 +1,9 @@
 //! Service keys.
 
+use axum::http::Method;
 use serde_json::json;
 
+use crate::permissions::send;
 use crate::support::TestApp;
 
 #[tokio::test]
@@ -92,4 +94,93 @@ async fn what_a_key_needs_is_checked() {
             .await
             .problem(422, "invalid_request");
     }
+}
+
+#[tokio::test]
+async fn a_secret_is_replaced_with_an_overlap_or_at_once() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let body = json!({"name": "k", "role": "agent", "groups": ["knowledge"], "expires_in_s": 3600});
+    let created = admin.post("/projects/demo/keys", &body).await.expect(201);
+    let key = created.json();
+    let path = format!("/projects/demo/keys/{}", key["id"].as_str().unwrap());
+    let rotate = format!("{path}/rotate");
+    let first = app.client(key["secret"].as_str().unwrap());
+
+    let rotated = admin.post(&rotate, &json!({"overlap_s": 600})).await.expect(200);
+    assert_ne!(rotated.header("etag"), created.header("etag"));
+    let rotated = rotated.json();
+    assert_eq!(
+        (&rotated["id"], &rotated["groups"]),
+        (&key["id"], &json!(["knowledge"]))
+    );
+    assert!(rotated["rotated_at"].is_string() && rotated["previous_secret_until"].is_string());
+    assert_eq!(rotated["expires_at"], key["expires_at"]);
+    let second = app.client(rotated["secret"].as_str().unwrap());
+    for client in [&first, &second] {
+        client.get("/auth/me").await.expect(200);
+    }
+    assert!(
+        !admin
+            .get("/projects/demo/keys")
+            .await
+            .text()
+            .contains(rotated["secret"].as_str().unwrap())
+    );
+
+    // Without an overlap the old one ends at once, and the one before it with it.
+    let again = admin.post(&rotate, &json!({})).await.expect(200).json();
+    assert_eq!(again["previous_secret_until"], json!(null));
+    for client in [&first, &second] {
+        client.get("/auth/me").await.problem(401, "unauthenticated");
+    }
+    app.client(again["secret"].as_str().unwrap())
+        .get("/auth/me")
+        .await
+        .expect(200);
+
+    let stale = [(axum::http::header::IF_MATCH, created.header("etag"))];
+    send(&admin, Method::POST, &rotate, &stale, &json!({}))
+        .await
+        .problem(412, "precondition_failed");
+    let too_long = json!({"overlap_s": 2_592_001});
+    admin
+        .post(&rotate, &too_long)
+        .await
+        .problem(422, "invalid_request");
+    admin.delete(&path, Some("*")).await.expect(204);
+    admin.post(&rotate, &json!({})).await.problem(409, "conflict");
+
+    let page = admin
+        .get("/projects/demo/audit?action=access")
+        .await
+        .expect(200)
+        .json();
+    let changes: Vec<_> = page["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|record| record["arguments"]["change"].clone())
+        .collect();
+    assert_eq!(
+        changes,
+        ["key_revoked", "key_rotated", "key_rotated", "key_created"]
+    );
+}
+
+#[tokio::test]
+async fn whoever_rotates_a_key_holds_what_it_holds() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let owner = app.key(&admin, "demo", "owner", &["knowledge"]).await;
+    let create = async |groups: &[&str]| {
+        let body = json!({"name": "k", "role": "agent", "groups": groups});
+        let key = admin.post("/projects/demo/keys", &body).await.expect(201).json();
+        format!("/projects/demo/keys/{}/rotate", key["id"].as_str().unwrap())
+    };
+    let (narrow, wide) = (create(&["knowledge/read"]).await, create(&["*"]).await);
+    owner.post(&narrow, &json!({})).await.expect(200);
+    let problem = owner.post(&wide, &json!({})).await.problem(403, "forbidden");
+    assert_eq!(problem["missing_groups"], json!(["*"]));
+    admin.post(&wide, &json!({})).await.expect(200);
 }

@@ -1,7 +1,11 @@
 //! Several servers on one PostgreSQL database: what one changes, the others follow.
 
+use std::time::{Duration, Instant};
+
+use axum::http::{Method, header};
 use serde_json::json;
 
+use crate::permissions::send;
 use crate::postgres::new_database;
 use crate::support::{Client, TestApp, echo, tool};
 
@@ -48,7 +52,7 @@ async fn a_change_on_one_server_is_effective_on_the_other() {
         .json();
     assert_eq!(answer["status"], "succeeded");
     let path = format!(
-        "/projects/demo/audit?call_id={}",
+        "/projects/demo/audit?id={}",
         answer["call_id"].as_str().expect("an id")
     );
     assert_eq!(
@@ -93,4 +97,72 @@ async fn writers_on_two_servers_cannot_overwrite_each_other() {
     )
     .await
     .problem(412, "precondition_failed");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
+    let base = echo().await;
+    let (first, second) = two(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
+    second.run_background();
+    let admin = first.demo().await;
+    admin
+        .upload("/projects/demo/tools", &tool("search", &base, "/search", ""))
+        .await
+        .expect(201);
+    let body = json!({"username": "ada", "password": "a long enough password"});
+    let ada = admin.post("/users", &body).await.expect(201).json();
+    let login = first
+        .anonymous()
+        .post("/auth/login", &body)
+        .await
+        .expect(200)
+        .json();
+    let there = second.client(login["access_token"].as_str().expect("a token"));
+    becomes(&there, "/auth/me", 200).await;
+    there.get("/projects/demo").await.problem(404, "not_found");
+
+    let place = format!(
+        "/projects/demo/permissions/{}",
+        ada["principal"].as_str().expect("a principal")
+    );
+    let terms = json!({"role": "viewer", "groups": [{"group": "default"}]});
+    let new = [(header::IF_NONE_MATCH, "*")];
+    send(&admin, Method::PUT, &place, &new, &terms).await.expect(201);
+    becomes(&there, "/projects/demo", 200).await;
+    let session = there
+        .post("/projects/demo/sessions", &json!({}))
+        .await
+        .expect(201)
+        .json();
+    let call = json!({"tool": "search", "session_id": session["id"]});
+    there.post("/projects/demo/calls", &call).await.expect(200);
+
+    // A running session loses its group within a second.
+    let any = [(header::IF_MATCH, "*")];
+    let none = json!({"role": "viewer", "groups": []});
+    let changed = Instant::now();
+    send(&admin, Method::PUT, &place, &any, &none).await.expect(200);
+    while there.post("/projects/demo/calls", &call).await.status != 403 {
+        tokio::task::yield_now().await;
+    }
+    assert!(
+        changed.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        changed.elapsed()
+    );
+
+    // Two servers cannot overwrite each other's change.
+    let read = admin.get(&place).await.expect(200).header("etag").to_owned();
+    let elsewhere = second.client(admin.token.clone().expect("a token"));
+    let as_read = [(header::IF_MATCH, read.as_str())];
+    send(&elsewhere, Method::PUT, &place, &as_read, &terms)
+        .await
+        .expect(200);
+    send(&admin, Method::PUT, &place, &as_read, &none)
+        .await
+        .problem(412, "precondition_failed");
+
+    let password = format!("/users/{}/password", ada["id"].as_str().expect("an id"));
+    admin.post(&password, &json!({})).await.expect(200);
+    becomes(&there, "/auth/me", 401).await;
 }

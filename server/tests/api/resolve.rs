@@ -102,7 +102,7 @@ async fn asking_for_more_than_was_granted_is_refused_whole_and_recorded() {
                 .starts_with("Insufficient permissions for requested tool groups")
         );
         let path = format!(
-            "/projects/demo/audit?call_id={}",
+            "/projects/demo/audit?id={}",
             problem["call_id"].as_str().unwrap()
         );
         let record = admin.get(&path).await.expect(200).json()["items"][0].clone();

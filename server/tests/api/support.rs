@@ -114,24 +114,46 @@ impl TestApp {
         }
     }
 
+    /// Stops, and starts again on the same database.
+    pub(crate) async fn restart(self, settings: &[(&str, &str)]) -> Self {
+        self.app.records.shutdown(self.app.clock.now()).await;
+        self.app.store.close().await;
+        let Self {
+            app,
+            router,
+            started,
+            _folder: folder,
+        } = self;
+        drop((app, router, started));
+        Self::in_folder(folder, settings).await
+    }
+
+    /// The router, to be served over a socket.
+    pub(crate) fn router(&self) -> Router {
+        self.router.clone()
+    }
+
     /// Lets the server look at the database by itself, as a running one does.
     pub(crate) fn run_background(&self) {
         self.started.spawn_background();
     }
 
-    /// Sends a request as it is.
-    pub(crate) async fn send(&self, mut request: Request<Body>) -> Answer {
+    /// Sends a request as it is, and leaves the body to be read.
+    pub(crate) async fn open(&self, mut request: Request<Body>) -> axum::response::Response {
         request
             .headers_mut()
             .entry(header::HOST)
             .or_insert_with(|| "127.0.0.1:8080".parse().expect("a header value"));
-        let response = self
-            .router
+        self.router
             .clone()
             .oneshot(request)
             .await
-            .expect("the router is infallible");
-        let (parts, body) = response.into_parts();
+            .expect("the router is infallible")
+    }
+
+    /// Sends a request as it is.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let (parts, body) = self.open(request).await.into_parts();
         let body = body.collect().await.expect("a whole body").to_bytes().to_vec();
         Answer {
             status: parts.status,
@@ -173,6 +195,11 @@ impl TestApp {
         admin
     }
 
+    /// A new key in `demo` that reads the record whole, as a client.
+    pub(crate) async fn auditor(&self, admin: &Client<'_>) -> Client<'_> {
+        self.key(admin, "demo", "auditor", &[]).await
+    }
+
     /// A new key in a project, as a client.
     pub(crate) async fn key(
         &self,
@@ -208,6 +235,15 @@ impl Client<'_> {
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         self.app.send(request).await
+    }
+
+    /// The answer with its body to be read.
+    pub(crate) async fn open(&self, path: &str, headers: &[(&'static str, &str)]) -> axum::response::Response {
+        let mut builder = self.request(Method::GET, path);
+        for (name, value) in headers {
+            builder = builder.header(*name, *value);
+        }
+        self.app.open(builder.body(Body::empty()).expect("a request")).await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

@@ -5,8 +5,10 @@
 //! again with the key in its environment, the way an operator would add an upstream's credential.
 
 use std::fs;
+use std::io::Write;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -90,10 +92,12 @@ pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16) -> Result<(Server,
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let database_url = format!("sqlite:{}", folder.join("toolgate.db").display());
     let listen = free_address(port)?;
+    let secrets_key = new_secrets_key(binary, folder)?;
     let log = std::env::var("TOOLGATE_LOG").unwrap_or_else(|_| "warn".to_owned());
     let start = |listen: &str, envs: &[(&str, &str)], show_log| {
         let mut envs = envs.to_vec();
         envs.push(("TOOLGATE_LOG", &log));
+        envs.push(("TOOLGATE_SECRETS_KEY", &secrets_key));
         Server::start(&Start {
             binary,
             listen,
@@ -121,6 +125,26 @@ pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16) -> Result<(Server,
     let server = start(&authority, &envs, true)?;
     first_call(&Client::new(server.address()), &password)?;
     Ok((server, password))
+}
+
+/// A key to encrypt the example's secrets with, kept beside its database in a file that only its owner can read.
+fn new_secrets_key(binary: &Path, folder: &Path) -> Result<String> {
+    let made = Command::new(binary)
+        .args(["secrets", "new-key"])
+        .output()
+        .with_context(|| format!("cannot run {}", binary.display()))?;
+    ensure!(made.status.success(), "the server made no key for secrets");
+    let key = String::from_utf8(made.stdout).context("the key is no text")?;
+    let path = folder.join("secrets.key");
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+        .open(&path)
+        .and_then(|mut file| file.write_all(key.as_bytes()))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(key.trim().to_owned())
 }
 
 /// `127.0.0.1:port` if it is free, else with port 0.
@@ -204,7 +228,7 @@ fn first_call(anyone: &Client, password: &str) -> Result<()> {
     );
 
     println!("7. The record shows who did what, and what came of it");
-    let path = format!("/projects/{PROJECT}/audit?call_id={}", text(&answer, "call_id")?);
+    let path = format!("/projects/{PROJECT}/audit?id={}", text(&answer, "call_id")?);
     let record = admin.get(&path)?;
     println!("   GET {path}");
     let entry = members(&record, "items")

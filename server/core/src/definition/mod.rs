@@ -19,12 +19,14 @@ mod nearest;
 mod node;
 mod options;
 mod parameters;
+mod policy_tests;
 mod render;
 mod report;
 mod scalar;
 pub mod schema;
 mod service;
 mod shape;
+pub mod source;
 pub mod subject;
 pub mod template;
 #[cfg(test)]
@@ -46,6 +48,7 @@ use self::shape::Item;
 use crate::ids::{ProjectId, ToolName};
 
 pub use self::model::{ServiceDefinition, ToolDefinition};
+pub use self::policy_tests::parse_policy_tests;
 pub use self::render::{diff, service_diff, service_to_yaml, to_yaml};
 
 /// What the rules need to know about the place a definition is for.

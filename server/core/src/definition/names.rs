@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::fields;
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, listed, shown};
+use super::source::{self, ValueSource};
 use crate::ids::ToolName;
 
 /// Names that orchestrators keep for their own tools (tool development guide, section 3.2).
@@ -159,16 +160,24 @@ pub(super) fn state(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> 
     }
 }
 
-/// Checks the name of an environment variable and that definitions may use it.
+/// Checks the name of an environment variable and that definitions may use it, or the name of a secret (`secret:NAME`).
 pub(super) fn env(text: &str, spot: &Spot, allowed: &dyn Fn(&str) -> bool, report: &mut Report) -> bool {
-    let valid = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && text.len() <= 128
-        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !valid {
+    if let ValueSource::Secret(name) = ValueSource::of(text) {
+        if !source::is_name(name) {
+            report.error(
+                spot,
+                format!("{} is not a name of a secret", shown(name)),
+                "write secret:NAME; the name has letters, digits and '_', and begins with no digit",
+            );
+            return false;
+        }
+        return true;
+    }
+    if !source::is_name(text) {
         report.error(
             spot,
             format!("{} is not a name of an environment variable", shown(text)),
-            "write the variable's name, not its value: letters, digits and '_'",
+            "write the variable's name, not its value: letters, digits and '_'; or secret:NAME for a secret of the project",
         );
     } else if !allowed(text) {
         report.error(

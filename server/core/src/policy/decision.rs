@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use toolgate_api::ErrorCode;
 
-use super::groups::{ANY, DEFAULT_GROUP, GroupSet, names_cover};
+use super::gates::{ClosedGroup, Gates};
+use super::groups::{ANY, DEFAULT_GROUP, GroupSet, names_cover, parents};
 use crate::snapshot::CompiledTool;
 
 /// The state of a request that names none. It is an ordinary name: a tool restricted to other states is closed in it.
@@ -23,12 +24,16 @@ pub fn state_or_undefined(state: Option<&str>) -> &str {
 #[must_use]
 pub fn next_state(tool: &CompiledTool, before: &str, succeeded: bool) -> String {
     let before = state_or_undefined(Some(before));
-    let moved = tool
-        .definition
+    moves_to(tool, succeeded).unwrap_or(before).to_owned()
+}
+
+/// The state that a call moves to, if it moves: to the present state too, which a session counts as a move.
+#[must_use]
+pub fn moves_to(tool: &CompiledTool, succeeded: bool) -> Option<&str> {
+    tool.definition
         .state
         .as_deref()
-        .filter(|state| succeeded && !state.is_empty());
-    moved.unwrap_or(before).to_owned()
+        .filter(|state| succeeded && !state.is_empty())
 }
 
 /// Allowed or not.
@@ -45,13 +50,16 @@ pub enum Effect {
 pub struct Decision {
     /// Allowed or not.
     pub effect: Effect,
-    /// Why not; `None` when allowed. One of `insufficient_tool_groups`, `tool_not_found`, `tool_not_in_groups` and
-    /// `tool_not_in_state`.
+    /// Why not; `None` when allowed. One of `insufficient_tool_groups`, `tool_not_found`, `tool_not_in_groups`,
+    /// `group_closed` and `tool_not_in_state`.
     pub code: Option<ErrorCode>,
     /// The requested groups after the default was applied, sorted, each once.
     pub requested: Vec<String>,
     /// Those of `requested` that the caller was not granted. Not empty: the whole request is refused.
     pub missing: Vec<String>,
+    /// Those of the tool's requested groups that were found closed. When allowed, another one was open; the search ends
+    /// at the first.
+    pub closed: Vec<ClosedGroup>,
     /// The state it was decided against.
     pub state: String,
     /// The tool's name as the caller gave it.
@@ -113,30 +121,82 @@ impl Asked {
             .is_ok()
     }
 
-    /// The group test. It reads the tool's own groups only, so its cost does not depend on the number of tools.
-    fn reaches(&self, tool: &CompiledTool) -> bool {
+    fn covers(&self, group: &str) -> bool {
+        names_cover(|name| self.names(name), group)
+    }
+
+    /// Whether a group has to do with the request: it is asked for, or is a parent of what is asked for.
+    pub(crate) fn concerns(&self, group: &str) -> bool {
         self.is_any()
-            || tool
+            || self.covers(group)
+            || self
                 .groups
                 .iter()
-                .any(|group| names_cover(|name| self.names(name), group))
+                .any(|name| parents(name).any(|parent| parent == group))
+    }
+
+    /// The group test. It reads the tool's own groups and their conditions only, so its cost does not depend on the
+    /// number of tools.
+    fn reach(&self, tool: &CompiledTool, gates: &Gates<'_>) -> Reach {
+        let any = self.is_any();
+        let mut asked_for = tool.groups.iter().filter(|group| any || self.covers(group));
+        if gates.is_empty() {
+            return if any || asked_for.next().is_some() {
+                Reach::Open(Vec::new())
+            } else {
+                Reach::None
+            };
+        }
+        let mut closed = Vec::new();
+        for group in asked_for {
+            match gates.closed(group) {
+                None => return Reach::Open(closed),
+                Some(shut) => closed.push(shut),
+            }
+        }
+        match closed.is_empty() {
+            false => Reach::Closed(closed),
+            // A tool in no group is in none that could be closed.
+            true if any => Reach::Open(closed),
+            true => Reach::None,
+        }
     }
 }
 
-/// Decides on one call: requested groups against the grant, then existence, then groups, then state.
+/// What the group test found.
+enum Reach {
+    /// The tool is in none of the requested groups.
+    None,
+    /// Every requested group that it is in is closed.
+    Closed(Vec<ClosedGroup>),
+    /// It is in one that is open; these were found closed before it.
+    Open(Vec<ClosedGroup>),
+}
+
+/// Decides on one call: requested groups against the grant, then existence, then groups, then conditions, then state.
 pub(crate) fn decide(
     granted: &GroupSet,
     asked: Asked,
     name: &str,
     tool: Option<&Arc<CompiledTool>>,
+    gates: &Gates<'_>,
 ) -> Decision {
     let missing = asked.missing(granted);
+    let mut closed = Vec::new();
     let code = match tool {
         _ if !missing.is_empty() => Some(ErrorCode::InsufficientToolGroups),
         None => Some(ErrorCode::ToolNotFound),
-        Some(tool) if !asked.reaches(tool) => Some(ErrorCode::ToolNotInGroups),
-        Some(tool) if !tool.open_in(&asked.state) => Some(ErrorCode::ToolNotInState),
-        Some(_) => None,
+        Some(tool) => match asked.reach(tool, gates) {
+            Reach::None => Some(ErrorCode::ToolNotInGroups),
+            Reach::Closed(shut) => {
+                closed = shut;
+                Some(ErrorCode::GroupClosed)
+            }
+            Reach::Open(shut) => {
+                closed = shut;
+                (!tool.open_in(&asked.state)).then_some(ErrorCode::ToolNotInState)
+            }
+        },
     };
     Decision {
         effect: if code.is_none() {
@@ -147,6 +207,7 @@ pub(crate) fn decide(
         code,
         requested: asked.groups,
         missing,
+        closed,
         state: asked.state,
         tool_name: name.to_owned(),
         tool: tool.cloned(),
@@ -179,6 +240,7 @@ impl Decision {
                 list(&tool.groups),
                 list(&self.requested)
             ),
+            (Some(ErrorCode::GroupClosed), _) => explain_closed(&name, &self.closed),
             (Some(ErrorCode::ToolNotInState), Some(tool)) if tool.states.is_empty() => format!(
                 "The tool {name:?} is open in no state, so it can never be called; give it a state in available_in_states."
             ),
@@ -200,6 +262,30 @@ fn explain_missing(missing: &[String]) -> String {
          leave it out, or ask an owner of the project for a grant.",
         list(missing)
     )
+}
+
+fn explain_closed(tool: &str, closed: &[ClosedGroup]) -> String {
+    let mut text = format!("The tool {tool:?} can be reached only through groups that are closed now: ");
+    for (at, shut) in closed.iter().take(LISTED).enumerate() {
+        if at > 0 {
+            text.push_str("; ");
+        }
+        let group = shorten(&shut.group);
+        if shut.group == shut.condition_of {
+            text.push_str(&format!("the condition of {group:?} {}", shut.because));
+        } else {
+            let parent = shorten(&shut.condition_of);
+            text.push_str(&format!(
+                "{group:?} is below {parent:?}, whose condition {}",
+                shut.because
+            ));
+        }
+    }
+    if closed.len() > LISTED {
+        text.push_str(&format!(" and {} more", closed.len() - LISTED));
+    }
+    text.push_str(". Try again when it holds, or ask an owner of the project about the condition.");
+    text
 }
 
 /// At most this many names stand in a sentence.

@@ -1,6 +1,7 @@
 //! Groups: what is asked for, what is granted, and which covers which.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The group of tools and requests that name none.
 pub const DEFAULT_GROUP: &str = "default";
@@ -8,9 +9,9 @@ pub const DEFAULT_GROUP: &str = "default";
 pub const ANY: &str = "*";
 
 /// A set of group names. `*` in it stands for every group; a parent (`knowledge`) covers its children
-/// (`knowledge/read`), a child never covers its parent.
+/// (`knowledge/read`), a child never covers its parent. Clones share the names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GroupSet(BTreeSet<String>);
+pub struct GroupSet(Arc<BTreeSet<String>>);
 
 impl GroupSet {
     /// The names, sorted.
@@ -42,6 +43,18 @@ impl GroupSet {
         self.0.is_empty()
     }
 
+    /// What either of two sets names.
+    #[must_use]
+    pub fn union(&self, other: &GroupSet) -> GroupSet {
+        if other.is_empty() {
+            self.clone()
+        } else if self.is_empty() {
+            other.clone()
+        } else {
+            self.iter().chain(other.iter()).collect()
+        }
+    }
+
     /// Those of `requested` that it does not cover.
     #[must_use]
     pub fn missing(&self, requested: &GroupSet) -> Vec<String> {
@@ -55,7 +68,7 @@ impl GroupSet {
 
 impl<T: Into<String>> FromIterator<T> for GroupSet {
     fn from_iter<I: IntoIterator<Item = T>>(names: I) -> Self {
-        Self(names.into_iter().map(Into::into).collect())
+        Self(Arc::new(names.into_iter().map(Into::into).collect()))
     }
 }
 

@@ -49,7 +49,9 @@ impl Budget {
 
 fn redact_object(object: &Map<String, Value>, depth: usize, budget: &mut Budget) -> Map<String, Value> {
     let value_is_secret = object.iter().any(|(key, name)| {
-        matches!(key.to_ascii_lowercase().as_str(), "name" | "key" | "header")
+        ["name", "key", "header"]
+            .iter()
+            .any(|label| key.eq_ignore_ascii_case(label))
             && name.as_str().is_some_and(is_secret_name)
     });
     let mut kept = Map::new();

@@ -42,16 +42,24 @@ const MEASURES: [&str; 8] = [
 
 /// Whether a name announces a secret, however it is written: `api_key`, `X-Api-Key`, `apiKey` and `APIKEY` alike.
 pub(super) fn is_secret_name(name: &str) -> bool {
+    // Most names are one word already.
+    if name.len() <= 200 && name.bytes().all(|byte| byte.is_ascii_lowercase()) {
+        return announces(name, &[name]);
+    }
     let words = words(name);
-    let joined = words.concat();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    announces(&words.concat(), &words)
+}
+
+fn announces(joined: &str, words: &[&str]) -> bool {
     if STEMS.iter().any(|stem| joined.contains(stem)) {
         return true;
     }
-    if words.iter().any(|word| MEASURES.contains(&word.as_str())) {
+    if words.iter().any(|word| MEASURES.contains(word)) {
         return false;
     }
     // `accesstoken` is one; `tokens` counts what a model reads.
-    joined.ends_with("token") || words.iter().any(|word| WORDS.contains(&word.as_str()))
+    joined.ends_with("token") || words.iter().any(|word| WORDS.contains(word))
 }
 
 /// The words of a name in lower case: split at everything but letters and digits, and where a capital follows a small

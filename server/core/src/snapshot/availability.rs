@@ -7,6 +7,7 @@ use roaring::RoaringBitmap;
 use super::CompiledTool;
 use super::index::Sets;
 use crate::policy::decision::Asked;
+use crate::policy::gates::ClosedGroup;
 
 /// What a request may call now, and why not the rest. Every list is sorted by name.
 #[derive(Debug, Clone)]
@@ -19,6 +20,8 @@ pub struct Availability {
     pub state: String,
     /// Requested groups that no tool is in, neither itself nor through a child, sorted. `*` is never unknown.
     pub unknown_groups: Vec<String>,
+    /// Groups that have to do with the request and whose condition closes them, sorted; their children are closed too.
+    pub closed_groups: Vec<ClosedGroup>,
 }
 
 impl Availability {
@@ -27,6 +30,7 @@ impl Availability {
         sets: Arc<Sets>,
         asked: Asked,
         unknown_groups: Vec<String>,
+        closed_groups: Vec<ClosedGroup>,
     ) -> Self {
         Self {
             tools,
@@ -34,6 +38,7 @@ impl Availability {
             requested: asked.groups,
             state: asked.state,
             unknown_groups,
+            closed_groups,
         }
     }
 
@@ -51,10 +56,16 @@ impl Availability {
         self.names(&(all - &self.sets.grouped))
     }
 
+    /// Names of the tools whose requested groups are all closed by a condition, whatever their states.
+    #[must_use]
+    pub fn filtered_by_condition(&self) -> Vec<String> {
+        self.names(&(&self.sets.grouped - self.sets.open()))
+    }
+
     /// Names of the tools in a requested group that are closed in this state.
     #[must_use]
     pub fn filtered_by_state(&self) -> Vec<String> {
-        self.names(&(&self.sets.grouped - &self.sets.available))
+        self.names(&(self.sets.open() - &self.sets.available))
     }
 
     /// How many tools can be called now.
@@ -69,15 +80,31 @@ impl Availability {
         self.tools.len() - usize::try_from(self.sets.grouped.len()).unwrap_or(usize::MAX)
     }
 
+    /// How many tools have all their requested groups closed by a condition.
+    #[must_use]
+    pub fn filtered_by_condition_count(&self) -> usize {
+        usize::try_from(self.sets.grouped.len() - self.sets.open().len()).unwrap_or(usize::MAX)
+    }
+
     /// How many tools in a requested group are closed in this state.
     #[must_use]
     pub fn filtered_by_state_count(&self) -> usize {
-        usize::try_from(self.sets.grouped.len()).unwrap_or(usize::MAX) - self.available_count()
+        usize::try_from(self.sets.open().len()).unwrap_or(usize::MAX) - self.available_count()
     }
 
     /// The tools that can be called now.
     pub fn tools(&self) -> impl Iterator<Item = &Arc<CompiledTool>> {
         self.sets.available.iter().map(|at| &self.tools[at as usize])
+    }
+
+    /// Those of them whose names sort after `name`, which itself need not be there: the next page of a listing.
+    pub fn tools_after(&self, name: &str) -> impl Iterator<Item = &Arc<CompiledTool>> {
+        let start = self.tools.partition_point(|tool| tool.name() <= name);
+        let start = u32::try_from(start).unwrap_or(u32::MAX);
+        self.sets
+            .available
+            .range(start..)
+            .map(|at| &self.tools[at as usize])
     }
 
     fn names(&self, set: &RoaringBitmap) -> Vec<String> {

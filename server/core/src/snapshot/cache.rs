@@ -3,27 +3,33 @@
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::index::{GroupsKey, Index, Sets, StateKey};
+use super::index::{ClosedKey, GroupsKey, Index, Sets, StateKey};
 
-/// Different pairs of groups and state that are kept.
+/// Different questions (groups, closed groups and state) that are kept.
 const MAX_ENTRIES: usize = 1_024;
 /// Bytes of all kept answers and their keys.
 const MAX_BYTES: usize = 4 << 20;
 
 /// Grows until a bound is reached, then starts anew: an answer is cheap to work out again, and whoever asks for ever
-/// new pairs gains nothing.
+/// new questions gains nothing.
 #[derive(Debug, Default)]
 pub(super) struct Cache(RwLock<Kept>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    answers: HashMap<(GroupsKey, StateKey), Arc<Sets>>,
+    answers: HashMap<(GroupsKey, ClosedKey, StateKey), Arc<Sets>>,
     bytes: usize,
 }
 
 impl Cache {
-    pub(super) fn sets(&self, index: &Index, groups: &GroupsKey, state: StateKey) -> Arc<Sets> {
-        let key = (groups.clone(), state);
+    pub(super) fn sets(
+        &self,
+        index: &Index,
+        groups: &GroupsKey,
+        closed: &ClosedKey,
+        state: StateKey,
+    ) -> Arc<Sets> {
+        let key = (groups.clone(), closed.clone(), state);
         if let Some(sets) = self
             .0
             .read()
@@ -33,14 +39,14 @@ impl Cache {
         {
             return Arc::clone(sets);
         }
-        let sets = Arc::new(index.sets(groups, state));
+        let sets = Arc::new(index.sets(groups, closed, state));
         let bytes = size_of_val(&key)
             + match groups {
                 GroupsKey::Any => 0,
                 GroupsKey::Named(positions) => size_of_val::<[u32]>(positions),
             }
-            + sets.grouped.serialized_size()
-            + sets.available.serialized_size();
+            + size_of_val::<[u32]>(closed)
+            + sets.size();
         let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if kept.answers.len() >= MAX_ENTRIES || kept.bytes + bytes > MAX_BYTES {
             *kept = Kept::default();
@@ -60,7 +66,7 @@ mod tests {
     fn the_same_question_is_worked_out_once() {
         let index = Index::build(&[tool("a").compiled()]);
         let cache = Cache::default();
-        let ask = || cache.sets(&index, &GroupsKey::Any, StateKey::Other);
+        let ask = || cache.sets(&index, &GroupsKey::Any, &ClosedKey::default(), StateKey::Other);
         assert!(Arc::ptr_eq(&ask(), &ask()));
     }
 
@@ -72,7 +78,7 @@ mod tests {
         let cache = Cache::default();
         let mut most = 0;
         for state in states {
-            let sets = cache.sets(&index, &GroupsKey::Any, index.state(state));
+            let sets = cache.sets(&index, &GroupsKey::Any, &ClosedKey::default(), index.state(state));
             assert_eq!(sets.available.len(), 1, "{state}");
             most = most.max(cache.0.read().unwrap().answers.len());
         }
@@ -97,7 +103,7 @@ mod tests {
         let groups = index.groups(["even"].into_iter()).known;
         let mut most = 0;
         for state in states {
-            cache.sets(&index, &groups, index.state(state));
+            cache.sets(&index, &groups, &ClosedKey::default(), index.state(state));
             let kept = cache.0.read().unwrap();
             assert!(kept.bytes <= MAX_BYTES);
             most = most.max(kept.answers.len());

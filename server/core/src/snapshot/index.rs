@@ -1,12 +1,12 @@
 //! Which tools are in which group and open in which state, as bitmaps over the tools' positions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use roaring::{MultiOps, RoaringBitmap};
 
 use super::CompiledTool;
-use crate::policy::decision::EVERY_STATE;
+use crate::policy::decision::{EVERY_STATE, UNDEFINED_STATE};
 use crate::policy::groups::{ANY, parents};
 
 /// Names and the tools each of them stands for.
@@ -17,18 +17,24 @@ struct NamedSets {
 }
 
 impl NamedSets {
-    fn add(&mut self, name: &str, tool: u32) {
+    fn add(&mut self, name: &str, tool: u32) -> usize {
         let at = match self.position.get(name) {
-            Some(&at) => at,
+            Some(&at) => at as usize,
             None => {
-                let at = u32::try_from(self.sets.len()).unwrap_or(u32::MAX);
-                self.position.insert(name.into(), at);
+                let at = self.sets.len();
+                self.position
+                    .insert(name.into(), u32::try_from(at).unwrap_or(u32::MAX));
                 self.sets.push(RoaringBitmap::new());
                 at
             }
         };
         // Tools come in order, so this appends; a tool that comes twice under one name is already there.
-        self.sets[at as usize].insert(tool);
+        self.sets[at].insert(tool);
+        at
+    }
+
+    fn set(&self, name: &str) -> Option<&RoaringBitmap> {
+        self.sets.get(*self.position.get(name)? as usize)
     }
 }
 
@@ -38,7 +44,12 @@ pub(super) struct Index {
     tools: u32,
     /// A tool in `a/b` stands under `a/b` and under `a`: whatever is asked for is found in one look-up.
     groups: NamedSets,
+    /// By the position of a group, the tools that name it themselves; `None` where they are all of `groups`.
+    direct: Vec<Option<RoaringBitmap>>,
+    in_no_group: RoaringBitmap,
     states: NamedSets,
+    /// States that tools lead to, beside `undefined`.
+    targets: BTreeSet<Box<str>>,
     in_every_state: RoaringBitmap,
     in_some_state: RoaringBitmap,
 }
@@ -70,13 +81,32 @@ pub(super) struct KnownGroups {
     pub(super) unknown: Vec<String>,
 }
 
-/// The answer for one pair of groups and state.
+/// Closed groups that some tool is in, by position, sorted.
+pub(super) type ClosedKey = Box<[u32]>;
+
+/// The answer for one set of requested groups, one of closed groups, and one state.
 #[derive(Debug)]
 pub(super) struct Sets {
-    /// The tools that pass the group test.
+    /// The tools that are in a requested group, open or closed.
     pub(super) grouped: RoaringBitmap,
+    /// Those of them that are in an open one; `None` where nothing is closed.
+    pub(super) open: Option<RoaringBitmap>,
     /// Those of them that pass the state test too.
     pub(super) available: RoaringBitmap,
+}
+
+impl Sets {
+    /// The tools that are in a requested group that is open.
+    pub(super) fn open(&self) -> &RoaringBitmap {
+        self.open.as_ref().unwrap_or(&self.grouped)
+    }
+
+    /// Bytes, about.
+    pub(super) fn size(&self) -> usize {
+        self.grouped.serialized_size()
+            + self.available.serialized_size()
+            + self.open.as_ref().map_or(0, RoaringBitmap::serialized_size)
+    }
 }
 
 impl Index {
@@ -84,14 +114,32 @@ impl Index {
         let mut index = Self {
             tools: u32::try_from(tools.len()).unwrap_or(u32::MAX),
             groups: NamedSets::default(),
+            direct: Vec::new(),
+            in_no_group: RoaringBitmap::new(),
             states: NamedSets::default(),
+            targets: BTreeSet::new(),
             in_every_state: RoaringBitmap::new(),
             in_some_state: RoaringBitmap::new(),
         };
+        let mut direct: Vec<RoaringBitmap> = Vec::new();
         for (position, tool) in (0..).zip(tools) {
+            if tool.groups.is_empty() {
+                index.in_no_group.insert(position);
+            }
             for group in &tool.groups {
-                index.groups.add(group, position);
-                parents(group).for_each(|parent| index.groups.add(parent, position));
+                let at = index.groups.add(group, position);
+                if direct.len() <= at {
+                    direct.resize_with(at + 1, RoaringBitmap::new);
+                }
+                direct[at].insert(position);
+                for parent in parents(group) {
+                    index.groups.add(parent, position);
+                }
+            }
+            if let Some(target) = tool.definition.state.as_deref().filter(|state| !state.is_empty())
+                && !index.targets.contains(target)
+            {
+                index.targets.insert(target.into());
             }
             for state in &tool.states {
                 // A request is never in the state "": it counts as `undefined`.
@@ -104,7 +152,65 @@ impl Index {
                 index.states.add(state, position);
             }
         }
+        // Most groups have no children: what stands for them and what names them is the same.
+        direct.resize_with(index.groups.sets.len(), RoaringBitmap::new);
+        index.direct = direct
+            .into_iter()
+            .zip(&index.groups.sets)
+            .map(|(own, all)| (own.len() != all.len()).then_some(own))
+            .collect();
         index
+    }
+
+    /// The groups of tools and their parents, in no order.
+    pub(super) fn group_names(&self) -> impl Iterator<Item = &str> {
+        self.groups.position.keys().map(|name| &**name)
+    }
+
+    /// The tools that name a group themselves.
+    pub(super) fn direct(&self, name: &str) -> Option<&RoaringBitmap> {
+        self.groups
+            .position
+            .get(name)
+            .map(|&at| self.direct_at(at as usize))
+    }
+
+    fn direct_at(&self, at: usize) -> &RoaringBitmap {
+        self.direct[at].as_ref().unwrap_or(&self.groups.sets[at])
+    }
+
+    /// Tools that name a group themselves, and with those of its children.
+    pub(super) fn group_size(&self, name: &str) -> (u64, u64) {
+        let own = self.direct(name).map_or(0, RoaringBitmap::len);
+        (own, self.groups.set(name).map_or(0, RoaringBitmap::len))
+    }
+
+    /// The states of tools, in no order, with repetitions.
+    pub(super) fn state_names(&self) -> impl Iterator<Item = &str> {
+        self.states
+            .position
+            .keys()
+            .chain(&self.targets)
+            .map(|name| &**name)
+            .filter(|name| !name.is_empty() && *name != EVERY_STATE)
+            .chain([UNDEFINED_STATE])
+    }
+
+    /// Tools that name a state as one they are open in, and with those that are open in every state.
+    pub(super) fn state_size(&self, name: &str) -> (u64, u64) {
+        match self.states.set(name) {
+            Some(own) => (own.len(), own.union_len(&self.in_every_state)),
+            None => (0, self.in_every_state.len()),
+        }
+    }
+
+    /// Closed groups without those that no tool is in.
+    pub(super) fn closed<'n>(&self, names: impl Iterator<Item = &'n str>) -> ClosedKey {
+        let mut closed: Vec<u32> = names
+            .filter_map(|name| self.groups.position.get(name).copied())
+            .collect();
+        closed.sort_unstable();
+        closed.into()
     }
 
     pub(super) fn groups<'n>(&self, names: impl Iterator<Item = &'n str>) -> KnownGroups {
@@ -134,17 +240,70 @@ impl Index {
             .map_or(StateKey::Other, |&position| StateKey::Named(position))
     }
 
-    pub(super) fn sets(&self, groups: &GroupsKey, state: StateKey) -> Sets {
+    pub(super) fn sets(&self, groups: &GroupsKey, closed: &ClosedKey, state: StateKey) -> Sets {
         let grouped = match groups {
             GroupsKey::Any => self.all(),
             GroupsKey::Named(positions) => positions.iter().map(|&at| &self.groups.sets[at as usize]).union(),
         };
+        let open = (!closed.is_empty()).then(|| self.open(groups, closed));
+        let reached = open.as_ref().unwrap_or(&grouped);
         let available = match state {
-            StateKey::Other => &grouped & &self.in_every_state,
-            StateKey::Some => &grouped & &self.in_some_state,
-            StateKey::Named(at) => &grouped & (&self.states.sets[at as usize] | &self.in_every_state),
+            StateKey::Other => reached & &self.in_every_state,
+            StateKey::Some => reached & &self.in_some_state,
+            StateKey::Named(at) => reached & (&self.states.sets[at as usize] | &self.in_every_state),
         };
-        Sets { grouped, available }
+        Sets {
+            grouped,
+            open,
+            available,
+        }
+    }
+
+    /// The tools that a request reaches through groups that are open: those that name a group which is asked for, itself
+    /// or by a parent, and which is not closed, itself or by a parent.
+    fn open(&self, groups: &GroupsKey, closed: &ClosedKey) -> RoaringBitmap {
+        let stands_in = |positions: &[u32], name: &str, at: u32| {
+            let has = |at: &u32| positions.binary_search(at).is_ok();
+            has(&at)
+                || parents(name)
+                    .filter_map(|parent| self.groups.position.get(parent))
+                    .any(has)
+        };
+        let mut open: Vec<&RoaringBitmap> = Vec::new();
+        for (name, &at) in &self.groups.position {
+            let asked_for = match groups {
+                GroupsKey::Any => true,
+                GroupsKey::Named(positions) => stands_in(positions, name, at),
+            };
+            if asked_for && !stands_in(closed, name, at) {
+                open.push(self.direct_at(at as usize));
+            }
+        }
+        if matches!(groups, GroupsKey::Any) {
+            open.push(&self.in_no_group);
+        }
+        open.union()
+    }
+
+    pub(super) fn has_group(&self, name: &str) -> bool {
+        self.groups.position.contains_key(name)
+    }
+
+    pub(super) fn group_sizes(&self) -> impl Iterator<Item = (&str, u64)> {
+        let groups = &self.groups;
+        groups
+            .position
+            .iter()
+            .map(|(name, &at)| (&**name, groups.sets[at as usize].len()))
+    }
+
+    /// Tools that are open in every state count in each.
+    pub(super) fn state_sizes(&self) -> impl Iterator<Item = (&str, u64)> {
+        let states = &self.states;
+        states
+            .position
+            .iter()
+            .map(|(name, &at)| (&**name, states.sets[at as usize].union_len(&self.in_every_state)))
     }
 
     fn all(&self) -> RoaringBitmap {

@@ -5,8 +5,11 @@
 
 mod availability;
 mod cache;
+mod catalogue;
 mod index;
+mod labels;
 mod shown;
+mod sizes;
 mod tool;
 mod validate;
 
@@ -16,15 +19,19 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 pub use availability::{Availability, Visible};
+pub use labels::{DeclaredGroup, LabelInput};
 pub use tool::{CompiledTool, ToolInput};
 
 use crate::definition::{ServiceDefinition, ToolDefinition};
 use crate::ids::ToolName;
 pub use crate::policy::decision::Denial;
 use crate::policy::decision::{Asked, Decision, decide};
+use crate::policy::gates::Gates;
 use crate::policy::groups::GroupSet;
+use crate::policy::moment::Moment;
 use cache::Cache;
-use index::Index;
+use index::{ClosedKey, Index};
+use labels::Labels;
 
 /// All tools and services of one project at one version.
 pub struct ProjectSnapshot {
@@ -32,6 +39,7 @@ pub struct ProjectSnapshot {
     tools: Arc<[Arc<CompiledTool>]>,
     by_name: HashSet<ByName>,
     services: BTreeMap<ToolName, (ServiceDefinition, i64)>,
+    labels: Arc<Labels>,
     index: Arc<Index>,
     cache: Arc<Cache>,
 }
@@ -106,15 +114,33 @@ impl ProjectSnapshot {
             by_name: tools.iter().cloned().map(ByName).collect(),
             tools: tools.into(),
             services,
+            labels: previous.map_or_else(Arc::default, |before| Arc::clone(&before.labels)),
             index,
             cache,
         }
     }
 
+    /// The same project with these declared groups and states. Conditions that stood in `previous` are not compiled
+    /// again. A condition that cannot be read closes its group.
+    #[must_use]
+    pub fn with_labels(
+        mut self,
+        groups: Vec<LabelInput>,
+        states: Vec<LabelInput>,
+        previous: Option<&ProjectSnapshot>,
+    ) -> Self {
+        self.labels = Arc::new(Labels::new(groups, states, previous));
+        self
+    }
+
     fn is_indexed_like(&self, tools: &[Arc<CompiledTool>]) -> bool {
         self.tools.len() == tools.len()
             && self.tools.iter().zip(tools).all(|(a, b)| {
-                Arc::ptr_eq(a, b) || (a.name() == b.name() && a.groups == b.groups && a.states == b.states)
+                Arc::ptr_eq(a, b)
+                    || (a.name() == b.name()
+                        && a.groups == b.groups
+                        && a.states == b.states
+                        && a.definition.state == b.definition.state)
             })
     }
 
@@ -155,6 +181,12 @@ impl ProjectSnapshot {
             .map(|(service, revision)| (service, *revision))
     }
 
+    /// Whether any group has a condition, so that a decision may depend on its [`Moment`].
+    #[must_use]
+    pub fn has_conditions(&self) -> bool {
+        !self.labels.gates.is_empty()
+    }
+
     /// Decides on one call. `requested` absent asks for `["default"]`, `[]` for nothing; `state` absent or `""` is
     /// `undefined`. The cost does not depend on the number of tools.
     #[must_use]
@@ -164,8 +196,16 @@ impl ProjectSnapshot {
         requested: Option<&[String]>,
         state: Option<&str>,
         tool: &str,
+        moment: &Moment<'_>,
     ) -> Decision {
-        decide(granted, Asked::new(requested, state), tool, self.tool(tool))
+        let gates = Gates::new(&self.labels.gates, moment);
+        decide(
+            granted,
+            Asked::new(requested, state),
+            tool,
+            self.tool(tool),
+            &gates,
+        )
     }
 
     /// What a request may call now, and why not the rest: [`Self::decide`] for every tool at once.
@@ -177,6 +217,7 @@ impl ProjectSnapshot {
         granted: &GroupSet,
         requested: Option<&[String]>,
         state: Option<&str>,
+        moment: &Moment<'_>,
     ) -> Result<Arc<Availability>, Denial> {
         let asked = Asked::new(requested, state);
         let missing = asked.missing(granted);
@@ -189,20 +230,28 @@ impl ProjectSnapshot {
         }
         let groups = self.index.groups(asked.groups.iter().map(String::as_str));
         let state = self.index.state(&asked.state);
-        let sets = self.cache.sets(&self.index, &groups.known, state);
+        let mut closed = Gates::new(&self.labels.gates, moment).all();
+        closed.retain(|shut| asked.concerns(&shut.group));
+        let shut = self.index.closed(closed.iter().map(|shut| shut.group.as_str()));
+        let sets = self.cache.sets(&self.index, &groups.known, &shut, state);
         Ok(Arc::new(Availability::new(
             Arc::clone(&self.tools),
             sets,
             asked,
             groups.unknown,
+            closed,
         )))
     }
 
-    /// The tools that a holder of these groups can call with some request in some state: what a listing may show.
+    /// The tools that a holder of these groups can call with some request in some state at some time: what a listing may
+    /// show.
     #[must_use]
     pub fn visible(&self, granted: &GroupSet) -> Visible {
         let groups = self.index.groups(granted.iter());
-        let sets = self.cache.sets(&self.index, &groups.known, index::StateKey::Some);
+        let nothing_closed = ClosedKey::default();
+        let sets = self
+            .cache
+            .sets(&self.index, &groups.known, &nothing_closed, index::StateKey::Some);
         Visible::new(Arc::clone(&self.tools), sets)
     }
 }

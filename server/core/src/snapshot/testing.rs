@@ -11,6 +11,7 @@ use crate::definition::ToolDefinition;
 use crate::definition::model::{Options, ServiceDefinition};
 use crate::ids::ToolName;
 use crate::policy::groups::GroupSet;
+use crate::policy::moment::Moment;
 
 /// A tool with nothing but a name: in `default`, open in every state, without arguments.
 pub(crate) fn tool(name: &str) -> Draft {
@@ -112,6 +113,11 @@ pub(crate) fn project(tools: impl IntoIterator<Item = Draft>) -> ProjectSnapshot
 
 pub(crate) fn grant(groups: &[&str]) -> GroupSet {
     groups.iter().copied().collect()
+}
+
+/// Circumstances that no condition asks about.
+pub(crate) fn anytime() -> Moment<'static> {
+    Moment::at(DateTime::UNIX_EPOCH)
 }
 
 pub(crate) fn strings(texts: &[&str]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
-use toolgate_api::ErrorCode;
+use toolgate_api::{ErrorCode, JsonText};
 
 use super::send::Answer;
 use super::status;
@@ -11,6 +11,9 @@ use super::text::{self, Kind};
 use crate::failure::Failure;
 use crate::invocation::Execution;
 use crate::redact::Secrets;
+
+/// How deep the parser goes.
+const MAX_DEPTH: usize = 127;
 
 /// JSON becomes the result itself, text `{"text"}`, anything else `{"base64", "content_type"}`, and no body null.
 ///
@@ -22,29 +25,42 @@ pub(crate) fn read(answer: &Answer, secrets: &Secrets) -> Result<Execution, Fail
         failure.upstream_message = message(answer).map(|text| secrets.message(&text));
         return Err(failure);
     }
-    let mut result = value(answer).map_err(|failure| Failure {
+    let result = result(answer, secrets).map_err(|failure| Failure {
         upstream_status: Some(answer.status.as_u16()),
         ..failure
     })?;
-    if !secrets.is_empty() {
-        secrets.clean(&mut result);
-    }
     Ok(Execution { result, usage: None })
 }
 
-fn value(answer: &Answer) -> Result<Value, Failure> {
-    if answer.body.is_empty() {
-        return Ok(Value::Null);
-    }
+fn result(answer: &Answer, secrets: &Secrets) -> Result<JsonText, Failure> {
     let media_type = text::media_type(&answer.headers);
-    match text::kind(&media_type) {
-        Kind::Json => parse(&answer.body),
-        Kind::Text | Kind::Unknown => match text::decode(&answer.headers, &answer.body) {
-            Some(text) => Ok(json!({ "text": text })),
-            None => Ok(binary(answer, &media_type)),
-        },
-        Kind::Binary => Ok(binary(answer, &media_type)),
+    let kind = text::kind(&media_type);
+    if kind == Kind::Json && !answer.body.is_empty() && secrets.is_empty() {
+        return pass(&answer.body);
     }
+    let mut value = match kind {
+        _ if answer.body.is_empty() => Value::Null,
+        Kind::Json => parse(&answer.body)?,
+        Kind::Text | Kind::Unknown => match text::decode(&answer.headers, &answer.body) {
+            Some(text) => json!({ "text": text }),
+            None => binary(answer, &media_type),
+        },
+        Kind::Binary => binary(answer, &media_type),
+    };
+    secrets.clean(&mut value);
+    Ok(JsonText::from(&value))
+}
+
+/// JSON in which nothing has to be masked goes on as it came.
+fn pass(body: &[u8]) -> Result<JsonText, Failure> {
+    // Passing it on costs no stack, but whoever parses it next may have little of it.
+    if is_deep(body) {
+        return Err(Failure::new(
+            ErrorCode::UpstreamInvalid,
+            format!("the upstream's answer is nested deeper than {MAX_DEPTH} levels"),
+        ));
+    }
+    JsonText::parse(without_mark(body)).map_err(|error| no_json(&error))
 }
 
 fn binary(answer: &Answer, media_type: &str) -> Value {
@@ -58,22 +74,52 @@ fn binary(answer: &Answer, media_type: &str) -> Value {
 
 /// Parses JSON of an upstream; nesting is bounded by the parser.
 pub(crate) fn parse(body: &[u8]) -> Result<Value, Failure> {
-    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    serde_json::from_slice(body).map_err(|error| {
-        // Only the place: the parser's own words may quote the content.
-        Failure::new(
-            ErrorCode::UpstreamInvalid,
-            format!(
-                "the upstream's answer says it is JSON and is not (line {}, column {})",
-                error.line(),
-                error.column()
-            ),
-        )
-    })
+    serde_json::from_slice(without_mark(body)).map_err(|error| no_json(&error))
+}
+
+/// Whether arrays and objects are nested too deep.
+fn is_deep(body: &[u8]) -> bool {
+    let opens = |byte: &u8| matches!(byte, b'[' | b'{');
+    // Counting is cheaper than looking, and mostly enough.
+    if body.iter().filter(|byte| opens(byte)).count() <= MAX_DEPTH {
+        return false;
+    }
+    let (mut depth, mut in_text, mut escaped) = (0_usize, false, false);
+    for byte in body {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ if opens(byte) => depth += 1,
+            _ => {}
+        }
+        if depth > MAX_DEPTH {
+            return true;
+        }
+    }
+    false
+}
+
+fn without_mark(body: &[u8]) -> &[u8] {
+    body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body)
+}
+
+/// Only the place: the parser's own words may quote the content.
+fn no_json(error: &serde_json::Error) -> Failure {
+    Failure::new(
+        ErrorCode::UpstreamInvalid,
+        format!(
+            "the upstream's answer says it is JSON and is not (line {}, column {})",
+            error.line(),
+            error.column()
+        ),
+    )
 }
 
 /// What the upstream says about an error, in the places where upstreams say it.
-fn message(answer: &Answer) -> Option<String> {
+pub(crate) fn message(answer: &Answer) -> Option<String> {
     let media_type = text::media_type(&answer.headers);
     if text::kind(&media_type) == Kind::Json
         && let Ok(value) = parse(&answer.body)
@@ -173,6 +219,22 @@ mod tests {
         assert_eq!(failure.code, ErrorCode::UpstreamInvalid);
         assert!(failure.message.contains("line 2"), "{}", failure.message);
         assert!(!failure.message.contains("nope"));
+    }
+
+    #[test]
+    fn only_nesting_counts_as_depth() {
+        let nested = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let wide = format!("[{}]", vec!["{\"a\":[\"[[\\\"[\"]}"; 500].join(","));
+        for (text, deep) in [
+            (nested(MAX_DEPTH), false),
+            (nested(MAX_DEPTH + 1), true),
+            (wide, false),
+            (format!("\"{}\"", "[".repeat(1000)), false),
+        ] {
+            assert_eq!(is_deep(text.as_bytes()), deep, "{text}");
+            assert_eq!(parse(text.as_bytes()).is_err(), deep, "{text}");
+            assert_eq!(pass(text.as_bytes()).is_err(), deep, "{text}");
+        }
     }
 
     #[test]

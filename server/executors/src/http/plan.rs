@@ -131,6 +131,17 @@ pub(crate) struct RequestPlan {
     pub(crate) secrets: Secrets,
 }
 
+impl RequestPlan {
+    /// Adds the headers of a trace, unless the definition sets them itself.
+    pub(crate) fn hand_on(&mut self, trace: HeaderMap) {
+        for (name, value) in trace {
+            if let Some(name) = name.filter(|name| !self.headers.contains_key(name)) {
+                self.headers.insert(name, value);
+            }
+        }
+    }
+}
+
 impl fmt::Debug for RequestPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestPlan")

@@ -20,6 +20,7 @@ use super::{body, error, retry};
 use crate::egress::connector::GuardedConnector;
 use crate::egress::{EgressError, EgressPolicy, Resolve};
 use crate::failure::Failure;
+use crate::redact::Secrets;
 
 /// Idle connections that are kept per upstream.
 const IDLE_PER_HOST: usize = 128;
@@ -69,16 +70,48 @@ impl Sender {
     /// # Errors
     /// When no complete answer came back. An answer with an error status is an answer.
     pub(crate) async fn send(&self, plan: &RequestPlan, deadline: Instant) -> Result<Answer, Failure> {
-        let mut hop = Hop {
+        let hop = Hop {
             method: plan.method.clone(),
             url: plan.url.clone(),
             headers: plan.headers.clone(),
             body: plan.body.clone(),
         };
+        let response = self.walk(hop, &plan.secrets, deadline).await?;
+        body::read(response, self.max_response_bytes).await
+    }
+
+    /// Sends a request without secrets and gives the answer with its body still to be read.
+    ///
+    /// # Errors
+    /// When no head of an answer came back. An answer with an error status is an answer.
+    pub(crate) async fn send_streaming(
+        &self,
+        hop: Hop,
+        deadline: Instant,
+    ) -> Result<Response<Incoming>, Failure> {
+        self.walk(hop, &Secrets::default(), deadline).await
+    }
+
+    /// Sends a request once: redirects are answers.
+    ///
+    /// # Errors
+    /// When no head of an answer came back.
+    pub(crate) async fn send_once(&self, hop: &Hop, deadline: Instant) -> Result<Response<Incoming>, Failure> {
+        self.policy.permits(&hop.url).map_err(|error| denied(&error))?;
+        self.send_hop(hop, deadline).await
+    }
+
+    /// Sends a request and follows its redirects; every hop passes the same gates.
+    async fn walk(
+        &self,
+        mut hop: Hop,
+        secrets: &Secrets,
+        deadline: Instant,
+    ) -> Result<Response<Incoming>, Failure> {
         for _ in 0..=MAX_REDIRECTS {
             self.policy.permits(&hop.url).map_err(|error| denied(&error))?;
             let response = self.send_hop(&hop, deadline).await?;
-            match hop.next(response.status(), response.headers(), &plan.secrets)? {
+            match hop.next(response.status(), response.headers(), secrets)? {
                 Some(next) => {
                     tracing::debug!(
                         status = response.status().as_u16(),
@@ -87,7 +120,7 @@ impl Sender {
                     );
                     hop = next;
                 }
-                None => return body::read(response, self.max_response_bytes).await,
+                None => return Ok(response),
             }
         }
         Err(Failure::new(

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use secrecy::ExposeSecret;
 use serde_json::{Map, Value};
 use toolgate_core::definition::model::{AuthScheme, HttpAuth, HttpBody, HttpOptions};
 use url::Url;
@@ -28,6 +29,8 @@ const ACCEPT: &str = "application/json, text/*;q=0.9, */*;q=0.5";
 pub(crate) struct HttpTemplate {
     /// Scheme, host, port and path prefix, without a slash at the end.
     base: String,
+    /// The URL without a query, when no argument is part of its path.
+    fixed: Option<Url>,
     label: String,
     method: Method,
     path: Vec<Piece>,
@@ -44,6 +47,20 @@ pub(crate) struct HttpTemplate {
 enum Piece {
     Literal(String),
     Argument(String),
+}
+
+/// The URL of a path without arguments.
+fn fixed(base: &str, path: &[Piece]) -> Option<Url> {
+    let mut url = base.to_owned();
+    for piece in path {
+        match piece {
+            Piece::Literal(text) => url.push_str(text),
+            Piece::Argument(_) => return None,
+        }
+    }
+    // What stands for `.` and `..` is refused when it is used.
+    let plain = !url[base.len()..].split('/').any(|segment| matches!(segment, "." | ".."));
+    Url::parse(&url).ok().filter(|_| plain)
 }
 
 impl HttpTemplate {
@@ -90,6 +107,7 @@ impl HttpTemplate {
         };
         Ok(Self {
             label: format!("{}{}", url.host_str().unwrap_or_default(), slashed(&options.path)),
+            fixed: fixed(&base, &path),
             base,
             method: headers::method(options.method.as_deref(), Method::GET)?,
             path,
@@ -120,16 +138,14 @@ impl HttpTemplate {
     /// end up in the URL.
     pub(crate) fn plan(&self, inputs: &Inputs) -> Result<RequestPlan, Failure> {
         let mut secrets = inputs.secrets();
-        let mut url = String::with_capacity(self.base.len() + 64);
-        url.push_str(&self.base);
-        self.write_path(inputs, &mut url)?;
+        let mut url = match &self.fixed {
+            Some(url) => url.clone(),
+            None => self.url(inputs)?,
+        };
         let query = self.query(inputs)?;
         if !query.is_empty() {
-            url.push('?');
-            url.push_str(&query);
+            url.set_query(Some(&query));
         }
-        let url =
-            Url::parse(&url).map_err(|_| Failure::arguments("the arguments do not make a valid URL"))?;
 
         let mut headers = self.constant.clone();
         for (name, from) in &self.header {
@@ -144,6 +160,10 @@ impl HttpTemplate {
                 AuthScheme::Basic => {
                     let (value, encoded) = headers::basic(credential)?;
                     secrets.add(&encoded);
+                    // The user's name may come back, the password not even without it.
+                    if let Some((_, password)) = credential.expose_secret().split_once(':') {
+                        secrets.add(&password.into());
+                    }
                     value
                 }
             };
@@ -162,6 +182,13 @@ impl HttpTemplate {
             body,
             secrets,
         })
+    }
+
+    fn url(&self, inputs: &Inputs) -> Result<Url, Failure> {
+        let mut url = String::with_capacity(self.base.len() + 64);
+        url.push_str(&self.base);
+        self.write_path(inputs, &mut url)?;
+        Url::parse(&url).map_err(|_| Failure::arguments("the arguments do not make a valid URL"))
     }
 
     fn write_path(&self, inputs: &Inputs, url: &mut String) -> Result<(), Failure> {

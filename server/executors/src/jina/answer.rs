@@ -2,7 +2,7 @@
 
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
-use toolgate_api::ErrorCode;
+use toolgate_api::{ErrorCode, JsonText};
 
 use super::envelope;
 use crate::failure::Failure;
@@ -62,7 +62,7 @@ fn of_envelope(mut value: Value, headers: &HeaderMap, secrets: &Secrets) -> Exec
     };
     secrets.clean(&mut result);
     Execution {
-        result,
+        result: JsonText::from(&result),
         usage: usage(tokens),
     }
 }
@@ -86,7 +86,7 @@ fn of_text(text: &str, headers: &HeaderMap, secrets: &Secrets) -> Execution {
     let mut result = Value::Object(result);
     secrets.clean(&mut result);
     Execution {
-        result,
+        result: JsonText::from(&result),
         usage: usage(header_tokens(headers)),
     }
 }

@@ -54,8 +54,8 @@ async fn search_returns_the_hits_and_what_they_cost(#[case] method: &str) {
     )
     .await
     .expect("hits");
-    assert_eq!(execution.result[1]["title"], "Result 2 for rust & co");
-    assert_eq!(execution.result.as_array().map(Vec::len), Some(2));
+    assert_eq!(execution.result.to_value()[1]["title"], "Result 2 for rust & co");
+    assert_eq!(execution.result.to_value().as_array().map(Vec::len), Some(2));
     assert_eq!(execution.usage, Some(json!({"tokens": 2000})));
     let received = jina.received();
     assert_eq!((received.len(), received[0].method.as_str()), (1, method));
@@ -83,7 +83,7 @@ async fn the_reader_gets_the_target_and_nothing_else_in_it() {
         let options = json!({"jina": reader(&jina, options), "envs": {"proxy_url": "EXTRA"}});
         let execution = run(&jina, None, options, arguments).await.expect("a page");
         assert_eq!(
-            execution.result["url"], target,
+            execution.result.to_value()["url"], target,
             "the page's address arrives unchanged"
         );
         assert_eq!(execution.usage, Some(json!({"tokens": 42})));
@@ -110,9 +110,9 @@ async fn text_answers_are_understood() {
     )
     .await
     .expect("a page");
-    assert_eq!(execution.result["title"], "A page");
+    assert_eq!(execution.result.to_value()["title"], "A page");
     assert!(
-        execution.result["text"]
+        execution.result.to_value()["text"]
             .as_str()
             .is_some_and(|text| text.ends_with("Hello\n"))
     );

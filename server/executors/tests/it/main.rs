@@ -9,4 +9,5 @@ mod limits;
 mod redirects;
 mod secrets;
 mod ssrf;
+mod streams;
 mod support;

@@ -128,3 +128,54 @@ async fn the_services_mapping_wins() {
     executors.execute(invocation).await.expect("a result");
     assert!(server.requests()[0].ends_with(r#"{"token":"from-the-service"}"#));
 }
+
+/// The secrets of one project.
+struct Named(&'static str, &'static str);
+
+impl toolgate_executors::SecretSource for Named {
+    fn get(&self, name: &str) -> Option<secrecy::SecretString> {
+        (name == self.0).then(|| self.1.into())
+    }
+}
+
+#[tokio::test]
+async fn a_definition_may_name_secrets_of_its_project_beside_variables() {
+    let echo = format!(r#"{{"you sent": "{CANARY}"}}"#);
+    let bytes = answer(200, &[("content-type", "application/json")], echo);
+    let server = Server::start([Step::Send(bytes)]).await;
+    let executors = executors(&[&server.url], &[("PARAM", "from-the-environment")]);
+    let tool = tool(json!({
+        "envs": {"one": "secret:KEY", "two": "PARAM"},
+        "http": {"base_url": server.url, "method": "POST", "auth": {"env": "secret:KEY"}},
+    }));
+    let mut invocation = call(&tool, json!({}));
+    invocation.secrets = Some(Arc::new(Named("KEY", CANARY)));
+    let execution = executors.execute(invocation).await.expect("a result");
+    assert_eq!(execution.result, json!({"you sent": "[redacted]"}));
+    let request = &server.requests()[0];
+    assert!(
+        request.contains(&format!("authorization: Bearer {CANARY}")),
+        "{request}"
+    );
+    let body = format!(r#"{{"one":"{CANARY}","two":"from-the-environment"}}"#);
+    assert!(request.ends_with(&body), "{request}");
+}
+
+#[rstest]
+#[case::no_such_secret(Some(Named("OTHER", CANARY)))]
+#[case::no_secrets(None)]
+#[case::empty(Some(Named("KEY", "")))]
+#[tokio::test]
+async fn a_secret_that_is_not_there_is_named(#[case] secrets: Option<Named>) {
+    // A variable of the same name is no substitute.
+    let executors = executors(&["http://127.0.0.1:9"], &[("KEY", "x"), ("secret:KEY", "x")]);
+    let tool = tool(
+        json!({"envs": {"token": "secret:KEY"}, "http": {"base_url": "http://127.0.0.1:9", "method": "POST"}}),
+    );
+    let mut invocation = call(&tool, json!({}));
+    invocation.secrets =
+        secrets.map(|secrets| Arc::new(secrets) as Arc<dyn toolgate_executors::SecretSource>);
+    let failure = executors.execute(invocation).await.expect_err("no request");
+    assert_eq!(failure.code, toolgate_api::ErrorCode::ToolUnavailable);
+    assert!(failure.message.contains("no secret KEY"), "{}", failure.message);
+}

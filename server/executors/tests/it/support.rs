@@ -59,10 +59,12 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
         panic!("arguments are an object")
     };
     Invocation {
+        trace: http::HeaderMap::new(),
         call_id: CallId(uuid::Uuid::nil()),
         project: ProjectId::parse("demo").expect("a slug"),
         envs: Arc::new(definition.options.envs.clone()),
         definition: definition.clone(),
+        secrets: None,
         arguments,
     }
 }

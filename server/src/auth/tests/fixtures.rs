@@ -15,8 +15,9 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
+use toolgate_api::permissions::{GrantTerms, GrantedGroup};
 use toolgate_core::ids::{KeyId, ProjectId, ProjectUid, UserId};
-use toolgate_core::principal::Role;
+use toolgate_core::principal::{PrincipalRef, Role};
 use toolgate_store::rows::{DirectoryRows, GrantRow, KeyRow, ProjectRow, SigningKeyRow, UserRow};
 use url::Url;
 use uuid::Uuid;
@@ -54,19 +55,23 @@ pub(super) fn rows() -> DirectoryRows {
     let user = |n, username: &str, system_admin| UserRow {
         id: user_id(n),
         username: username.to_owned(),
+        display_name: None,
         password_hash: String::new(),
+        token_generation: 0,
         system_admin,
+        disabled_at: None,
         created_at: at(0),
+        revision: 1,
     };
     DirectoryRows {
         version: 1,
         users: vec![user(1, "ada", true), user(2, "bob", false)],
-        grants: vec![GrantRow {
-            project: project(1, "one").uid,
-            user: user_id(2),
-            role: Role::Editor,
-            groups: vec!["knowledge".to_owned()],
-        }],
+        grants: vec![grant_row(
+            &project(1, "one"),
+            PrincipalRef::user(user_id(2)),
+            Role::Editor,
+            &["knowledge"],
+        )],
         signing_keys: vec![new_signing_key(at(-100)).unwrap()],
         ..DirectoryRows::default()
     }
@@ -83,12 +88,38 @@ pub(super) fn key_row(n: u128, minted: &MintedKey, project: &ProjectRow) -> KeyR
         name: format!("agent {n}"),
         prefix: minted.prefix.clone(),
         digest: minted.digest,
-        role: Role::Agent,
-        groups: vec!["default".to_owned()],
+        previous: None,
         created_at: at(0),
         created_by: "ada".to_owned(),
+        rotated_at: None,
         expires_at: None,
         revoked_at: None,
+        revision: 1,
+    }
+}
+
+/// A grant for good.
+pub(super) fn grant_row(
+    project: &ProjectRow,
+    principal: PrincipalRef,
+    role: Role,
+    groups: &[&str],
+) -> GrantRow {
+    let granted = |&group: &&str| GrantedGroup {
+        group: group.to_owned(),
+        expires_at: None,
+    };
+    GrantRow {
+        project: project.uid,
+        principal,
+        terms: GrantTerms {
+            role,
+            groups: groups.iter().map(granted).collect(),
+            expires_at: None,
+        },
+        granted_by: "ada".to_owned(),
+        granted_at: at(0),
+        revision: 1,
     }
 }
 

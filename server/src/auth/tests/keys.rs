@@ -2,19 +2,25 @@
 
 use chrono::TimeDelta;
 use secrecy::ExposeSecret;
-use toolgate_core::principal::{PrincipalKind, Role};
+use toolgate_api::permissions::GrantTerms;
+use toolgate_core::principal::{PrincipalKind, PrincipalRef, Role};
+use toolgate_store::rows::{PreviousSecret, ProjectRow};
 use uuid::Uuid;
 
-use super::fixtures::{at, directory, key_row, own_only, project, rows, user_id, verdict};
+use super::fixtures::{at, directory, grant_row, key_row, own_only, project, rows, user_id, verdict};
 use crate::auth::api_key::mint;
 use crate::auth::directory::Directory;
+use crate::auth::grants::{Holdings, WithGrant};
 
 #[tokio::test]
 async fn a_key_works_in_its_own_project_only() {
     let (one, two) = (project(1, "one"), project(2, "two"));
     let minted = mint().unwrap();
     let mut rows = rows();
-    rows.keys.push(key_row(1, &minted, &one));
+    let key = key_row(1, &minted, &one);
+    let who = PrincipalRef::key(key.id);
+    rows.keys.push(key);
+    rows.grants.push(grant_row(&one, who, Role::Agent, &["default"]));
     let directory = directory(&rows);
 
     let identity = own_only()
@@ -25,14 +31,14 @@ async fn a_key_works_in_its_own_project_only() {
         (identity.principal.kind, identity.principal.name.as_str()),
         (PrincipalKind::ServiceKey, "agent 1")
     );
-    let grant = identity.grant(&directory, &one).unwrap();
+    let grant = identity.grant(&directory, &one, at(0)).unwrap();
     assert_eq!(
         (grant.role, grant.groups.to_vec()),
         (Role::Agent, vec!["default".to_owned()])
     );
-    assert_eq!(identity.grant(&directory, &two), None);
+    assert_eq!(identity.grant(&directory, &two, at(0)), None);
     // The slug may be used again by another project: the key does not move with it.
-    assert_eq!(identity.grant(&directory, &project(3, "one")), None);
+    assert_eq!(identity.grant(&directory, &project(3, "one"), at(0)), None);
 }
 
 #[tokio::test]
@@ -134,6 +140,118 @@ async fn a_revoked_or_deleted_key_ends_at_once() {
 }
 
 #[tokio::test]
+async fn the_secret_before_a_rotation_works_for_a_while() {
+    let (old, new, one) = (mint().unwrap(), mint().unwrap(), project(1, "one"));
+    let mut rows = rows();
+    rows.keys.push(key_row(1, &new, &one));
+    rows.keys[0].previous = Some(PreviousSecret {
+        prefix: old.prefix.clone(),
+        digest: old.digest,
+        until: at(60),
+    });
+    let directory = directory(&rows);
+    let authenticator = own_only();
+    for (name, minted, seconds, expected) in [
+        ("the new one", &new, 0, "ok"),
+        ("the new one, later", &new, 60, "ok"),
+        ("the old one", &old, 59, "ok"),
+        ("the old one, later", &old, 60, "wrong_secret"),
+    ] {
+        let text = minted.text.expose_secret();
+        let found = verdict(&authenticator, &directory, text, at(seconds)).await;
+        assert_eq!(found, expected, "{name}");
+    }
+    let mixed = format!(
+        "{}_{}",
+        old.prefix,
+        new.text.expose_secret().rsplit_once('_').unwrap().1
+    );
+    assert_eq!(
+        verdict(&authenticator, &directory, &mixed, at(0)).await,
+        "wrong_secret"
+    );
+}
+
+#[test]
+fn what_a_principal_holds_is_the_same_by_its_name_and_after_a_change() {
+    let (one, two) = (project(1, "one"), project(2, "two"));
+    let mut rows = rows();
+    let mut keys = Vec::new();
+    for n in 1..=3 {
+        let key = key_row(n, &mint().unwrap(), &one);
+        keys.push(PrincipalRef::key(key.id));
+        rows.keys.push(key);
+    }
+    rows.keys[1].revoked_at = Some(at(5));
+    rows.keys[2].expires_at = Some(at(7));
+    for key in &keys {
+        rows.grants
+            .push(grant_row(&one, key.clone(), Role::Agent, &["default"]));
+    }
+    let subject = PrincipalRef::parse("external:https://idp.test/|agent").unwrap();
+    rows.grants
+        .push(grant_row(&two, subject.clone(), Role::Viewer, &["web"]));
+    rows.grants[0].terms.expires_at = Some(at(9));
+    let (ada, bob) = (PrincipalRef::user(user_id(1)), PrincipalRef::user(user_id(2)));
+    let held = |directory: &Directory, principal: &PrincipalRef, project: &ProjectRow, seconds| {
+        directory
+            .grant_of(principal, project.uid, at(seconds))
+            .map(|grant| format!("{:?} {}", grant.role, grant.groups.to_vec().join(" ")))
+    };
+    let now = directory(&rows);
+    // (principal, project, seconds, what it holds)
+    let table = [
+        (&bob, &one, 8, Some("Editor knowledge")),
+        (&bob, &one, 9, None),
+        (&bob, &two, 0, None),
+        (&ada, &two, 0, Some("Owner ")),
+        (&keys[0], &one, 0, Some("Agent default")),
+        (&keys[0], &two, 0, None),
+        (&keys[1], &one, 4, Some("Agent default")),
+        (&keys[1], &one, 5, None),
+        (&keys[2], &one, 6, Some("Agent default")),
+        (&keys[2], &one, 7, None),
+        (&subject, &two, 0, Some("Viewer web")),
+        (&subject, &one, 0, None),
+    ];
+    for (principal, project, seconds, expected) in table {
+        let found = held(&now, principal, project, seconds);
+        assert_eq!(
+            found.as_deref(),
+            expected,
+            "{principal} in {} at {seconds}",
+            project.id
+        );
+    }
+    rows.users[1].disabled_at = Some(at(3));
+    let disabled = directory(&rows);
+    assert!(held(&disabled, &bob, &one, 2).is_some());
+    assert_eq!(held(&disabled, &bob, &one, 3), None);
+
+    let terms = GrantTerms {
+        role: Role::Owner,
+        groups: Vec::new(),
+        expires_at: None,
+    };
+    let changed = WithGrant::new(&now, one.uid, &bob, Some(terms.clone()));
+    let grant = changed.grant_of(&bob, one.uid, at(100)).unwrap();
+    assert_eq!((grant.role, grant.groups.is_empty()), (Role::Owner, true));
+    assert_eq!(changed.grant_of(&bob, two.uid, at(0)), None);
+    assert_eq!(
+        changed.grant_of(&keys[0], one.uid, at(0)),
+        now.grant_of(&keys[0], one.uid, at(0))
+    );
+    let taken = WithGrant::new(&now, one.uid, &bob, None);
+    assert_eq!(taken.grant_of(&bob, one.uid, at(0)), None);
+    let revoked = WithGrant::new(&now, one.uid, &keys[1], Some(terms));
+    assert_eq!(
+        revoked.grant_of(&keys[1], one.uid, at(5)),
+        None,
+        "a grant revives no key"
+    );
+}
+
+#[tokio::test]
 async fn roles_manage_and_grants_call() {
     let (one, two) = (project(1, "one"), project(2, "two"));
     let rows = rows();
@@ -155,17 +273,11 @@ async fn roles_manage_and_grants_call() {
             .await
             .unwrap();
         let held = identity
-            .grant(&directory, project)
+            .grant(&directory, project, at(0))
             .map(|grant| (grant.role, grant.groups.to_vec()));
         assert_eq!(held, expected, "user {user} in {}", project.id);
     }
-    assert_eq!(
-        directory
-            .projects_of(user_id(2))
-            .map(|(uid, _)| uid)
-            .collect::<Vec<_>>(),
-        [one.uid]
-    );
+    assert_eq!(directory.projects_of(user_id(2)).collect::<Vec<_>>(), [one.uid]);
 }
 
 #[test]

@@ -52,6 +52,35 @@ async fn a_deleted_user_ends_at_once() {
 }
 
 #[tokio::test]
+async fn a_disabled_user_ends_at_once() {
+    let mut rows = rows();
+    let (authenticator, token, _) = remembered(&rows).await;
+    rows.users[1].disabled_at = Some(at(1));
+    assert_eq!(
+        verdict(&authenticator, &directory(&rows), &token, at(1)).await,
+        "disabled"
+    );
+}
+
+#[tokio::test]
+async fn a_token_of_an_earlier_generation_ends_at_once() {
+    let mut rows = rows();
+    let (authenticator, token, _) = remembered(&rows).await;
+    let before = directory(&rows);
+    rows.users[1].token_generation = 1;
+    let after = directory(&rows);
+    assert_eq!(verdict(&authenticator, &after, &token, at(0)).await, "revoked");
+    // In the same second, but after the change; also where the change has not been heard of yet.
+    let issued = authenticator
+        .issue(&after, user_id(2), Uuid::from_u128(6), at(0))
+        .unwrap();
+    for directory in [&after, &before] {
+        let token = issued.token.expose_secret();
+        assert_eq!(verdict(&authenticator, directory, token, at(0)).await, "ok");
+    }
+}
+
+#[tokio::test]
 async fn a_removed_signing_key_ends_its_tokens_at_once() {
     let mut rows = rows();
     let (authenticator, token, _) = remembered(&rows).await;
@@ -83,14 +112,14 @@ async fn a_changed_role_is_seen_at_once() {
     let (authenticator, token, _) = remembered(&rows).await;
     let one = project(1, "one");
     rows.users[1].system_admin = true;
-    rows.grants[0].role = Role::Viewer;
+    rows.grants[0].terms.role = Role::Viewer;
     let directory = directory(&rows);
     let identity = authenticator
         .authenticate(&directory, &token, at(1))
         .await
         .unwrap();
     assert!(identity.system_admin);
-    assert_eq!(identity.grant(&directory, &one).unwrap().role, Role::Owner);
+    assert_eq!(identity.grant(&directory, &one, at(1)).unwrap().role, Role::Owner);
 }
 
 #[tokio::test]

@@ -1,27 +1,25 @@
-//! One commit for many records.
-
-use uuid::Uuid;
+//! One commit for many entries of a chain.
 
 use crate::Store;
 use crate::db::{both, writing, writing_once};
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::multirow::{LARGEST, MultiRow, chunks};
+use crate::records::chain::Head;
 use crate::records::columns::{CompletionColumns, OpeningColumns};
+use crate::records::entry::Hash;
+use crate::records::moves;
+use crate::rows::Completed;
 
 static OPEN: MultiRow = MultiRow::new(
-        "INSERT INTO records (project_uid, id, instance, at, action, outcome, code, principal_kind, principal_id, tool,
-                              revision, snapshot_version, state_before, state_after, duration_ms, usage, detail)",
-        17,
-        "",
+    "INSERT INTO records (seq, project_uid, id, at, action, outcome, code, principal_kind, principal_id, tool, revision,
+                          snapshot_version, state_before, session_id, duration_ms, detail, hash)",
+    17,
+    "",
 );
 static COMPLETE: MultiRow = MultiRow::new(
-        "WITH done (project_uid, id, outcome, code, state_after, duration_ms, usage) AS (",
-        7,
-        ") UPDATE records
-           SET outcome = done.outcome, code = done.code, state_after = done.state_after,
-               duration_ms = done.duration_ms, usage = done.usage
-           FROM done
-           WHERE records.project_uid = done.project_uid AND records.id = done.id AND records.outcome = 'open'",
+    "INSERT INTO completions (record_seq, seq, outcome, code, state_after, state_conflict, duration_ms, usage, hash)",
+    9,
+    "",
 );
 static SETTLE: MultiRow = MultiRow::new(
     "WITH answer (project_uid, principal_id, request_key, call_id, status, body) AS (",
@@ -36,15 +34,70 @@ static SETTLE: MultiRow = MultiRow::new(
              AND idempotency_claims.status IS NULL",
 );
 
+/// Rows with their places in the chain and their hashes.
+struct Chained<'a> {
+    head: Head,
+    openings: Vec<(&'a OpeningColumns, i64, Hash)>,
+    completions: Vec<(&'a CompletionColumns, bool, i64, Hash)>,
+}
+
+impl<'a> Chained<'a> {
+    /// Openings first, then completions; `conflicts` says of each completion whether its session had moved meanwhile.
+    fn new(
+        mut head: Head,
+        openings: &'a [OpeningColumns],
+        completions: &'a [CompletionColumns],
+        conflicts: &[bool],
+    ) -> Self {
+        let openings = openings
+            .iter()
+            .map(|row| {
+                let seq = head.next();
+                head = head.then(row.hash(seq, &head.hash));
+                (row, seq, head.hash)
+            })
+            .collect();
+        let completions = completions
+            .iter()
+            .zip(conflicts)
+            .map(|(row, &conflict)| {
+                let seq = head.next();
+                head = head.then(row.hash(seq, conflict, &head.hash));
+                (row, conflict, seq, head.hash)
+            })
+            .collect();
+        Self {
+            head,
+            openings,
+            completions,
+        }
+    }
+
+    fn attempt(&self) -> Attempt {
+        Attempt {
+            head: self.head,
+            of_record: self.completions.last().map(|(row, ..)| row.record.0),
+        }
+    }
+}
+
+/// What will be the head when a commit succeeds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Attempt {
+    pub(super) head: Head,
+    /// The record that the last entry completes; `None` when the last entry is a record.
+    pub(super) of_record: Option<i64>,
+}
+
 /// Writes a chunk of openings by one statement.
-macro_rules! insert {
-    ($connection:expr, $store:expr, $instance:expr, $chunk:expr) => {{
+macro_rules! insert_openings {
+    ($connection:expr, $store:expr, $chunk:expr) => {{
         let mut query = sqlx::query(OPEN.sql($store, $chunk.len()));
-        for row in $chunk {
+        for (row, seq, hash) in $chunk {
             query = query
+                .bind(*seq)
                 .bind(row.project)
                 .bind(row.id)
-                .bind($instance)
                 .bind(row.at)
                 .bind(row.action)
                 .bind(row.outcome)
@@ -55,110 +108,144 @@ macro_rules! insert {
                 .bind(row.revision)
                 .bind(row.snapshot_version)
                 .bind(row.state_before.as_str())
-                .bind(row.state_after.as_deref())
+                .bind(row.session)
                 .bind(row.duration_ms)
-                .bind(row.usage.as_deref())
-                .bind(row.detail.as_str());
+                .bind(row.detail.as_str())
+                .bind(hash.as_slice());
         }
         query.execute(&mut *$connection).await?;
     }};
 }
 
 /// Writes a chunk of completions by one statement.
-macro_rules! update {
+macro_rules! insert_completions {
     ($connection:expr, $store:expr, $chunk:expr) => {{
         let mut query = sqlx::query(COMPLETE.sql($store, $chunk.len()));
-        for row in $chunk {
+        for (row, conflict, seq, hash) in $chunk {
             query = query
-                .bind(row.project)
-                .bind(row.id)
+                .bind(row.record.0)
+                .bind(*seq)
                 .bind(row.outcome)
                 .bind(row.code)
-                .bind(row.state_after.as_str())
+                .bind(row.state_after(*conflict))
+                .bind(*conflict)
                 .bind(row.duration_ms)
-                .bind(row.usage.as_deref());
+                .bind(row.usage.as_deref())
+                .bind(hash.as_slice());
         }
-        if query.execute(&mut *$connection).await?.rows_affected() != $chunk.len() as u64 {
-            return Err(StoreError::not_found("an open record of the call"));
-        }
+        query.execute(&mut *$connection).await?;
     }};
 }
 
-/// Writes openings, completions and the answers they settle by one commit.
-///
-/// # Errors
-/// [`StoreError::NotFound`] when a completion has no open record. Openings are not written then; completions that do
-/// have one may be, and can be repeated.
-pub(super) async fn commit(
-    store: &Store,
-    instance: Uuid,
-    openings: &[OpeningColumns],
-    completions: &[CompletionColumns],
-) -> Result<()> {
-    let settled: Vec<_> = completions
-        .iter()
-        .filter_map(|completion| Some((completion.id, completion.settlement.as_ref()?)))
-        .collect();
-    if openings.is_empty() && completions.is_empty() {
-        return Ok(());
-    }
-    // A lone caller waits for one statement instead of three.
-    if completions.is_empty() && openings.len() <= LARGEST {
-        return writing_once!(store, |connection| {
-            insert!(connection, store, instance, openings);
-        })
-        .await;
-    }
-    if openings.is_empty() && settled.is_empty() && completions.len() <= LARGEST {
-        return writing_once!(store, |connection| {
-            update!(connection, store, completions);
-        })
-        .await;
-    }
-    writing!(store, |tx| {
-        for chunk in chunks(openings) {
-            insert!(tx, store, instance, chunk);
-        }
-        for chunk in chunks(completions) {
-            update!(tx, store, chunk);
-        }
+/// Keeps the answers that completions settle. A claim that has expired meanwhile is no reason to refuse the completion.
+macro_rules! settle {
+    ($connection:expr, $store:expr, $completions:expr, $conflicts:expr) => {{
+        let settled: Vec<_> = $completions
+            .iter()
+            .zip(&$conflicts)
+            .filter_map(|(completion, &conflict)| Some((completion.settlement.as_ref()?, conflict)))
+            .collect();
         for chunk in chunks(&settled) {
-            let mut query = sqlx::query(SETTLE.sql(store, chunk.len()));
-            for (call, row) in chunk {
+            let mut query = sqlx::query(SETTLE.sql($store, chunk.len()));
+            for (row, conflict) in chunk {
+                let body = match &row.body_on_conflict {
+                    Some(body) if *conflict => body,
+                    _ => &row.body,
+                };
                 query = query
                     .bind(row.project)
                     .bind(row.principal_id.as_str())
                     .bind(row.key.as_str())
-                    .bind(*call)
+                    .bind(row.call)
                     .bind(row.status)
-                    .bind(row.body.as_str());
+                    .bind(body.as_str());
             }
-            // A claim that has expired meanwhile is no reason to refuse the completion.
-            query.execute(&mut *tx).await?;
+            query.execute(&mut *$connection).await?;
         }
-    })
-    .await
+    }};
 }
 
-/// Whether the record was completed with just these values before: then the answer to that commit was lost, and the
-/// completion was sent again.
-pub(super) async fn is_completed(store: &Store, row: &CompletionColumns) -> Result<bool> {
-    let found: i64 = both!(store, |pool| {
+/// Adds openings and completions to a chain, moves sessions and settles claims, all by one commit; gives for each
+/// completion whether its session had moved meanwhile. `attempt` is set as soon as something is on its way.
+///
+/// # Errors
+/// [`crate::StoreError::Conflict`] when a call has a record or a completion already. After any error that the database
+/// reported itself, nothing was written.
+pub(super) async fn commit(
+    store: &Store,
+    head: Head,
+    openings: &[OpeningColumns],
+    completions: &[CompletionColumns],
+    attempt: &mut Option<Attempt>,
+) -> Result<Vec<bool>> {
+    let mut conflicts = vec![false; completions.len()];
+    let alone = completions
+        .iter()
+        .all(|row| row.session.is_none() && row.settlement.is_none());
+    // A lone caller waits for one statement instead of three.
+    if completions.is_empty() && openings.len() <= LARGEST {
+        let chained = Chained::new(head, openings, completions, &conflicts);
+        writing_once!(store, |connection| {
+            *attempt = Some(chained.attempt());
+            insert_openings!(connection, store, &chained.openings);
+        })
+        .await?;
+        return Ok(conflicts);
+    }
+    if openings.is_empty() && alone && completions.len() <= LARGEST {
+        let chained = Chained::new(head, openings, completions, &conflicts);
+        writing_once!(store, |connection| {
+            *attempt = Some(chained.attempt());
+            insert_completions!(connection, store, &chained.completions);
+        })
+        .await?;
+        return Ok(conflicts);
+    }
+    writing!(store, |tx| {
+        moves::apply!(tx, store, completions, conflicts);
+        let chained = Chained::new(head, openings, completions, &conflicts);
+        *attempt = Some(chained.attempt());
+        for chunk in chunks(&chained.openings) {
+            insert_openings!(tx, store, chunk);
+        }
+        for chunk in chunks(&chained.completions) {
+            insert_completions!(tx, store, chunk);
+        }
+        settle!(tx, store, completions, conflicts);
+    })
+    .await?;
+    Ok(conflicts)
+}
+
+/// What a completion came to.
+pub(super) fn completed(row: &CompletionColumns, conflict: bool) -> Completed {
+    Completed {
+        state_after: row.state_after(conflict).to_owned(),
+        state_conflict: conflict,
+        version: row
+            .session
+            .as_ref()
+            .filter(|_| !conflict)
+            .map(|step| step.expected_version + 1),
+    }
+}
+
+/// What an earlier completion with just these values came to: the answer to its commit was lost, and it was sent again.
+pub(super) async fn is_completed(store: &Store, row: &CompletionColumns) -> Result<Option<Completed>> {
+    let conflict: Option<bool> = both!(store, |pool| {
         sqlx::query_scalar(
-            "SELECT COUNT(*) FROM records
-             WHERE project_uid = $1 AND id = $2 AND outcome = $3 AND COALESCE(code, '') = $4
-               AND state_after = $5 AND duration_ms = $6 AND COALESCE(usage, '') = $7",
+            "SELECT state_conflict FROM completions
+             WHERE record_seq = $1 AND outcome = $2 AND COALESCE(code, '') = $3 AND duration_ms = $4
+               AND COALESCE(usage, '') = $5",
         )
-        .bind(row.project)
-        .bind(row.id)
+        .bind(row.record.0)
         .bind(row.outcome)
         .bind(row.code.unwrap_or_default())
-        .bind(row.state_after.as_str())
         .bind(row.duration_ms)
         .bind(row.usage.as_deref().unwrap_or_default())
-        .fetch_one(pool)
+        .fetch_optional(pool)
         .await?
     })
     .await?;
-    Ok(found > 0)
+    Ok(conflict.map(|conflict| completed(row, conflict)))
 }

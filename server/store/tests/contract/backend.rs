@@ -1,6 +1,6 @@
 //! A fresh database for each test: a SQLite file, or a database in the PostgreSQL server of this test process.
 
-use sqlx::{Connection, PgConnection, SqliteConnection};
+use sqlx::{AssertSqlSafe, Connection, PgConnection, SqliteConnection};
 use tempfile::TempDir;
 use toolgate_store::Store;
 
@@ -79,12 +79,37 @@ impl Side {
         .expect(sql);
     }
 
-    /// Reads one number.
-    pub(crate) async fn number(&mut self, sql: &'static str) -> i64 {
+    /// Runs statements that a test has put together.
+    pub(crate) async fn run_owned(&mut self, sql: String) {
+        let safe = AssertSqlSafe(sql.clone());
+        match self {
+            Self::Lite(connection) => sqlx::raw_sql(safe).execute(connection).await.map(drop),
+            Self::Pg(connection) => sqlx::raw_sql(safe).execute(connection).await.map(drop),
+        }
+        .expect(&sql);
+    }
+
+    /// Reads one text.
+    pub(crate) async fn text(&mut self, sql: &'static str) -> String {
         match self {
             Self::Lite(connection) => sqlx::query_scalar(sql).fetch_one(connection).await,
             Self::Pg(connection) => sqlx::query_scalar(sql).fetch_one(connection).await,
         }
         .expect(sql)
+    }
+
+    /// Reads one number.
+    pub(crate) async fn number(&mut self, sql: &'static str) -> i64 {
+        self.number_owned(sql.to_owned()).await
+    }
+
+    /// Reads one number by a statement that a test has put together.
+    pub(crate) async fn number_owned(&mut self, sql: String) -> i64 {
+        let safe = AssertSqlSafe(sql.clone());
+        match self {
+            Self::Lite(connection) => sqlx::query_scalar(safe).fetch_one(connection).await,
+            Self::Pg(connection) => sqlx::query_scalar(safe).fetch_one(connection).await,
+        }
+        .expect(&sql)
     }
 }

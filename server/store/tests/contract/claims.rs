@@ -1,7 +1,7 @@
 //! Idempotency keys: of equal requests one runs, the others learn what became of it.
 
 use serde_json::json;
-use toolgate_api::ErrorCode;
+use toolgate_api::{ErrorCode, JsonText};
 use toolgate_api::audit::AuditOutcome;
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_store::Store;
@@ -48,26 +48,28 @@ async fn a_key_runs_once_and_is_answered_again(db: Backend) {
     let first = claim(uid, "k");
     assert_eq!(claimed(store, &first).await, Claimed::Fresh);
     assert_eq!(claimed(store, &again(&first)).await, Claimed::InProgress);
-    writer.open(opening_of(uid, &first)).await.expect("opened");
+    let opening = opening_of(uid, &first);
+    let record = writer.open(opening.clone()).await.expect("opened");
     assert_eq!(claimed(store, &again(&first)).await, Claimed::InProgress);
 
     let body = json!({"result": {"text": "fünf", "nul": "\u{0}"}});
-    let mut done = completion(uid, first.call);
+    let mut done = completion(&opening, record);
     done.settlement = Some(Settlement {
         key: first.key.clone(),
         status: 200,
-        body: body.clone(),
+        body: body.to_string(),
+        body_on_conflict: None,
     });
     writer.complete(done).await.expect("completed");
 
     assert_eq!(
         claimed(store, &again(&first)).await,
-        Claimed::Answered(200, body.clone())
+        Claimed::Answered(200, JsonText::from(&body))
     );
     store.release(&first.key, first.call).await.expect("an answer");
     assert_eq!(
         claimed(store, &again(&first)).await,
-        Claimed::Answered(200, body),
+        Claimed::Answered(200, JsonText::from(&body)),
         "what is settled stays"
     );
 }
@@ -174,7 +176,8 @@ async fn a_call_cut_off_is_told_as_such(db: Backend) {
 
     let closed = db
         .store
-        .close_abandoned(Uuid::from_u128(2), at(0), at(100))
+        .records_writer(Uuid::from_u128(2))
+        .close_abandoned(at(50), at(100))
         .await
         .expect("closed");
 

@@ -6,11 +6,13 @@ use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::auth::{PrincipalKind, Role};
+use toolgate_api::permissions::{GrantTerms, GrantedGroup};
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, KeyId, ProjectId, ProjectUid, ToolName, UserId};
+use toolgate_core::principal::PrincipalRef;
 use toolgate_store::Store;
 use toolgate_store::rows::{
-    Claim, Completion, IdempotencyKey, KeyRow, Opening, ProjectRow, Publication, UserRow,
+    Claim, Completion, IdempotencyKey, GrantRow, KeyRow, Opening, ProjectRow, Publication, RecordSeq, UserRow,
 };
 use uuid::Uuid;
 
@@ -52,9 +54,40 @@ pub(crate) fn user_row(username: &str) -> UserRow {
     UserRow {
         id: UserId(new_uuid()),
         username: username.to_owned(),
+        display_name: Some("Größe".to_owned()),
         password_hash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA".to_owned(),
+        token_generation: 0,
         system_admin: false,
+        disabled_at: None,
         created_at: at(1),
+        revision: 0,
+    }
+}
+
+/// A grant of a role and no groups.
+pub(crate) fn grant_row(project: ProjectUid, principal: PrincipalRef, role: Role) -> GrantRow {
+    GrantRow {
+        project,
+        principal,
+        terms: terms(role, &[]),
+        granted_by: "admin".to_owned(),
+        granted_at: at(3),
+        revision: 0,
+    }
+}
+
+/// What is granted for good: `a` until `at(100)` for `("a", Some(100))`.
+pub(crate) fn terms(role: Role, groups: &[(&str, Option<i64>)]) -> GrantTerms {
+    GrantTerms {
+        role,
+        groups: groups
+            .iter()
+            .map(|&(group, end)| GrantedGroup {
+                group: group.to_owned(),
+                expires_at: end.map(at),
+            })
+            .collect(),
+        expires_at: None,
     }
 }
 
@@ -65,12 +98,13 @@ pub(crate) fn key_row(project: ProjectUid, prefix: &str) -> KeyRow {
         name: "research agent".to_owned(),
         prefix: prefix.to_owned(),
         digest: [7; 32],
-        role: Role::Agent,
-        groups: vec!["default".to_owned(), "knowledge/read".to_owned()],
+        previous: None,
         created_at: at(2),
         created_by: "admin".to_owned(),
+        rotated_at: None,
         expires_at: Some(at(3600)),
         revoked_at: None,
+        revision: 0,
     }
 }
 
@@ -108,6 +142,7 @@ pub(crate) fn publication(
             .map(|(tool_name, description)| (name(tool_name), description.map(|text| tool(tool_name, text))))
             .collect(),
         services: Vec::new(),
+        labels: toolgate_store::LabelChange::default(),
         author: "admin".to_owned(),
         at: at(10),
         note: Some("because".to_owned()),
@@ -130,14 +165,18 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
         requested_groups: vec!["knowledge".to_owned()],
         granted_groups: vec!["*".to_owned()],
         missing_groups: Vec::new(),
+        session_id: None,
         state_before: "draft".to_owned(),
         state_after: None,
+        state_conflict: false,
         arguments: Some(json!({"q": "größer \u{0} \"als\"", "depth": null, "n": 1.5})),
         provenance: Some(json!({"q": "caller"})),
         context: Some(json!({"trace_id": "t-1"})),
         request_id: "request-1".to_owned(),
+        address: Some("192.0.2.7".to_owned()),
         snapshot_version: 4,
         duration_ms: None,
+        payloads_hidden: false,
         usage: None,
     }
 }
@@ -154,15 +193,18 @@ pub(crate) fn call_of(opening: &Opening) -> CallId {
 }
 
 /// A success that moves the state to `done`.
-pub(crate) fn completion(project: ProjectUid, id: CallId) -> Completion {
+pub(crate) fn completion(opening: &Opening, record: RecordSeq) -> Completion {
     Completion {
-        project,
-        id,
+        project: opening.project,
+        id: call_of(opening),
+        record,
         outcome: AuditOutcome::Succeeded,
         code: None,
+        state_before: opening.record.state_before.clone(),
         state_after: "done".to_owned(),
         duration_ms: 42,
         usage: Some(json!({"tokens": 120})),
+        session: None,
         settlement: None,
     }
 }

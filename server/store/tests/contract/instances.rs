@@ -10,6 +10,8 @@ use uuid::Uuid;
 use crate::backend::Backend;
 use crate::examples::{at, call_of, completion, opening, project};
 
+const ALIVE: &str = "SELECT COUNT(*) FROM chains WHERE ended_at IS NULL";
+
 contract! {
     open_records_of_dead_servers_are_closed,
     open_records_of_living_servers_are_left_alone,
@@ -24,23 +26,20 @@ async fn open_records_of_dead_servers_are_closed(db: Backend) {
     let (left_open, ended, mine) = (opening(uid), opening(uid), opening(uid));
     let before = left_open.record.clone();
     let writer = store.records_writer(dead);
-    writer.open(left_open.clone()).await.expect("opened");
-    writer.open(ended.clone()).await.expect("opened");
+    let left_open_record = writer.open(left_open.clone()).await.expect("opened");
+    let ended_record = writer.open(ended.clone()).await.expect("opened");
     writer
-        .complete(completion(uid, call_of(&ended)))
+        .complete(completion(&ended, ended_record))
         .await
         .expect("completed");
-    store.heartbeat(me, at(100)).await.expect("alive");
-    store.records_writer(me).open(mine.clone()).await.expect("opened");
+    let my_writer = store.records_writer(me);
+    my_writer.heartbeat(at(100)).await.expect("alive");
+    my_writer.open(mine.clone()).await.expect("opened");
 
-    assert_eq!(
-        store.close_abandoned(me, at(50), at(100)).await.expect("closed"),
-        1
-    );
-    assert_eq!(
-        store.close_abandoned(me, at(50), at(100)).await.expect("closed"),
-        0
-    );
+    for expected in [1, 0] {
+        let closed = my_writer.close_abandoned(at(50), at(100)).await.expect("closed");
+        assert_eq!(closed, expected);
+    }
 
     let records = store
         .records(uid, &RecordFilter::default(), None, 10)
@@ -61,26 +60,29 @@ async fn open_records_of_dead_servers_are_closed(db: Backend) {
     assert_eq!(of(call_of(&ended)).outcome, AuditOutcome::Succeeded);
     assert_eq!(of(call_of(&mine)).outcome, AuditOutcome::Open);
 
-    let late = writer.complete(completion(uid, call_of(&left_open))).await;
+    let late = writer.complete(completion(&left_open, left_open_record)).await;
     assert!(
         matches!(late, Err(StoreError::NotFound { .. })),
         "what was closed stays closed: {late:?}"
     );
-    let found = db.side().await.number("SELECT COUNT(*) FROM instances").await;
-    assert_eq!(found, 1, "the dead server is forgotten");
+    let alive = db.side().await.number(ALIVE).await;
+    assert_eq!(alive, 1, "the dead server's chain has ended");
 }
 
 async fn open_records_of_living_servers_are_left_alone(db: Backend) {
     let store = &db.store;
     let uid = project(store, "demo").await;
     let (other, me) = (Uuid::from_u128(1), Uuid::from_u128(2));
-    store.heartbeat(other, at(50)).await.expect("alive");
     let opening = opening(uid);
-    let id = call_of(&opening);
     let writer = store.records_writer(other);
-    writer.open(opening).await.expect("opened");
+    writer.heartbeat(at(50)).await.expect("alive");
+    let record = writer.open(opening.clone()).await.expect("opened");
 
-    let closed = store.close_abandoned(me, at(50), at(100)).await.expect("closed");
+    let closed = store
+        .records_writer(me)
+        .close_abandoned(at(50), at(100))
+        .await
+        .expect("closed");
 
     if db.is_sqlite() {
         assert_eq!(
@@ -89,18 +91,20 @@ async fn open_records_of_living_servers_are_left_alone(db: Backend) {
         );
     } else {
         assert_eq!(closed, 0);
-        writer.complete(completion(uid, id)).await.expect("completed");
+        writer
+            .complete(completion(&opening, record))
+            .await
+            .expect("completed");
     }
 }
 
 async fn a_heartbeat_brings_a_forgotten_server_back(db: Backend) {
     let (other, me) = (Uuid::from_u128(1), Uuid::from_u128(2));
-    db.store.heartbeat(other, at(0)).await.expect("alive");
-    db.store
-        .close_abandoned(me, at(50), at(100))
-        .await
-        .expect("closed");
-    db.store.heartbeat(other, at(120)).await.expect("alive");
-    let found = db.side().await.number("SELECT COUNT(*) FROM instances").await;
-    assert_eq!(found, 1);
+    let writer = db.store.records_writer(other);
+    writer.heartbeat(at(0)).await.expect("alive");
+    let mine = db.store.records_writer(me);
+    mine.close_abandoned(at(50), at(100)).await.expect("closed");
+    assert_eq!(db.side().await.number(ALIVE).await, 1);
+    writer.heartbeat(at(120)).await.expect("alive");
+    assert_eq!(db.side().await.number(ALIVE).await, 2);
 }

@@ -2,13 +2,15 @@
 
 use toolgate_api::auth::Role;
 use toolgate_core::ids::{ProjectUid, UserId};
+use toolgate_core::principal::PrincipalRef;
 use toolgate_store::rows::{GrantRow, RecordFilter};
 use toolgate_store::{Scope, StoreError};
 use uuid::Uuid;
 
 use crate::backend::Backend;
 use crate::examples::{
-    at, claim, key_row, name, new_uuid, opening, project, project_row, publication, user_row,
+    at, claim, grant_row, key_row, name, new_uuid, opening, project, project_row, publication, terms,
+    user_row,
 };
 
 contract! {
@@ -42,9 +44,11 @@ async fn a_new_project_is_listed_and_owned(db: Backend) {
     let grants = store.load_directory().await.expect("a directory").grants;
     let expected = GrantRow {
         project: row.uid,
-        user: owner.id,
-        role: Role::Owner,
-        groups: vec!["*".to_owned()],
+        principal: PrincipalRef::user(owner.id),
+        terms: terms(Role::Owner, &[("*", None)]),
+        granted_by: "ada".to_owned(),
+        granted_at: row.created_at,
+        revision: before + 1,
     };
     assert_eq!(grants, [expected]);
     let loaded = store
@@ -95,7 +99,10 @@ async fn deleting_takes_everything_that_lives(db: Backend) {
         .create_project(&row, Some(user.id))
         .await
         .expect("a project");
-    store.create_key(&key_row(row.uid, "tgk_1")).await.expect("a key");
+    store
+        .create_key(&key_row(row.uid, "tgk_1"), &terms(Role::Agent, &[]))
+        .await
+        .expect("a key");
     let mut change = publication(row.uid, 1, &[("search", Some("finds"))]);
     change.services.push(crate::examples::service("svc", "queue"));
     store.publish(&change).await.expect("published");
@@ -131,14 +138,14 @@ async fn deleting_takes_everything_that_lives(db: Backend) {
     );
 
     let late = [
-        store.create_key(&key_row(row.uid, "tgk_2")).await,
         store
-            .put_grant(&GrantRow {
-                project: row.uid,
-                user: user.id,
-                role: Role::Agent,
-                groups: Vec::new(),
-            })
+            .create_key(&key_row(row.uid, "tgk_2"), &terms(Role::Agent, &[]))
+            .await,
+        store
+            .put_grant(
+                &grant_row(row.uid, PrincipalRef::user(user.id), Role::Agent),
+                None,
+            )
             .await,
     ];
     assert!(

@@ -1,13 +1,14 @@
 //! The group commit: nothing is lost, nothing is acknowledged that is not stored, and trouble passes.
 
+use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditOutcome;
-use toolgate_core::ids::{CallId, ProjectUid};
+use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::{Completion, Opening, RecordFilter};
 use toolgate_store::{RecordWriter, StoreError};
 use uuid::Uuid;
 
 use crate::backend::Backend;
-use crate::examples::{call_of, completion, new_uuid, opening, project};
+use crate::examples::{at, completion, opening, project};
 
 contract! {
     a_thousand_calls_at_once_are_all_recorded,
@@ -33,9 +34,11 @@ async fn outcomes(db: &Backend, uid: ProjectUid) -> Vec<AuditOutcome> {
 
 async fn call(writer: &RecordWriter, uid: ProjectUid) {
     let opening = opening(uid);
-    let id = call_of(&opening);
-    writer.open(opening).await.expect("opened");
-    writer.complete(completion(uid, id)).await.expect("completed");
+    let record = writer.open(opening.clone()).await.expect("opened");
+    writer
+        .complete(completion(&opening, record))
+        .await
+        .expect("completed");
 }
 
 async fn a_thousand_calls_at_once_are_all_recorded(db: Backend) {
@@ -76,15 +79,25 @@ async fn one_bad_row_does_not_spoil_the_others(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let writer = db.store.records_writer(INSTANCE);
     let taken = opening(uid);
-    writer.open(taken.clone()).await.expect("opened");
+    let record = writer.open(taken.clone()).await.expect("opened");
+    writer
+        .complete(completion(&taken, record))
+        .await
+        .expect("completed");
     let tasks: Vec<_> = (0..200)
         .map(|index| {
             let (writer, taken) = (writer.clone(), taken.clone());
             tokio::spawn(async move {
                 match index % 10 {
-                    0 => (false, writer.open(taken).await),
-                    5 => (false, writer.complete(completion(uid, CallId(new_uuid()))).await),
-                    _ => (true, writer.open(opening(uid)).await),
+                    0 => (false, writer.open(taken).await.map(drop)),
+                    5 => {
+                        let other = Completion {
+                            duration_ms: 43,
+                            ..completion(&taken, record)
+                        };
+                        (false, writer.complete(other).await.map(drop))
+                    }
+                    _ => (true, writer.open(opening(uid)).await.map(drop)),
                 }
             })
         })
@@ -108,15 +121,17 @@ async fn a_completion_can_be_sent_again(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let writer = db.store.records_writer(INSTANCE);
     let opening = opening(uid);
-    let id = call_of(&opening);
-    writer.open(opening).await.expect("opened");
+    let record = writer.open(opening.clone()).await.expect("opened");
     for _ in 0..2 {
-        writer.complete(completion(uid, id)).await.expect("completed");
+        writer
+            .complete(completion(&opening, record))
+            .await
+            .expect("completed");
     }
     let other = writer
         .complete(Completion {
             duration_ms: 43,
-            ..completion(uid, id)
+            ..completion(&opening, record)
         })
         .await;
     assert!(matches!(other, Err(StoreError::NotFound { .. })), "{other:?}");
@@ -124,14 +139,29 @@ async fn a_completion_can_be_sent_again(db: Backend) {
 
 async fn a_completion_needs_an_open_record(db: Backend) {
     let uid = project(&db.store, "demo").await;
-    let elsewhere = project(&db.store, "other").await;
     let writer = db.store.records_writer(INSTANCE);
-    let opening = opening(uid);
-    let id = call_of(&opening);
-    writer.open(opening).await.expect("opened");
-    let wrong = writer.complete(completion(elsewhere, id)).await;
+    let mut denied = opening(uid);
+    denied.record.outcome = AuditOutcome::Denied;
+    denied.record.code = Some(ErrorCode::ToolNotFound);
+    denied.record.state_after = Some(denied.record.state_before.clone());
+    denied.record.duration_ms = Some(0);
+    let record = writer.open(denied.clone()).await.expect("recorded");
+    let wrong = writer.complete(completion(&denied, record)).await;
     assert!(matches!(wrong, Err(StoreError::NotFound { .. })), "{wrong:?}");
-    assert_eq!(outcomes(&db, uid).await, [AuditOutcome::Open]);
+
+    let of_another = opening(uid);
+    let record = db
+        .store
+        .records_writer(Uuid::from_u128(2))
+        .open(of_another.clone())
+        .await
+        .expect("opened");
+    let wrong = writer.complete(completion(&of_another, record)).await;
+    assert!(matches!(wrong, Err(StoreError::NotFound { .. })), "{wrong:?}");
+    assert_eq!(
+        outcomes(&db, uid).await,
+        [AuditOutcome::Open, AuditOutcome::Denied]
+    );
 }
 
 async fn trouble_is_told_and_passes(db: Backend) {
@@ -209,11 +239,11 @@ async fn after_shutdown_everything_is_written_and_nothing_accepted(db: Backend) 
             tokio::spawn(async move { writer.open(opening).await })
         })
         .collect();
-    writer.shutdown().await;
+    writer.shutdown(at(60)).await;
     let mut written = 0;
     for task in handed_in {
         match task.await.expect("no panic") {
-            Ok(()) => written += 1,
+            Ok(_) => written += 1,
             Err(error) => assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}"),
         }
     }
@@ -224,7 +254,7 @@ async fn after_shutdown_everything_is_written_and_nothing_accepted(db: Backend) 
     );
     let late = writer.open(opening(uid)).await;
     assert!(matches!(late, Err(StoreError::Unavailable { .. })), "{late:?}");
-    writer.shutdown().await;
+    writer.shutdown(at(61)).await;
 }
 
 async fn a_closed_store_refuses(db: Backend) {

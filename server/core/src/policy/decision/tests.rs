@@ -3,7 +3,7 @@
 use rstest::rstest;
 
 use super::*;
-use crate::snapshot::testing::{grant, project, strings, tool};
+use crate::snapshot::testing::{anytime, grant, project, strings, tool};
 
 const ANY_GRANT: &[&str] = &["*"];
 
@@ -36,7 +36,7 @@ fn the_group_test(#[case] name: &str, #[case] requested: Option<&[&str]>, #[case
         tool("starred").groups(&["*"]),
     ]);
     let requested = requested.map(strings);
-    let decision = snapshot.decide(&grant(ANY_GRANT), requested.as_deref(), None, name);
+    let decision = snapshot.decide(&grant(ANY_GRANT), requested.as_deref(), None, name, &anytime());
     assert_eq!(decision.is_allowed(), allowed);
     assert_eq!(decision.code, (!allowed).then_some(ErrorCode::ToolNotInGroups));
     assert_eq!(
@@ -74,7 +74,7 @@ fn the_state_test(
         tool("never").states(&[]),
     ]);
     let requested = requested.map(|group| strings(&[group]));
-    let decision = snapshot.decide(&grant(ANY_GRANT), requested.as_deref(), state, name);
+    let decision = snapshot.decide(&grant(ANY_GRANT), requested.as_deref(), state, name, &anytime());
     assert_eq!(decision.is_allowed(), allowed);
     assert_eq!(decision.code, (!allowed).then_some(ErrorCode::ToolNotInState));
 }
@@ -97,13 +97,13 @@ fn the_gateway_check(
 ) {
     let snapshot = project([tool("t")]);
     let requested = requested.map(strings);
-    let decision = snapshot.decide(&grant(granted), requested.as_deref(), None, name);
+    let decision = snapshot.decide(&grant(granted), requested.as_deref(), None, name, &anytime());
     assert_eq!(decision.missing, missing);
     assert_eq!(
         decision.code == Some(ErrorCode::InsufficientToolGroups),
         !missing.is_empty()
     );
-    let resolved = snapshot.resolve(&grant(granted), requested.as_deref(), None);
+    let resolved = snapshot.resolve(&grant(granted), requested.as_deref(), None, &anytime());
     assert_eq!(
         resolved
             .map_err(|denial| denial.missing)
@@ -118,7 +118,13 @@ fn the_checks_come_in_a_fixed_order() {
     let snapshot = project([tool("t").groups(&["knowledge"]).states(&["analysis"])]);
     let code = |granted: &[&str], requested: &[&str], state: &str, name: &str| {
         snapshot
-            .decide(&grant(granted), Some(&strings(requested)), Some(state), name)
+            .decide(
+                &grant(granted),
+                Some(&strings(requested)),
+                Some(state),
+                name,
+                &anytime(),
+            )
             .code
     };
     assert_eq!(
@@ -148,7 +154,7 @@ fn the_checks_come_in_a_fixed_order() {
 #[test]
 fn the_request_is_recorded_with_its_defaults() {
     let snapshot = project([tool("t")]);
-    let decision = snapshot.decide(&grant(ANY_GRANT), None, None, "t");
+    let decision = snapshot.decide(&grant(ANY_GRANT), None, None, "t", &anytime());
     assert_eq!(
         (decision.requested, decision.state.as_str()),
         (strings(&["default"]), "undefined")
@@ -158,6 +164,7 @@ fn the_request_is_recorded_with_its_defaults() {
         Some(&strings(&["b", "a", "b"])),
         Some("s"),
         "t",
+        &anytime(),
     );
     assert_eq!(
         (decision.requested, decision.state.as_str()),
@@ -195,7 +202,7 @@ fn every_refusal_says_what_and_how_to_mend_it() {
     ]);
     let explain = |granted: &[&str], requested: &[&str], name: &str| {
         snapshot
-            .decide(&grant(granted), Some(&strings(requested)), None, name)
+            .decide(&grant(granted), Some(&strings(requested)), None, name, &anytime())
             .explain()
     };
     for (text, parts) in [
@@ -238,7 +245,7 @@ fn every_refusal_says_what_and_how_to_mend_it() {
     let many: Vec<String> = (0..1_000).map(|n| format!("{n}{endless}")).collect();
     assert!(
         snapshot
-            .decide(&grant(&[]), Some(&many), None, "t")
+            .decide(&grant(&[]), Some(&many), None, "t", &anytime())
             .explain()
             .len()
             < 1_500

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::snapshot::ProjectSnapshot;
-use crate::snapshot::testing::{Draft, grant, project, service, strings, tool};
+use crate::snapshot::testing::{Draft, anytime, grant, project, service, strings, tool};
 
 fn inputs(drafts: &[Draft]) -> Vec<crate::snapshot::ToolInput> {
     drafts.iter().map(|draft| draft.0.clone()).collect()
@@ -32,12 +32,12 @@ fn of_two_tools_of_one_name_the_later_stands() {
     assert_eq!(snapshot.tool("a").map(|tool| tool.revision), Some(2));
     assert!(
         snapshot
-            .decide(&grant(&["*"]), Some(&strings(&["later"])), None, "a")
+            .decide(&grant(&["*"]), Some(&strings(&["later"])), None, "a", &anytime())
             .is_allowed()
     );
     assert_eq!(
         snapshot
-            .resolve(&grant(&["*"]), Some(&strings(&["later"])), None)
+            .resolve(&grant(&["*"]), Some(&strings(&["later"])), None, &anytime())
             .unwrap()
             .available(),
         ["a"]
@@ -217,7 +217,7 @@ fn a_change_gives_the_snapshot_that_building_anew_gives() {
         for state in ["undefined", "analysis"] {
             let resolve = |snapshot: &ProjectSnapshot| {
                 snapshot
-                    .resolve(&grant(&["*"]), Some(&strings(&[group])), Some(state))
+                    .resolve(&grant(&["*"]), Some(&strings(&[group])), Some(state), &anytime())
                     .unwrap()
                     .available()
             };
@@ -233,7 +233,7 @@ fn answers_are_kept_across_a_change_that_cannot_alter_them_and_only_then() {
     let before = project([tool("a").groups(&["x"]), tool("b")]);
     let ask = |snapshot: &ProjectSnapshot| {
         snapshot
-            .resolve(&grant(&["x"]), Some(&strings(&["x"])), None)
+            .resolve(&grant(&["x"]), Some(&strings(&["x"])), None, &anytime())
             .unwrap()
             .available()
     };

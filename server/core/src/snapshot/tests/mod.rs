@@ -1,6 +1,7 @@
 //! The snapshot against the rule's text.
 
 mod building;
+mod conditions;
 mod oracle;
 mod validation;
 mod workflows;

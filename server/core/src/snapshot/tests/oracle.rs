@@ -5,7 +5,7 @@ use proptest::sample::{select, subsequence};
 use toolgate_api::ErrorCode;
 
 use crate::policy::groups::GroupSet;
-use crate::snapshot::testing::{Draft, project, tool};
+use crate::snapshot::testing::{Draft, anytime, project, tool};
 
 const GROUPS: [&str; 13] = [
     "default", "*", "a", "a/b", "a/b/c", "a/", "a//b", "/a", "ab", "A", "b", "", "*/a",
@@ -104,7 +104,7 @@ proptest! {
                 Some((_, states)) if !rule::state_test(states, &state) => Some(ErrorCode::ToolNotInState),
                 Some(_) => None,
             };
-            let decision = snapshot.decide(&grant, requested.as_deref(), state.as_deref(), &name);
+            let decision = snapshot.decide(&grant, requested.as_deref(), state.as_deref(), &name, &anytime());
             prop_assert_eq!(decision.code, expected, "{}", name);
             prop_assert_eq!(decision.is_allowed(), expected.is_none());
             prop_assert_eq!(decision.missing.is_empty(), rule::granted(&granted, &asked));
@@ -123,7 +123,7 @@ proptest! {
         let (mut open, mut by_group, mut by_state, mut denied) = (vec![], vec![], vec![], false);
         for tool in snapshot.tools() {
             let name = tool.name().to_owned();
-            match snapshot.decide(&grant, requested.as_deref(), state.as_deref(), &name).code {
+            match snapshot.decide(&grant, requested.as_deref(), state.as_deref(), &name, &anytime()).code {
                 None => open.push(name),
                 Some(ErrorCode::ToolNotInGroups) => by_group.push(name),
                 Some(ErrorCode::ToolNotInState) => by_state.push(name),
@@ -132,7 +132,7 @@ proptest! {
         }
         // Asked twice: worked out, and kept.
         for _ in 0..2 {
-            match snapshot.resolve(&grant, requested.as_deref(), state.as_deref()) {
+            match snapshot.resolve(&grant, requested.as_deref(), state.as_deref(), &anytime()) {
                 Ok(resolved) => {
                     prop_assert!(!denied);
                     prop_assert_eq!(resolved.available_count(), open.len());
@@ -168,7 +168,7 @@ proptest! {
         // One group at a time is enough: a larger request reaches what its members reach.
         let requests: Vec<Vec<String>> = GROUPS.iter().map(|&group| vec![group.to_owned()]).collect();
         let callable = |name: &str| requests.iter().any(|request| ["undefined", "x", "X", "*"].iter()
-            .any(|state| snapshot.decide(&grant, Some(request), Some(state), name).is_allowed()));
+            .any(|state| snapshot.decide(&grant, Some(request), Some(state), name, &anytime()).is_allowed()));
         let expected: Vec<_> =
             snapshot.tools().iter().map(|tool| tool.name()).filter(|name| callable(name)).collect();
         for _ in 0..2 {

@@ -5,7 +5,7 @@ use toolgate_api::ErrorCode;
 
 use crate::policy::decision::next_state;
 use crate::snapshot::ProjectSnapshot;
-use crate::snapshot::testing::{grant, project, strings, tool};
+use crate::snapshot::testing::{anytime, grant, project, strings, tool};
 
 /// The tools of section 5.1.
 fn tools() -> ProjectSnapshot {
@@ -33,14 +33,20 @@ fn tools() -> ProjectSnapshot {
 
 fn available(snapshot: &ProjectSnapshot, groups: &[&str], state: &str) -> Vec<String> {
     snapshot
-        .resolve(&grant(groups), Some(&strings(groups)), Some(state))
+        .resolve(&grant(groups), Some(&strings(groups)), Some(state), &anytime())
         .unwrap()
         .available()
 }
 
 /// Calls a tool with success: the state afterwards.
 fn call(snapshot: &ProjectSnapshot, groups: &[&str], state: &str, name: &str) -> String {
-    let decision = snapshot.decide(&grant(groups), Some(&strings(groups)), Some(state), name);
+    let decision = snapshot.decide(
+        &grant(groups),
+        Some(&strings(groups)),
+        Some(state),
+        name,
+        &anytime(),
+    );
     assert_eq!(decision.code, None, "{}", decision.explain());
     next_state(&decision.tool.unwrap(), &decision.state, true)
 }
@@ -91,6 +97,7 @@ fn the_log_of_section_8_2_names_the_test_that_failed() {
             &grant(&["*"]),
             Some(&strings(&["read-only", "knowledge"])),
             Some("undefined"),
+            &anytime(),
         )
         .unwrap();
     assert_eq!(resolved.available(), ["knowledge-query", "text-completion"]);
@@ -128,6 +135,7 @@ fn the_workflow_of_section_9_3_closes_only_with_the_group_of_its_last_tool() {
         Some(&strings(&without)),
         Some("results"),
         "reset-workflow",
+        &anytime(),
     );
     assert_eq!(refused.code, Some(ErrorCode::ToolNotInGroups));
 

@@ -24,12 +24,12 @@ async fn a_subject_acts_where_the_configuration_says_with_the_groups_its_issuer_
         assert_eq!(identity.principal.kind, PrincipalKind::External);
         assert_eq!(identity.principal.id, format!("{IDP}|agent-7"));
         assert!(!identity.system_admin);
-        let grant = identity.grant(&directory, &project(1, "one")).unwrap();
+        let grant = identity.grant(&directory, &project(1, "one"), at(0)).unwrap();
         assert_eq!(
             (grant.role, grant.groups.to_vec()),
             (Role::Agent, vec!["knowledge".to_owned(), "web".to_owned()])
         );
-        assert_eq!(identity.grant(&directory, &project(2, "two")), None);
+        assert_eq!(identity.grant(&directory, &project(2, "two"), at(0)), None);
     }
 }
 
@@ -52,7 +52,12 @@ async fn the_groups_claim_is_an_array_or_a_text() {
         let claims = with(&claims(), r#"["knowledge","web"]"#, &groups.to_string());
         let token = signer.token(&header("EdDSA", "k1"), &claims);
         let identity = authenticator.authenticate(&directory, &token, at(0)).await.ok();
-        let held = identity.map(|who| who.grant(&directory, &project(1, "one")).unwrap().groups.to_vec());
+        let held = identity.map(|who| {
+            who.grant(&directory, &project(1, "one"), at(0))
+                .unwrap()
+                .groups
+                .to_vec()
+        });
         assert_eq!(
             held.as_deref(),
             expected
@@ -69,7 +74,7 @@ async fn the_groups_claim_is_an_array_or_a_text() {
         .unwrap();
     assert!(
         identity
-            .grant(&directory, &project(1, "one"))
+            .grant(&directory, &project(1, "one"), at(0))
             .unwrap()
             .groups
             .to_vec()

@@ -1,0 +1,11 @@
+-- Expectations about decisions. `revision` is the version of the project in which the row was last written, so that it
+-- never comes again for another content.
+CREATE TABLE policy_tests (
+    project_uid UUID             NOT NULL REFERENCES projects (uid),
+    name        TEXT COLLATE "C" NOT NULL,
+    revision    BIGINT           NOT NULL CHECK (revision > 0),
+    definition  TEXT             NOT NULL,
+    updated_at  BIGINT           NOT NULL,
+    updated_by  TEXT             NOT NULL,
+    PRIMARY KEY (project_uid, name)
+);

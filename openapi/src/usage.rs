@@ -1,0 +1,69 @@
+//! Usage: how often tools, groups and principals were asked for, over time.
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+/// What was counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UsageCounts {
+    /// Admitted calls, whether they succeeded or failed.
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 120))]
+    pub calls: i64,
+    /// Refused requests: calls, questions for tools, agent requests.
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 3))]
+    pub denials: i64,
+    /// Those of `calls` that failed.
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 1))]
+    pub failures: i64,
+}
+
+/// The counts of one hour.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UsageHour {
+    /// When the hour began.
+    pub at: DateTime<Utc>,
+    /// What was counted in it.
+    #[serde(flatten)]
+    pub counts: UsageCounts,
+}
+
+/// The counts of one tool, group or principal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UsageItem {
+    /// The tool's name, the group's name, or the principal (`service_key:<id>`, ...).
+    #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
+    pub name: String,
+    /// What was counted in the window.
+    #[serde(flatten)]
+    pub counts: UsageCounts,
+    /// When it was last asked for.
+    pub last_at: DateTime<Utc>,
+}
+
+/// The usage of a project within a window. Hours begin at full hours; the present one is not over yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UsageReport {
+    /// When the window begins: a full hour.
+    pub since: DateTime<Utc>,
+    /// When the window ends: now.
+    pub until: DateTime<Utc>,
+    /// Everything in the window.
+    pub totals: UsageCounts,
+    /// Each hour of the window in order, hours without any request included.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 168))]
+    pub hours: Vec<UsageHour>,
+    /// The tools with the most requests.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub tools: Vec<UsageItem>,
+    /// The groups that were asked for most.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub groups: Vec<UsageItem>,
+    /// The principals with the most requests; only for those who may read the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub principals: Option<Vec<UsageItem>>,
+}

@@ -1,0 +1,92 @@
+//! Sessions: the rules that need no database (DESIGN, section 3).
+//!
+//! The state itself moves in the transaction that completes a call; see the store.
+
+mod context;
+
+use chrono::{DateTime, TimeDelta, Utc};
+
+pub use self::context::overlay;
+use crate::policy::groups::{self, GroupSet};
+
+/// Seconds that a session lives when its creator does not say.
+pub const DEFAULT_LIFETIME_S: u32 = 24 * 3600;
+/// Seconds that a session lives at most.
+pub const MAX_LIFETIME_S: u32 = 30 * 24 * 3600;
+/// Characters of a label.
+pub const MAX_LABEL: usize = 200;
+
+/// Whether a session can be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It can.
+    Living,
+    /// It was ended.
+    Ended,
+    /// Its time is over.
+    Expired,
+}
+
+/// Whether a session can be used at a time. It lives until just before `expires_at`.
+#[must_use]
+pub fn standing(expires_at: DateTime<Utc>, ended_at: Option<DateTime<Utc>>, at: DateTime<Utc>) -> Standing {
+    if ended_at.is_some() {
+        Standing::Ended
+    } else if at >= expires_at {
+        Standing::Expired
+    } else {
+        Standing::Living
+    }
+}
+
+/// When a session expires that is created at a time; `None` when it would live for no time or too long.
+#[must_use]
+pub fn expiry(created_at: DateTime<Utc>, lifetime_s: Option<u32>) -> Option<DateTime<Utc>> {
+    let seconds = lifetime_s.unwrap_or(DEFAULT_LIFETIME_S);
+    (1..=MAX_LIFETIME_S)
+        .contains(&seconds)
+        .then(|| created_at + TimeDelta::seconds(i64::from(seconds)))
+}
+
+/// Whether a text can be a label.
+#[must_use]
+pub fn is_label(text: &str) -> bool {
+    let text = text.trim();
+    (1..=MAX_LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+}
+
+/// Why a request may not use a session's groups. Both lists are sorted, and one of them is not empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupsRefused {
+    /// Groups of the session that are not granted (any more).
+    pub missing: Vec<String>,
+    /// Groups of the request that the session does not have.
+    pub outside: Vec<String>,
+}
+
+/// The groups that a request in a session asks for: the session's own, or fewer if it names some. Absent and `[]` stay
+/// different, for the session and for the request.
+///
+/// # Errors
+/// When the session has a group that is not granted (any more): then it is refused whole, whatever the request asks for.
+/// When the request asks for a group that the session's groups do not cover: a request narrows, it never widens.
+pub fn effective_groups(
+    granted: &GroupSet,
+    session: Option<&[String]>,
+    request: Option<Vec<String>>,
+) -> Result<Option<Vec<String>>, GroupsRefused> {
+    let held = groups::requested(session);
+    let missing = granted.missing(&held);
+    let outside = match &request {
+        None => Vec::new(),
+        Some(names) => held.missing(&names.iter().cloned().collect()),
+    };
+    if missing.is_empty() && outside.is_empty() {
+        Ok(request.or_else(|| session.map(<[String]>::to_vec)))
+    } else {
+        Err(GroupsRefused { missing, outside })
+    }
+}
+
+#[cfg(test)]
+mod tests;

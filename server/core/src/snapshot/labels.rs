@@ -1,0 +1,83 @@
+//! Declared groups and states: names with a description, and conditions on groups. What tools use needs no declaration.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+
+use super::ProjectSnapshot;
+use crate::policy::gates::{Gate, GatesByGroup};
+
+/// A declared group or state as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelInput {
+    /// The name, matched exactly.
+    pub name: String,
+    /// For people and models; may be empty.
+    pub description: String,
+    /// When the group is open; always without one. States have none.
+    pub condition: Option<String>,
+    /// The version of the project that its last change made.
+    pub revision: i64,
+    /// When that was.
+    pub updated_at: DateTime<Utc>,
+    /// Who made it.
+    pub updated_by: String,
+}
+
+/// A declared group.
+#[derive(Debug)]
+pub struct DeclaredGroup {
+    /// What was declared.
+    pub label: LabelInput,
+    /// Its condition, compiled.
+    pub gate: Option<Arc<Gate>>,
+}
+
+/// All that is declared in a project.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    pub(super) groups: BTreeMap<String, DeclaredGroup>,
+    pub(super) states: BTreeMap<String, LabelInput>,
+    pub(super) gates: GatesByGroup,
+}
+
+impl Labels {
+    /// Compiles what is declared; a condition that stood in `previous` word by word is taken over.
+    pub(super) fn new(
+        groups: Vec<LabelInput>,
+        states: Vec<LabelInput>,
+        previous: Option<&ProjectSnapshot>,
+    ) -> Self {
+        let known = |label: &LabelInput| {
+            let before = previous?.labels.groups.get(&label.name)?;
+            (before.label.condition == label.condition)
+                .then(|| before.gate.clone())
+                .flatten()
+        };
+        let groups: BTreeMap<String, DeclaredGroup> = groups
+            .into_iter()
+            .map(|label| {
+                let gate = known(&label).or_else(|| {
+                    label
+                        .condition
+                        .as_deref()
+                        .map(|source| Arc::new(Gate::new(source)))
+                });
+                (label.name.clone(), DeclaredGroup { label, gate })
+            })
+            .collect();
+        let gates = groups
+            .iter()
+            .filter_map(|(name, group)| Some((name.as_str().into(), Arc::clone(group.gate.as_ref()?))))
+            .collect();
+        Self {
+            groups,
+            states: states
+                .into_iter()
+                .map(|label| (label.name.clone(), label))
+                .collect(),
+            gates,
+        }
+    }
+}

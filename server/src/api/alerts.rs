@@ -1,0 +1,122 @@
+//! Alerts.
+
+use axum::extract::State;
+use serde::Deserialize;
+use toolgate_api::alerts::{Alert, AlertPage, AlertRule};
+use toolgate_core::ids::ProjectUid;
+use toolgate_store::rows::{AlertFilter, NO_PROJECT};
+use uuid::Uuid;
+
+use super::cursor;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{InProject, Path, Query, ReadAudit, SystemAdmin};
+use crate::state::{App, AppState};
+
+/// Which alerts to list. Everything given must match.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct AlertQuery {
+    /// The pattern.
+    rule: Option<AlertRule>,
+    /// Whether somebody has said that it was seen.
+    acknowledged: Option<bool>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 1024)]
+    cursor: Option<String>,
+    /// Items per page.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// The alert in the path.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
+pub struct AlertPath {
+    /// The alert's id.
+    alert_id: Uuid,
+}
+
+/// List alerts
+///
+/// Suspicious patterns that were noticed in the project, newest first. For owners and auditors.
+#[utoipa::path(get, path = "/projects/{project_id}/alerts", tag = "alerts", params(super::ProjectPath, AlertQuery),
+    responses((status = 200, description = "A page", body = AlertPage)))]
+pub async fn list_alerts(
+    State(app): State<AppState>,
+    place: InProject<ReadAudit>,
+    Query(query): Query<AlertQuery>,
+) -> ApiResult<axum::Json<AlertPage>> {
+    list(&app, place.project.row.uid, query).await
+}
+
+/// Acknowledge an alert
+///
+/// Says that it was seen; who said so first stays. For owners and auditors.
+#[utoipa::path(post, path = "/projects/{project_id}/alerts/{alert_id}/acknowledge", tag = "alerts",
+    params(super::ProjectPath, AlertPath),
+    responses((status = 200, description = "The alert", body = Alert)))]
+pub async fn acknowledge_alert(
+    State(app): State<AppState>,
+    place: InProject<ReadAudit>,
+    Path((_, id)): Path<(String, Uuid)>,
+) -> ApiResult<axum::Json<Alert>> {
+    let who = &place.caller.identity.principal.name;
+    acknowledge(&app, place.project.row.uid, id, who).await
+}
+
+/// List alerts of the server
+///
+/// Patterns that belong to no project, such as many refused credentials from one address, newest first. For system
+/// administrators.
+#[utoipa::path(get, path = "/alerts", tag = "alerts", params(AlertQuery),
+    responses((status = 200, description = "A page", body = AlertPage)))]
+pub async fn list_server_alerts(
+    State(app): State<AppState>,
+    _: SystemAdmin,
+    Query(query): Query<AlertQuery>,
+) -> ApiResult<axum::Json<AlertPage>> {
+    list(&app, NO_PROJECT, query).await
+}
+
+/// Acknowledge an alert of the server
+///
+/// Says that it was seen; who said so first stays. For system administrators.
+#[utoipa::path(post, path = "/alerts/{alert_id}/acknowledge", tag = "alerts", params(AlertPath),
+    responses((status = 200, description = "The alert", body = Alert)))]
+pub async fn acknowledge_server_alert(
+    State(app): State<AppState>,
+    admin: SystemAdmin,
+    Path(id): Path<Uuid>,
+) -> ApiResult<axum::Json<Alert>> {
+    let world = app.world.now();
+    let name = world
+        .directory
+        .user(admin.user)
+        .map_or_else(|| admin.user.to_string(), |user| user.username.clone());
+    acknowledge(&app, NO_PROJECT, id, &name).await
+}
+
+async fn list(app: &App, project: ProjectUid, query: AlertQuery) -> ApiResult<axum::Json<AlertPage>> {
+    let limit = cursor::limit(query.limit)?;
+    let before = cursor::parse(query.cursor.as_deref())?
+        .map(|text| text.parse::<Uuid>().map_err(|_| cursor::invalid()))
+        .transpose()?;
+    let filter = AlertFilter {
+        rule: query.rule,
+        acknowledged: query.acknowledged,
+    };
+    let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
+    let alerts = app.store.alerts(project, &filter, before, more).await?;
+    let (items, next_cursor) = cursor::page(alerts, limit, |alert| alert.id.to_string());
+    Ok(axum::Json(AlertPage { items, next_cursor }))
+}
+
+async fn acknowledge(app: &App, project: ProjectUid, id: Uuid, who: &str) -> ApiResult<axum::Json<Alert>> {
+    app.store
+        .acknowledge_alert(project, id, who, app.clock.now())
+        .await?
+        .map(axum::Json)
+        .ok_or_else(|| ApiError::not_found(format!("alert {id}")))
+}

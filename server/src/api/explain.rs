@@ -1,0 +1,102 @@
+//! Asking why a tool is available or not.
+
+use axum::extract::State;
+use toolgate_api::explain::{ExplainRequest, ExplainResponse};
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::principal::{Permission, PrincipalRef};
+
+use super::{bounds, cursor};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{InProject, Json, Use};
+use crate::gateway::explain::{self, Scope, Sight, Subject};
+use crate::gateway::sessions;
+use crate::state::AppState;
+
+/// Explain decisions
+///
+/// Every test that a call would have to pass, in order, with what it compares, how it comes out and how to mend it; for
+/// one tool, or page by page for every tool that the one who asks may see. The verdict is that of the function that
+/// decides calls. Nothing runs, no state moves, no limit is used up; the question is recorded as a simulation.
+/// Everybody may ask about themselves, owners and auditors about others. Of a tool that the one who asks could not list
+/// the answer tells what a call would tell, and no more.
+#[utoipa::path(post, path = "/projects/{project_id}/explain", tag = "policy", params(super::ProjectPath), request_body = ExplainRequest,
+    responses((status = 200, description = "The decisions, test by test", body = ExplainResponse)))]
+pub async fn explain_tools(
+    State(app): State<AppState>,
+    place: InProject<Use>,
+    Json(mut request): Json<ExplainRequest>,
+) -> ApiResult<axum::Json<ExplainResponse>> {
+    let faults = bounds::faults(
+        request.group.as_deref(),
+        request.state.as_deref(),
+        request.context.as_ref(),
+    );
+    if !faults.is_empty() {
+        return Err(refused(faults));
+    }
+    let after = cursor::parse(request.cursor.as_deref())?.unwrap_or_default();
+    let limit = cursor::limit(request.limit)?;
+    let asker = place.asker();
+    let mut session_groups = None;
+    if let Some(id) = request.session_id {
+        if request.state.is_some() {
+            return Err(refused(vec![bounds::state_beside_session()]));
+        }
+        let sees_all = place.may(Permission::ReadAudit);
+        let session = sessions::find(&app, &place.project, &asker, id, sees_all).await?;
+        session_groups = Some(explain::in_session(&mut request, session, app.clock.now())?);
+    }
+    if let Some(tool) = &request.tool
+        && !(1..=128).contains(&tool.chars().count())
+    {
+        return Err(invalid("/tool", "must have 1-128 characters"));
+    }
+    if request.tool.is_none() && request.arguments.is_some() {
+        return Err(invalid("/arguments", "needs a tool to be checked against"));
+    }
+    let (world, project) = (&place.caller.world, &place.project);
+    let oneself = || Subject::asker(world, project, &asker, request.at);
+    let subject = match request.principal.as_deref().map(PrincipalRef::parse) {
+        None => oneself(),
+        Some(None) => {
+            return Err(invalid(
+                "/principal",
+                "is not user:<id>, service_key:<id> or external:<issuer>|<subject>",
+            ));
+        }
+        Some(Some(principal)) if principal == PrincipalRef::from(asker.principal) => oneself(),
+        Some(Some(_)) if !place.may(Permission::ReadAccess) => {
+            return Err(ApiError::new(
+                ErrorCode::Forbidden,
+                "Your role explains only what you yourself may do. Ask an owner or an auditor of the project.",
+            ));
+        }
+        Some(Some(principal)) => {
+            let at = request.at.unwrap_or_else(|| app.clock.now());
+            Subject::other(world, project, principal, at)?
+        }
+    };
+    if let Some(groups) = session_groups {
+        explain::whole_session(&mut request, groups, &subject);
+    }
+    let sight = if place.may(Permission::ReadDefinitions) {
+        Sight::Definitions
+    } else {
+        Sight::Granted
+    };
+    let scope = match request.tool.as_deref() {
+        Some(tool) => Scope::One(tool),
+        None => Scope::Page { after: &after, limit },
+    };
+    explain::explain(&app, project, &asker, &subject, sight, &scope, &request)
+        .await
+        .map(axum::Json)
+}
+
+fn invalid(pointer: &str, message: &str) -> ApiError {
+    refused(vec![Diagnostic::error(message).at_pointer(pointer)])
+}
+
+fn refused(faults: Vec<Diagnostic>) -> ApiError {
+    ApiError::new(ErrorCode::InvalidRequest, "This cannot be explained.").errors(faults)
+}

@@ -1,0 +1,301 @@
+//! Who holds what in a project, and changing it.
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use toolgate_api::ErrorCode;
+use toolgate_api::permissions::{GrantTerms, Permission, PermissionCandidates, PermissionMatrix};
+use toolgate_core::principal::{PrincipalKind, PrincipalRef};
+
+use super::cursor;
+use super::precondition::{IfMatch, PutCondition, etag, unchanged};
+use crate::auth::grants::StoredGrant;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{InProject, Json, ManageAccess, Path, Query, ReadAccess, check_lengths};
+use crate::gateway::access::{self, check_terms, matrix};
+use crate::state::{App, AppState};
+
+/// Which part of the matrix.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct PermissionsQuery {
+    /// Only this group and its children as columns, and `*`.
+    #[param(max_length = 128)]
+    group: Option<String>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 2048)]
+    cursor: Option<String>,
+    /// Rows per page; with many groups a page has fewer.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// Who holds what
+///
+/// Principals against groups: for each the role, where it comes from, and how it holds each group now. For owners and
+/// auditors. A group that is not among a row's `cells` is not held.
+#[utoipa::path(get, path = "/projects/{project_id}/permissions", tag = "permissions", params(super::ProjectPath, PermissionsQuery),
+    responses((status = 200, description = "A page", body = PermissionMatrix, headers(("ETag" = String, description = "For `If-None-Match`"))),
+        (status = 304, description = "Not modified")))]
+pub async fn list_permissions(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<ReadAccess>,
+    Query(query): Query<PermissionsQuery>,
+) -> ApiResult<Response> {
+    check_lengths(&[("group", &query.group, 128)])?;
+    let after = cursor::parse(query.cursor.as_deref())?;
+    let limit = cursor::limit(query.limit)?;
+    let (directory, now) = (&place.caller.world.directory, place.caller.now);
+    let (groups, more_groups) = matrix::columns(&place.project, directory, query.group.as_deref());
+    let limit = limit.min(matrix::rows_at_most(groups.len()));
+    let members = matrix::members(&app, directory, &place.project, now);
+    let page: Vec<_> = members
+        .into_iter()
+        .filter(|member| after.as_ref().is_none_or(|after| member.sort_key() > *after))
+        .take(limit + 1)
+        .collect();
+    let (page, next_cursor) = cursor::page(page, limit, matrix::Member::sort_key);
+    let quoted = |grant: &StoredGrant| format!("\"{}\"", tag(grant));
+    let body = PermissionMatrix {
+        items: page
+            .into_iter()
+            .map(|member| matrix::row(member, &groups, now, quoted))
+            .collect(),
+        groups,
+        more_groups,
+        next_cursor,
+    };
+    // What is held changes by the passing of time too, so the content itself is the tag.
+    let body = serde_json::to_vec(&body).map_err(|error| ApiError::internal(&error))?;
+    let digest = Sha256::digest(&body);
+    let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    if unchanged(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
+    }
+    let headers = [
+        (header::ETAG, etag(&tag)),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+    ];
+    Ok((headers, Body::from(body)).into_response())
+}
+
+/// Whom to look for.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct CandidatesQuery {
+    /// A part of the user name or of the name for people, whatever the case.
+    #[param(min_length = 2, max_length = 64, example = "ada")]
+    q: String,
+}
+
+/// Find users to grant something
+///
+/// For owners: the first 20 users whose name has the text in it, of the whole server. Disabled ones are not found.
+#[utoipa::path(get, path = "/projects/{project_id}/permissions/candidates", tag = "permissions", params(super::ProjectPath, CandidatesQuery),
+    responses((status = 200, description = "Those that were found", body = PermissionCandidates)))]
+pub async fn list_permission_candidates(
+    place: InProject<ManageAccess>,
+    Query(query): Query<CandidatesQuery>,
+) -> ApiResult<axum::Json<PermissionCandidates>> {
+    if !(2..=64).contains(&query.q.chars().count()) {
+        return Err(ApiError::new(
+            ErrorCode::MalformedRequest,
+            "The query is not valid: `q` must have 2 to 64 characters.",
+        ));
+    }
+    let directory = &place.caller.world.directory;
+    Ok(axum::Json(PermissionCandidates {
+        items: matrix::candidates(directory, &place.project, &query.q),
+    }))
+}
+
+/// Get a grant
+///
+/// What is stored for a principal, whether it stands now or has expired. For owners and auditors.
+#[utoipa::path(get, path = "/projects/{project_id}/permissions/{principal}", tag = "permissions", params(super::ProjectPath, PrincipalPath),
+    responses((status = 200, description = "The grant", body = Permission, headers(("ETag" = String, description = "For `If-Match`"))),
+        (status = 304, description = "Not modified")))]
+pub async fn get_permission(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<ReadAccess>,
+    Path((_, principal)): Path<(String, String)>,
+) -> ApiResult<Response> {
+    let principal = parse(&principal)?;
+    let stored = place
+        .caller
+        .world
+        .directory
+        .stored_grant(&principal, place.project.row.uid);
+    let stored = stored.ok_or_else(|| ApiError::not_found(format!("grant of \"{principal}\"")))?;
+    let tag = tag(stored);
+    if unchanged(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
+    }
+    Ok(([(header::ETAG, etag(&tag))], axum::Json(wire(&app, stored))).into_response())
+}
+
+/// Whether to look at the project's expectations.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct GuardQuery {
+    /// Changes the grant even if policy tests of the project would fail; the record then names them.
+    #[param(default = false)]
+    #[serde(default)]
+    ignore_policy_tests: bool,
+}
+
+/// Grant a role and groups
+///
+/// In place of what the principal held: with `If-None-Match: *` when it has no grant yet, with `If-Match` to replace one.
+/// Nobody gives more than they hold, nor for longer; a system administrator may give anything. Leaving or shortening what is
+/// there is always allowed. Effective within a second everywhere, running sessions included.
+#[utoipa::path(put, path = "/projects/{project_id}/permissions/{principal}", tag = "permissions",
+    params(super::ProjectPath, PrincipalPath, GuardQuery, PutHeaders), request_body = GrantTerms,
+    responses((status = 200, description = "Replaced", body = Permission, headers(("ETag" = String, description = "For `If-Match`"))),
+        (status = 201, description = "Granted", body = Permission, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn put_permission(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<ManageAccess>,
+    Path((_, principal)): Path<(String, String)>,
+    Query(query): Query<GuardQuery>,
+    Json(terms): Json<GrantTerms>,
+) -> ApiResult<Response> {
+    let condition = PutCondition::required(&headers)?;
+    let principal = parse(&principal)?;
+    check_terms(&terms)?;
+    let matches = |current: Option<&StoredGrant>| condition.check(current.map(tag).as_deref());
+    let (actor, project) = (place.caller.actor(), &place.project);
+    let change = access::put(
+        &app,
+        actor,
+        project,
+        &principal,
+        terms,
+        matches,
+        query.ignore_policy_tests,
+    );
+    let stored = Box::pin(change).await?;
+    let status = match condition {
+        PutCondition::New => StatusCode::CREATED,
+        PutCondition::Existing(_) => StatusCode::OK,
+    };
+    let body = axum::Json(wire(&app, &stored));
+    Ok((status, [(header::ETAG, etag(&tag(&stored)))], body).into_response())
+}
+
+/// Take a grant away
+///
+/// The principal loses its role and groups within a second everywhere. A key stays, but may do nothing; a subject of an
+/// external issuer keeps what the issuer's configuration gives it. The last owner of a project stays.
+#[utoipa::path(delete, path = "/projects/{project_id}/permissions/{principal}", tag = "permissions",
+    params(super::ProjectPath, PrincipalPath, GuardQuery, super::IfMatchHeader),
+    responses((status = 204, description = "Taken away")))]
+pub async fn delete_permission(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<ManageAccess>,
+    Path((_, principal)): Path<(String, String)>,
+    Query(query): Query<GuardQuery>,
+) -> ApiResult<StatusCode> {
+    let condition = IfMatch::required(&headers)?;
+    let principal = parse(&principal)?;
+    let matches = |current: &StoredGrant| condition.check(&tag(current));
+    let (actor, project) = (place.caller.actor(), &place.project);
+    let change = access::delete(
+        &app,
+        actor,
+        project,
+        &principal,
+        matches,
+        query.ignore_policy_tests,
+    );
+    Box::pin(change).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The principal in the path, after its project.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
+pub struct PrincipalPath {
+    /// `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`, percent-encoded.
+    #[param(
+        example = "user:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11",
+        min_length = 1,
+        max_length = 1040
+    )]
+    principal: String,
+}
+
+/// The preconditions of making or replacing: one of them is required, 428 without.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes the headers; `precondition` reads them")]
+pub struct PutHeaders {
+    /// The ETag that was last read, or `*`: replaces what is there. 412 when stale, or when nothing is there.
+    #[param(rename = "If-Match", example = "*", required = false)]
+    if_match: String,
+    /// `*`: makes what is not there yet. 412 when it is.
+    #[param(rename = "If-None-Match", example = "*", required = false)]
+    if_none_match: String,
+}
+
+/// What is not the text of a principal is nobody's.
+fn parse(text: &str) -> ApiResult<PrincipalRef> {
+    PrincipalRef::parse(text).ok_or_else(|| {
+        let shown: String = text.chars().take(80).collect();
+        ApiError::not_found(format!(
+            "principal \"{shown}\" (write user:<id>, service_key:<id> or external:<issuer>|<subject>)"
+        ))
+    })
+}
+
+fn tag(grant: &StoredGrant) -> String {
+    format!("r{}", grant.revision)
+}
+
+fn wire(app: &App, grant: &StoredGrant) -> Permission {
+    let (terms, principal) = (grant.terms(), &grant.principal);
+    let mut groups = terms.groups.clone();
+    groups.sort_by(|a, b| a.group.cmp(&b.group));
+    Permission {
+        principal: principal.to_string(),
+        kind: principal.kind,
+        name: name(app, principal),
+        role: terms.role,
+        groups,
+        expires_at: terms.expires_at,
+        in_force: grant.at(app.clock.now()).is_some(),
+        granted_by: grant.granted_by.clone(),
+        granted_at: grant.granted_at,
+    }
+}
+
+/// A principal's name for people; the id when there is none any more.
+fn name(app: &App, principal: &PrincipalRef) -> String {
+    let world = app.world.now();
+    let directory = &world.directory;
+    let id = principal.uuid();
+    let name = match principal.kind {
+        PrincipalKind::User => id
+            .and_then(|id| directory.user(toolgate_core::ids::UserId(id)))
+            .map(|user| user.username.clone()),
+        PrincipalKind::ServiceKey => id
+            .and_then(|id| directory.key(toolgate_core::ids::KeyId(id)))
+            .map(|key| key.name.clone()),
+        PrincipalKind::External => principal
+            .id
+            .split_once('|')
+            .map(|(_, subject)| subject.to_owned()),
+    };
+    name.unwrap_or_else(|| principal.id.clone())
+}

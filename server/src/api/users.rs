@@ -1,0 +1,227 @@
+//! Users: people who sign in with a password. For system administrators, but for one's own password.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use toolgate_api::auth::LoginResponse;
+use toolgate_api::users::{
+    ChangePassword, CreateUser, CreatedUser, PasswordWasReset, ResetPassword, UpdateUser, User, UserPage,
+};
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::ids::UserId;
+use toolgate_core::principal::PrincipalRef;
+use toolgate_store::rows::UserRow;
+use uuid::Uuid;
+
+use super::auth::{signed_in, verify_password};
+use super::cursor;
+use super::precondition::{IfMatch, etag, unchanged};
+use super::projects::PageQuery;
+use crate::auth::authenticator::Credential;
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{Caller, Json, Path, Query, SystemAdmin};
+use crate::gateway::users::{self, check_display_name, check_password, check_username, refuse};
+use crate::state::AppState;
+
+/// Create a user
+///
+/// For system administrators. Without a password one is made; it is in this answer and nowhere else. A new user belongs to
+/// no project until somebody grants it a place there.
+#[utoipa::path(post, path = "/users", tag = "users", request_body = CreateUser,
+    responses((status = 201, description = "Created", body = CreatedUser,
+        headers(("ETag" = String, description = "For `If-Match`"), ("Location" = String, description = "Where it is")))))]
+pub async fn create_user(
+    State(app): State<AppState>,
+    admin: SystemAdmin,
+    Json(request): Json<CreateUser>,
+) -> ApiResult<Response> {
+    refuse([
+        check_username(&request.username),
+        check_display_name(request.display_name.as_deref()),
+        check_password(request.password.as_deref(), "/password"),
+    ])?;
+    let password = users::new_password(&app, request.password).await?;
+    let display_name = request.display_name.map(|name| name.trim().to_owned());
+    let row = UserRow {
+        id: UserId(app.clock.new_id()),
+        username: request.username,
+        display_name: display_name.filter(|name| !name.is_empty()),
+        password_hash: password.hash.clone(),
+        token_generation: 0,
+        system_admin: request.system_admin,
+        disabled_at: None,
+        created_at: app.clock.now(),
+        revision: 0,
+    };
+    let stored = users::create(&app, &row).await?;
+    tracing::info!(user = %row.id, by = %admin.user, system_admin = row.system_admin, "user created");
+    let headers = [
+        (header::ETAG, etag(&tag(&stored))),
+        (
+            header::LOCATION,
+            super::header_value(&format!("/users/{}", row.id)),
+        ),
+    ];
+    let body = CreatedUser {
+        generated_password: password.shown(),
+        user: wire(&stored),
+    };
+    Ok((StatusCode::CREATED, headers, axum::Json(body)).into_response())
+}
+
+/// List users
+///
+/// For system administrators. By user name, disabled ones included.
+#[utoipa::path(get, path = "/users", tag = "users", params(PageQuery),
+    responses((status = 200, description = "A page", body = UserPage)))]
+pub async fn list_users(
+    admin: SystemAdmin,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<axum::Json<UserPage>> {
+    let (after, limit) = query.parse()?;
+    let directory = &admin.caller.world.directory;
+    let mut rows: Vec<&UserRow> = directory
+        .users()
+        .map(AsRef::as_ref)
+        .filter(|user| {
+            after
+                .as_deref()
+                .is_none_or(|after| user.username.as_str() > after)
+        })
+        .collect();
+    rows.sort_by(|a, b| a.username.cmp(&b.username));
+    let (rows, next_cursor) = cursor::page(rows, limit, |user| user.username.clone());
+    Ok(axum::Json(UserPage {
+        items: rows.into_iter().map(wire).collect(),
+        next_cursor,
+    }))
+}
+
+/// Get a user
+///
+/// For system administrators.
+#[utoipa::path(get, path = "/users/{user_id}", tag = "users", params(UserPath),
+    responses((status = 200, description = "The user", body = User, headers(("ETag" = String, description = "For `If-Match`"))),
+        (status = 304, description = "Not modified")))]
+pub async fn get_user(headers: HeaderMap, admin: SystemAdmin, Path(id): Path<Uuid>) -> ApiResult<Response> {
+    let user = users::find(&admin.caller.world, UserId(id))?;
+    let tag = tag(&user);
+    if unchanged(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
+    }
+    Ok(([(header::ETAG, etag(&tag))], axum::Json(wire(&user))).into_response())
+}
+
+/// Change a user
+///
+/// For system administrators. Disabling ends all sign-ins of the user within a second. The last system administrator who
+/// can sign in stays one.
+#[utoipa::path(patch, path = "/users/{user_id}", tag = "users", params(UserPath, super::IfMatchHeader), request_body = UpdateUser,
+    responses((status = 200, description = "Changed", body = User, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn update_user(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    admin: SystemAdmin,
+    Path(id): Path<Uuid>,
+    Json(request): Json<UpdateUser>,
+) -> ApiResult<Response> {
+    let precondition = IfMatch::required(&headers)?;
+    refuse([check_display_name(request.display_name.as_deref())])?;
+    let matches = |user: &UserRow| precondition.check(&tag(user));
+    let user = Box::pin(users::update(&app, admin.caller.actor(), UserId(id), request, matches)).await?;
+    Ok(([(header::ETAG, etag(&tag(&user)))], axum::Json(wire(&user))).into_response())
+}
+
+/// Delete a user
+///
+/// For system administrators. The user's grants go too; records that name the user stay. The last system administrator and
+/// the last owner of a project stay.
+#[utoipa::path(delete, path = "/users/{user_id}", tag = "users", params(UserPath, super::IfMatchHeader),
+    responses((status = 204, description = "Deleted")))]
+pub async fn delete_user(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    admin: SystemAdmin,
+    Path(id): Path<Uuid>,
+) -> ApiResult<StatusCode> {
+    let precondition = IfMatch::required(&headers)?;
+    let matches = |user: &UserRow| precondition.check(&tag(user));
+    Box::pin(users::delete(&app, admin.caller.actor(), UserId(id), matches)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Reset a user's password
+///
+/// For system administrators. Without a password one is made; it is in this answer and nowhere else. All sign-ins of the
+/// user end within a second.
+#[utoipa::path(post, path = "/users/{user_id}/password", tag = "users", params(UserPath), request_body = ResetPassword,
+    responses((status = 200, description = "Replaced", body = PasswordWasReset)))]
+pub async fn reset_user_password(
+    State(app): State<AppState>,
+    admin: SystemAdmin,
+    Path(id): Path<Uuid>,
+    Json(request): Json<ResetPassword>,
+) -> ApiResult<axum::Json<PasswordWasReset>> {
+    refuse([check_password(request.password.as_deref(), "/password")])?;
+    let user = users::find(&admin.caller.world, UserId(id))?;
+    let password = users::new_password(&app, request.password).await?;
+    users::set_password(&app, &admin.user.to_string(), user.id, &password.hash).await?;
+    Ok(axum::Json(PasswordWasReset {
+        generated_password: password.shown(),
+    }))
+}
+
+/// Change one's own password
+///
+/// For users who are signed in. All their sign-ins end within a second; the answer is a new one, as after signing in.
+#[utoipa::path(post, path = "/auth/password", tag = "auth", request_body = ChangePassword,
+    responses((status = 200, description = "Changed, and signed in again", body = LoginResponse)))]
+pub async fn change_password(
+    State(app): State<AppState>,
+    caller: Caller,
+    Json(request): Json<ChangePassword>,
+) -> ApiResult<Response> {
+    let Credential::User { user, .. } = &caller.identity.credential else {
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            "Only users have a password; the secret of a key is replaced by rotating the key.",
+        ));
+    };
+    refuse([check_password(Some(&request.new), "/new")])?;
+    let stored = Some(user.password_hash.as_str());
+    let given = request.current.into();
+    let verified = verify_password(&app, caller.address, &user.username, stored, given).await;
+    if !verified? {
+        refuse([Some(
+            Diagnostic::error("this is not the password until now").at_pointer("/current"),
+        )])?;
+    }
+    let password = users::new_password(&app, Some(request.new)).await?;
+    users::set_password(&app, &user.id.to_string(), user.id, &password.hash).await?;
+    signed_in(&app, &app.world.now().directory, user.id)
+}
+
+/// The user in the path.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
+pub struct UserPath {
+    /// The user's id.
+    user_id: Uuid,
+}
+
+fn tag(user: &UserRow) -> String {
+    format!("r{}", user.revision)
+}
+
+fn wire(user: &UserRow) -> User {
+    User {
+        id: user.id.0,
+        principal: PrincipalRef::user(user.id).to_string(),
+        username: user.username.clone(),
+        display_name: user.display_name.clone(),
+        system_admin: user.system_admin,
+        disabled_at: user.disabled_at,
+        created_at: user.created_at,
+    }
+}

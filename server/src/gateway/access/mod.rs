@@ -1,0 +1,240 @@
+//! Giving and taking roles and groups: who may, within what they hold themselves, and always on the record.
+
+pub mod matrix;
+mod place;
+mod terms;
+mod trail;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use toolgate_api::ErrorCode;
+use toolgate_api::permissions::GrantTerms;
+use toolgate_core::ids::{KeyId, ProjectUid, UserId};
+use toolgate_core::policy::grants::stands;
+use toolgate_core::policy::groups::GroupSet;
+use toolgate_core::policy_tests::GrantLookup;
+use toolgate_core::principal::{Permission, PrincipalKind, PrincipalRef};
+use toolgate_store::StoreError;
+use toolgate_store::rows::GrantRow;
+
+pub use place::{Actor, Place};
+pub use terms::{check_group_name, check_terms};
+pub use trail::{carry_out, opening, refused};
+
+use super::policy_tests::{self, Candidate};
+use super::world::ProjectState;
+use crate::auth::grants::{Holdings, StoredGrant, WithGrant};
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// Somebody whose grant is to be changed.
+struct Target {
+    /// The name for people.
+    name: String,
+    /// When a key stops working by itself.
+    until: Option<DateTime<Utc>>,
+}
+
+/// Who a principal is, if it can hold a grant in the project: a user, a living key of the project, or a subject of a
+/// configured issuer.
+fn target(app: &App, place: &Place, principal: &PrincipalRef) -> ApiResult<Target> {
+    let unknown = || ApiError::not_found(format!("principal \"{principal}\""));
+    let directory = &place.world.directory;
+    let id = principal.uuid();
+    match principal.kind {
+        PrincipalKind::User => {
+            let user = directory
+                .user(UserId(id.ok_or_else(unknown)?))
+                .ok_or_else(unknown)?;
+            Ok(Target {
+                name: user.username.clone(),
+                until: None,
+            })
+        }
+        PrincipalKind::ServiceKey => {
+            let key = directory
+                .key(KeyId(id.ok_or_else(unknown)?))
+                .ok_or_else(unknown)?;
+            let lives = key.revoked_at.is_none() && stands(key.expires_at, place.now);
+            if key.project != place.project.row.uid || !lives {
+                return Err(unknown());
+            }
+            Ok(Target {
+                name: key.name.clone(),
+                until: key.expires_at,
+            })
+        }
+        PrincipalKind::External => match app.authenticator.issuer_of(&principal.id) {
+            Some(issuer) => Ok(Target {
+                name: principal.id[issuer.len() + 1..].to_owned(),
+                until: None,
+            }),
+            None => Err(ApiError::new(
+                ErrorCode::InvalidRequest,
+                "The principal's issuer is not configured on this server: write external:<issuer>|<subject> with an \
+                 issuer that is.",
+            )),
+        },
+    }
+}
+
+/// Replaces what a principal holds, after `precondition` has agreed with what stands there. Answers the grant that stands
+/// there now.
+pub async fn put(
+    app: &Arc<App>,
+    actor: Actor<'_>,
+    project: &ProjectState,
+    principal: &PrincipalRef,
+    terms: GrantTerms,
+    precondition: impl Fn(Option<&StoredGrant>) -> ApiResult<()>,
+    ignore_policy_tests: bool,
+) -> ApiResult<Arc<StoredGrant>> {
+    let place = Place::fresh(app, actor, project, Permission::ManageAccess).await?;
+    let target = target(app, &place, principal)?;
+    let uid = place.project.row.uid;
+    let current = place
+        .world
+        .directory
+        .stored_grant(principal, uid)
+        .map(Arc::as_ref);
+    precondition(current)?;
+    let current_terms = current.map(StoredGrant::terms);
+    terms::check_ends(&terms, current_terms, place.now)?;
+
+    let what = what(principal, &target.name, current_terms, Some(&terms));
+    let guarded = place
+        .require_within(actor.identity, current_terms, &terms, target.until)
+        .and_then(|()| guard(app, &place, principal, Some(&terms), ignore_policy_tests));
+    let what = match guarded {
+        Ok(said) => noted(what, said),
+        Err(refusal) => return Err(refused(app, opening(app, &place, actor, &what), refusal).await?),
+    };
+    let row = GrantRow {
+        project: uid,
+        principal: principal.clone(),
+        terms,
+        granted_by: actor.identity.principal.name.clone(),
+        granted_at: place.now,
+        revision: 0,
+    };
+    let expected = current.map(|grant| grant.revision);
+    let openings = vec![opening(app, &place, actor, &what)];
+    let store = app.store.clone();
+    carry_out(app, openings, async move {
+        let put = store.put_grant(&row, expected).await;
+        put.map_err(|error| changed_meanwhile(error, &row.principal))
+    })
+    .await?;
+    stored(app, principal, uid)
+}
+
+/// Takes away what a principal holds, after `precondition` has agreed with it.
+pub async fn delete(
+    app: &Arc<App>,
+    actor: Actor<'_>,
+    project: &ProjectState,
+    principal: &PrincipalRef,
+    precondition: impl Fn(&StoredGrant) -> ApiResult<()>,
+    ignore_policy_tests: bool,
+) -> ApiResult<()> {
+    let place = Place::fresh(app, actor, project, Permission::ManageAccess).await?;
+    let uid = place.project.row.uid;
+    let current = place.world.directory.stored_grant(principal, uid);
+    let current = current.ok_or_else(|| ApiError::not_found(format!("grant of \"{principal}\"")))?;
+    precondition(current)?;
+    // What is gone by now can still be taken away.
+    let name = target(app, &place, principal).map_or_else(|_| principal.id.clone(), |target| target.name);
+    let what = what(principal, &name, Some(current.terms()), None);
+    let what = match guard(app, &place, principal, None, ignore_policy_tests) {
+        Ok(said) => noted(what, said),
+        Err(refusal) => return Err(refused(app, opening(app, &place, actor, &what), refusal).await?),
+    };
+    let openings = vec![opening(app, &place, actor, &what)];
+    let (store, principal, revision) = (app.store.clone(), principal.clone(), current.revision);
+    carry_out(app, openings, async move {
+        let deleted = store.delete_grant(uid, &principal, revision).await;
+        deleted.map_err(|error| changed_meanwhile(error, &principal))
+    })
+    .await
+}
+
+/// The grant as the directory has it after a change.
+fn stored(app: &App, principal: &PrincipalRef, project: ProjectUid) -> ApiResult<Arc<StoredGrant>> {
+    let world = app.world.now();
+    let grant = world.directory.stored_grant(principal, project);
+    grant
+        .cloned()
+        .ok_or_else(|| ApiError::not_found(format!("grant of \"{principal}\"")))
+}
+
+fn changed_meanwhile(error: StoreError, principal: &PrincipalRef) -> ApiError {
+    match error {
+        StoreError::VersionConflict => ApiError::new(
+            ErrorCode::PreconditionFailed,
+            format!(
+                "Somebody else has changed the grant of \"{principal}\" meanwhile. Read it again and merge."
+            ),
+        ),
+        StoreError::NotFound { .. } => ApiError::not_found(format!("principal \"{principal}\"")),
+        other => other.into(),
+    }
+}
+
+/// What is recorded about a change of a grant.
+fn what(
+    principal: &PrincipalRef,
+    name: &str,
+    before: Option<&GrantTerms>,
+    after: Option<&GrantTerms>,
+) -> Value {
+    json!({
+        "change": "grant",
+        "principal": principal.to_string(),
+        "principal_name": name,
+        "before": before,
+        "after": after,
+    })
+}
+
+/// With the expectations that were broken on purpose.
+fn noted(mut what: Value, said: Option<String>) -> Value {
+    if let (Some(said), Value::Object(object)) = (said, &mut what) {
+        object.insert("note".to_owned(), Value::String(said));
+    }
+    what
+}
+
+/// Whether the expectations of the project hold with one grant changed.
+fn guard(
+    app: &App,
+    place: &Place,
+    principal: &PrincipalRef,
+    terms: Option<&GrantTerms>,
+    ignore: bool,
+) -> ApiResult<Option<String>> {
+    policy_tests::guard(app, &place.world, &place.project, ignore, || {
+        let project = place.project.row.uid;
+        Candidate {
+            grants: Some(Box::new(Proposed {
+                holdings: WithGrant::new(&place.world.directory, project, principal, terms.cloned()),
+                project,
+            })),
+            ..Candidate::default()
+        }
+    })
+}
+
+/// Who would hold which groups in one project after the change.
+struct Proposed<'a> {
+    holdings: WithGrant<'a>,
+    project: ProjectUid,
+}
+
+impl GrantLookup for Proposed<'_> {
+    fn grant_of(&self, principal: &PrincipalRef, at: DateTime<Utc>) -> Option<GroupSet> {
+        let grant = self.holdings.grant_of(principal, self.project, at);
+        grant.map(|grant| grant.groups)
+    }
+}

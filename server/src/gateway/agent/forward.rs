@@ -1,0 +1,250 @@
+//! Handing a question on to the project's agent, and its answer back as events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::AuditOutcome;
+use toolgate_core::ids::{CallId, ProjectUid};
+use toolgate_executors::{Failure, StreamLimits, StreamedAnswer};
+use toolgate_store::rows::{Completion, Opening, RecordSeq};
+
+use super::events::{EventSplitter, KEEP_ALIVE, TooLarge, event};
+use crate::error::{ApiError, ApiResult};
+use crate::gateway::limits::Running;
+use crate::gateway::{call, record};
+use crate::state::App;
+
+/// What an agent's answer may take.
+const LIMITS: StreamLimits = StreamLimits {
+    head: Duration::from_secs(120),
+    idle: Duration::from_secs(120),
+    total: Duration::from_secs(30 * 60),
+    max_bytes: 64 * 1024 * 1024,
+};
+/// Bytes of one event.
+const MAX_EVENT: usize = 1024 * 1024;
+/// Bytes of an answer that is one JSON value.
+const MAX_JSON: usize = 10 * 1024 * 1024;
+/// Events that wait for a slow reader; then the agent waits.
+const WAITING: usize = 16;
+/// How often a silent answer says that it is alive.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(15);
+
+/// The answer's events, as they come.
+pub type Events = mpsc::Receiver<Bytes>;
+
+/// A question on its way.
+pub(super) struct Forward {
+    /// Where to.
+    pub(super) url: String,
+    /// What to send.
+    pub(super) content: Bytes,
+    /// The record to write before it is sent.
+    pub(super) opening: Opening,
+    /// Its places in the limits on what runs at the same time.
+    pub(super) running: Option<Running>,
+    /// For the problem in an `error` event.
+    pub(super) request_id: String,
+}
+
+/// Records, sends, and waits for the agent's answer to begin. From the record on the work goes on in a task of its own,
+/// which completes the record; it ends early when nobody listens any more.
+pub(super) async fn forward(app: &Arc<App>, forward: Forward) -> ApiResult<Events> {
+    let open = Open {
+        project: forward.opening.project,
+        id: CallId(forward.opening.record.id),
+        state: forward.opening.record.state_before.clone(),
+        started: forward.opening.record.at,
+        request_id: forward.request_id,
+        _running: forward.running,
+        record: app
+            .records
+            .open(forward.opening)
+            .await
+            .map_err(|error| record::audit_unavailable(app, &error))?,
+    };
+    let (answer, begun) = oneshot::channel();
+    tokio::spawn(run(Arc::clone(app), forward.url, forward.content, open, answer));
+    match begun.await {
+        Ok(answer) => answer,
+        Err(error) => Err(ApiError::internal(&error)),
+    }
+}
+
+/// An open record.
+struct Open {
+    project: ProjectUid,
+    id: CallId,
+    record: RecordSeq,
+    state: String,
+    started: DateTime<Utc>,
+    request_id: String,
+    /// Given back when the answer has ended.
+    _running: Option<Running>,
+}
+
+/// What the agent began to answer.
+enum Begun {
+    Stream(StreamedAnswer),
+    Whole(Bytes),
+}
+
+async fn run(
+    app: Arc<App>,
+    url: String,
+    content: Bytes,
+    open: Open,
+    mut answer: oneshot::Sender<ApiResult<Events>>,
+) {
+    let begun = tokio::select! {
+        () = answer.closed() => Err(cancelled()),
+        begun = begin(&app, &url, content) => begun.map_err(|failure| problem(&failure)),
+    };
+    let (sender, events) = mpsc::channel(WAITING);
+    match begun {
+        Err(error) => {
+            let ended = complete(&app, &open, Some(error.code())).await;
+            let _gone = answer.send(Err(ended.err().unwrap_or(error).call_id(open.id)));
+        }
+        Ok(Begun::Whole(event)) => {
+            let ended = complete(&app, &open, None).await;
+            let _first_of_many_places = sender.try_send(event);
+            let _gone = answer.send(ended.map(|()| events));
+        }
+        Ok(Begun::Stream(stream)) => {
+            let fault = match answer.send(Ok(events)) {
+                Ok(()) => pump(stream, &sender).await.err(),
+                Err(_) => Some(cancelled()),
+            };
+            let ended = complete(&app, &open, fault.as_ref().map(ApiError::code)).await;
+            if let Some(error) = ended.err().or(fault) {
+                let problem = error.call_id(open.id).into_problem(&open.request_id);
+                let text = serde_json::to_string(&problem).unwrap_or_default();
+                let _gone = timeout(LIMITS.idle, sender.send(event("error", &text))).await;
+            }
+        }
+    }
+}
+
+/// Sends the question; an answer that is JSON is read to its end.
+async fn begin(app: &App, url: &str, content: Bytes) -> Result<Begun, Failure> {
+    let answer = app.executors.post_json(url, content, LIMITS).await?;
+    let media_type = answer.media_type();
+    if media_type == "text/event-stream" {
+        return Ok(Begun::Stream(answer));
+    }
+    if media_type != "application/json" && !media_type.ends_with("+json") {
+        return Err(unusable(
+            "the agent answered neither text/event-stream nor application/json",
+        ));
+    }
+    let text = answer.collect_at_most(MAX_JSON).await?;
+    // Read and written again: data of an event is one line.
+    let value: Value =
+        serde_json::from_slice(&text).map_err(|_| unusable("the agent's answer is not valid JSON"))?;
+    Ok(Begun::Whole(event("answer", &value.to_string())))
+}
+
+/// Passes events on until the agent has no more.
+async fn pump(mut stream: StreamedAnswer, sender: &mpsc::Sender<Bytes>) -> ApiResult<()> {
+    let mut splitter = EventSplitter::new(MAX_EVENT);
+    let mut complete = Vec::new();
+    loop {
+        let part = {
+            let next = stream.next();
+            tokio::pin!(next);
+            loop {
+                tokio::select! {
+                    biased;
+                    () = sender.closed() => return Err(cancelled()),
+                    part = &mut next => break part.map_err(|failure| problem(&failure))?,
+                    () = tokio::time::sleep(KEEP_ALIVE_EVERY) => pass_on(sender, KEEP_ALIVE).await?,
+                }
+            }
+        };
+        let Some(part) = part else { break };
+        splitter
+            .push(&part, &mut complete)
+            .map_err(|TooLarge| problem(&unusable("the agent sent an event of more than 1 MiB")))?;
+        for event in complete.drain(..) {
+            pass_on(sender, event).await?;
+        }
+    }
+    match splitter.finish() {
+        Some(rest) => pass_on(sender, rest).await,
+        None => Ok(()),
+    }
+}
+
+/// A reader that takes nothing for too long counts as gone.
+async fn pass_on(sender: &mpsc::Sender<Bytes>, event: Bytes) -> ApiResult<()> {
+    match timeout(LIMITS.idle, sender.send(event)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) | Err(_) => Err(cancelled()),
+    }
+}
+
+async fn complete(app: &App, open: &Open, code: Option<ErrorCode>) -> ApiResult<()> {
+    let completion = Completion {
+        project: open.project,
+        id: open.id,
+        record: open.record,
+        outcome: if code.is_none() {
+            AuditOutcome::Succeeded
+        } else {
+            AuditOutcome::Failed
+        },
+        code,
+        state_before: open.state.clone(),
+        state_after: open.state.clone(),
+        duration_ms: (app.clock.now() - open.started).num_milliseconds().max(0),
+        usage: None,
+        session: None,
+        settlement: None,
+    };
+    match call::complete(app, completion).await {
+        Ok(_) => Ok(()),
+        Err(_) => Err(ApiError::new(
+            ErrorCode::AuditUnavailable,
+            "The agent was asked, but how it ended could not be recorded.",
+        )
+        .final_()),
+    }
+}
+
+fn cancelled() -> ApiError {
+    ApiError::new(ErrorCode::Cancelled, "Nobody listens to the answer any more.")
+}
+
+fn unusable(what: &str) -> Failure {
+    Failure {
+        code: ErrorCode::UpstreamInvalid,
+        message: what.to_owned(),
+        retryable: false,
+        retry_after_s: None,
+        upstream_status: None,
+        upstream_message: None,
+    }
+}
+
+/// The agent's failure as ours.
+fn problem(failure: &Failure) -> ApiError {
+    let mut detail = format!("The project's agent did not answer: {}.", failure.message);
+    if let Some(words) = &failure.upstream_message {
+        detail.push_str(&format!(" It says: {words}"));
+    }
+    let mut error = ApiError::new(failure.code, detail);
+    if !failure.retryable {
+        error = error.final_();
+    }
+    match failure.retry_after_s {
+        Some(seconds) => error.retry_after(seconds),
+        None => error,
+    }
+}

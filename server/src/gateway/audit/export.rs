@@ -1,0 +1,220 @@
+//! The record as a file, of any length in little memory.
+
+use axum::body::Body;
+use bytes::Bytes;
+use chrono::{DateTime, Utc};
+use futures_util::stream::poll_fn;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::{AuditAction, AuditFormat, AuditOrder, AuditOutcome, AuditRecord};
+use toolgate_core::ids::{CallId, ProjectUid};
+use toolgate_store::StoreError;
+use toolgate_store::rows::{Completion, Opening, RecordFilter, RecordRange, RecordSeq};
+
+use super::seats::Seat;
+use super::standing::Standing;
+use super::{format, shown, stored_order};
+use crate::error::ApiResult;
+use crate::gateway::record::{self, Asker};
+use crate::gateway::world::ProjectState;
+use crate::state::AppState;
+
+/// Records of one chunk.
+const PAGE: u32 = 500;
+/// Records that are looked at for a chunk.
+const SCAN: u32 = 5_000;
+/// Chunks that may wait for the client.
+const AHEAD: usize = 2;
+
+type Sender = mpsc::Sender<std::io::Result<Bytes>>;
+
+/// What to export.
+pub struct Export {
+    /// How it is written.
+    pub format: AuditFormat,
+    /// In which order.
+    pub order: AuditOrder,
+    /// Which records.
+    pub filter: RecordFilter,
+    /// The filter as it was asked for, for the record.
+    pub asked: Value,
+    /// Whether arguments and context are shown.
+    pub payloads: bool,
+    /// Whether the reader may still read.
+    pub standing: Standing,
+    /// The reader's seat.
+    pub seat: Seat,
+}
+
+/// Begins an export: what was made before it, each record as it stands when it is read. The export is on the record
+/// itself, from its beginning on.
+///
+/// # Errors
+/// [`ErrorCode::AuditUnavailable`] when it could not be recorded.
+pub async fn begin(
+    app: &AppState,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    export: Export,
+) -> ApiResult<Body> {
+    let id = CallId(app.clock.new_id());
+    let now = app.clock.now();
+    let mut record = record::decided(id, now, AuditAction::Export, asker, project.snapshot.version());
+    record.arguments = Some(export.asked.clone());
+    let opened = open(app, project.row.uid, record).await?;
+    let (sender, mut receiver) = mpsc::channel(AHEAD);
+    let run = Run {
+        app: AppState::clone(app),
+        project: project.row.uid,
+        id,
+        opened,
+        export,
+    };
+    tokio::spawn(run.to_the_end(sender, now));
+    Ok(Body::from_stream(poll_fn(move |cx| receiver.poll_recv(cx))))
+}
+
+async fn open(app: &AppState, project: ProjectUid, record: AuditRecord) -> ApiResult<RecordSeq> {
+    app.records
+        .open(Opening { project, record })
+        .await
+        .map_err(|error| record::audit_unavailable(app, &error))
+}
+
+struct Run {
+    app: AppState,
+    project: ProjectUid,
+    /// The export's own record; only what was made before it is told.
+    id: CallId,
+    opened: RecordSeq,
+    export: Export,
+}
+
+/// Why an export did not come to its end.
+enum Broken {
+    /// The client went away.
+    Gone,
+    /// The reader may not read any more.
+    Refused,
+    /// The server stops.
+    Stopping,
+    /// The database does not answer, or what it says makes no sense.
+    Store(StoreError),
+    /// A record could not be written out.
+    Format(std::io::Error),
+}
+
+impl Broken {
+    const fn code(&self) -> ErrorCode {
+        match self {
+            Self::Gone => ErrorCode::Cancelled,
+            Self::Refused => ErrorCode::Forbidden,
+            Self::Stopping => ErrorCode::Interrupted,
+            Self::Store(_) => ErrorCode::Unavailable,
+            Self::Format(_) => ErrorCode::Internal,
+        }
+    }
+}
+
+impl Run {
+    async fn to_the_end(self, sender: Sender, started: DateTime<Utc>) {
+        let mut told = 0_u64;
+        let stopping = self.app.shutdown.clone();
+        let outcome = tokio::select! {
+            biased;
+            () = stopping.stopping() => Err(Broken::Stopping),
+            outcome = self.write(&sender, &mut told) => outcome,
+        };
+        let code = outcome.as_ref().err().map(Broken::code);
+        // Recorded before the client learns that it has everything.
+        self.complete(code, told, started).await;
+        // The seat is free before the client knows that it may ask again.
+        drop(self);
+        if let Err(broken) = outcome {
+            match &broken {
+                Broken::Store(error) => tracing::error!(cause = %error, "an export broke off"),
+                Broken::Format(error) => tracing::error!(cause = %error, "an export broke off"),
+                _ => {}
+            }
+            // An answer that ends without its last chunk is known to be cut off.
+            let cut = std::io::Error::other("the export broke off");
+            let _gone = sender.send(Err(cut)).await;
+        }
+    }
+
+    async fn write(&self, sender: &Sender, told: &mut u64) -> Result<(), Broken> {
+        let Export {
+            format,
+            order,
+            filter,
+            payloads,
+            standing,
+            ..
+        } = &self.export;
+        let send = async |text: Vec<u8>| {
+            if text.is_empty() {
+                return Ok(());
+            }
+            sender.send(Ok(text.into())).await.map_err(|_| Broken::Gone)
+        };
+        send(format::head(*format).map_err(Broken::Format)?).await?;
+        let mut range = RecordRange {
+            order: stored_order(*order),
+            after: None,
+            before: Some(self.id),
+            limit: PAGE,
+            scan: SCAN,
+        };
+        loop {
+            if sender.is_closed() {
+                return Err(Broken::Gone);
+            }
+            if !standing.holds(&self.app).await {
+                return Err(Broken::Refused);
+            }
+            let page = self
+                .app
+                .store
+                .record_page(self.project, filter, &range)
+                .await
+                .map_err(Broken::Store)?;
+            let records: Vec<AuditRecord> = page
+                .records
+                .into_iter()
+                .map(|record| shown(record, *payloads))
+                .collect();
+            let text = format::lines(*format, &records).map_err(Broken::Format)?;
+            send(text).await?;
+            *told += records.len() as u64;
+            match page.next {
+                Some(next) => range.after = Some(next),
+                None => return Ok(()),
+            }
+        }
+    }
+
+    async fn complete(&self, code: Option<ErrorCode>, told: u64, started: DateTime<Utc>) {
+        let completion = Completion {
+            project: self.project,
+            id: self.id,
+            record: self.opened,
+            outcome: if code.is_none() {
+                AuditOutcome::Succeeded
+            } else {
+                AuditOutcome::Failed
+            },
+            code,
+            state_before: String::new(),
+            state_after: String::new(),
+            duration_ms: (self.app.clock.now() - started).num_milliseconds().max(0),
+            usage: Some(json!({"records": told})),
+            session: None,
+            settlement: None,
+        };
+        if let Err(error) = self.app.records.complete(completion).await {
+            self.app.metrics.audit_failure();
+            tracing::error!(export = %self.id, cause = %error, "the end of an export could not be recorded");
+        }
+    }
+}

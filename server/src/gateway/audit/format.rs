@@ -1,0 +1,238 @@
+//! Records as files: JSON lines, and CSV that a spreadsheet may open.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use toolgate_api::audit::{AuditFormat, AuditRecord};
+
+/// The columns of a CSV file: every field of a record, in the order of its document.
+pub const COLUMNS: [&str; 26] = [
+    "id",
+    "at",
+    "action",
+    "outcome",
+    "code",
+    "principal_kind",
+    "principal_id",
+    "principal_name",
+    "tool",
+    "revision",
+    "requested_groups",
+    "granted_groups",
+    "missing_groups",
+    "session_id",
+    "state_before",
+    "state_after",
+    "state_conflict",
+    "arguments",
+    "provenance",
+    "context",
+    "request_id",
+    "address",
+    "snapshot_version",
+    "payloads_hidden",
+    "duration_ms",
+    "usage",
+];
+
+/// The media type of a format.
+#[must_use]
+pub const fn media_type(format: AuditFormat) -> &'static str {
+    match format {
+        AuditFormat::Jsonl => "application/jsonl",
+        AuditFormat::Csv => "text/csv; charset=utf-8; header=present",
+    }
+}
+
+/// The ending of a file's name.
+#[must_use]
+pub const fn ending(format: AuditFormat) -> &'static str {
+    match format {
+        AuditFormat::Jsonl => "jsonl",
+        AuditFormat::Csv => "csv",
+    }
+}
+
+/// What a file begins with.
+///
+/// # Errors
+/// Never in practice: memory is written to.
+pub fn head(format: AuditFormat) -> std::io::Result<Vec<u8>> {
+    match format {
+        AuditFormat::Jsonl => Ok(Vec::new()),
+        AuditFormat::Csv => {
+            let mut writer = csv_writer(Vec::new());
+            writer.write_record(COLUMNS)?;
+            finish(writer)
+        }
+    }
+}
+
+/// Records as lines of a file.
+///
+/// # Errors
+/// Never in practice: memory is written to.
+pub fn lines(format: AuditFormat, records: &[AuditRecord]) -> std::io::Result<Vec<u8>> {
+    match format {
+        AuditFormat::Jsonl => {
+            let mut text = Vec::with_capacity(records.len() * 512);
+            for record in records {
+                serde_json::to_writer(&mut text, record)?;
+                text.push(b'\n');
+            }
+            Ok(text)
+        }
+        AuditFormat::Csv => {
+            let mut writer = csv_writer(Vec::with_capacity(records.len() * 512));
+            for record in records {
+                let fields = serde_json::to_value(record)?;
+                for column in COLUMNS {
+                    writer.write_field(safe(&cell(fields.get(column))).as_bytes())?;
+                }
+                writer.write_record(None::<&[u8]>)?;
+            }
+            finish(writer)
+        }
+    }
+}
+
+fn csv_writer(text: Vec<u8>) -> csv::Writer<Vec<u8>> {
+    csv::WriterBuilder::new()
+        .terminator(csv::Terminator::CRLF)
+        .from_writer(text)
+}
+
+fn finish(writer: csv::Writer<Vec<u8>>) -> std::io::Result<Vec<u8>> {
+    writer.into_inner().map_err(csv::IntoInnerError::into_error)
+}
+
+/// A value in one cell: texts as they are, lists and objects as JSON.
+fn cell(value: Option<&Value>) -> Cow<'_, str> {
+    match value {
+        None | Some(Value::Null) => Cow::Borrowed(""),
+        Some(Value::String(text)) => Cow::Borrowed(text),
+        Some(other) => Cow::Owned(other.to_string()),
+    }
+}
+
+/// Takes the power from what a spreadsheet would run as a formula, by a quote before it (ASVS 5.0, 1.2.10). Whoever reads
+/// the file with a program takes one leading quote away before any of these.
+fn safe(text: &str) -> Cow<'_, str> {
+    // The wide forms are taken for the narrow ones by some programs.
+    let starts = |first| {
+        matches!(
+            first,
+            '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '\0' | '＝' | '＋' | '－' | '＠'
+        )
+    };
+    if text.starts_with(starts) {
+        Cow::Owned(format!("'{text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::DateTime;
+    use rstest::rstest;
+    use serde_json::json;
+    use toolgate_api::ErrorCode;
+    use toolgate_api::audit::{AuditAction, AuditOutcome};
+    use toolgate_api::auth::PrincipalKind;
+    use uuid::Uuid;
+
+    use super::*;
+
+    /// A record that has every field.
+    fn full() -> AuditRecord {
+        AuditRecord {
+            id: Uuid::from_u128(1),
+            at: DateTime::UNIX_EPOCH,
+            action: AuditAction::Call,
+            outcome: AuditOutcome::Failed,
+            code: Some(ErrorCode::Timeout),
+            principal_kind: PrincipalKind::User,
+            principal_id: "1".to_owned(),
+            principal_name: "=cmd|'/C calc'!A0".to_owned(),
+            tool: Some("a,b\"c\r\nd".to_owned()),
+            revision: Some(2),
+            requested_groups: vec!["a b".to_owned(), "c".to_owned()],
+            granted_groups: Vec::new(),
+            missing_groups: vec!["@x".to_owned()],
+            session_id: Some(Uuid::nil()),
+            state_before: "-1".to_owned(),
+            state_after: Some("größer".to_owned()),
+            state_conflict: true,
+            arguments: Some(json!({"q": "x\ny"})),
+            provenance: Some(json!({"q": "caller"})),
+            context: Some(json!({"trace_id": "t"})),
+            request_id: "r".to_owned(),
+            address: Some("192.0.2.1".to_owned()),
+            snapshot_version: 3,
+            payloads_hidden: true,
+            duration_ms: Some(5),
+            usage: Some(json!({"tokens": 1})),
+        }
+    }
+
+    #[test]
+    fn csv_has_every_field() {
+        let fields = serde_json::to_value(full()).unwrap();
+        let names: Vec<&String> = fields.as_object().unwrap().keys().collect();
+        assert_eq!(names, COLUMNS);
+    }
+
+    #[test]
+    fn csv_comes_back_as_it_was() {
+        let mut text = head(AuditFormat::Csv).unwrap();
+        text.extend(lines(AuditFormat::Csv, &[full()]).unwrap());
+        assert!(text.ends_with(b"\r\n"));
+        let mut reader = csv::Reader::from_reader(&*text);
+        let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+        let row = reader.records().next().unwrap().unwrap();
+        let field = |name: &str| &row[header.iter().position(|column| column == name).unwrap()];
+        for (name, expected) in [
+            ("principal_name", "'=cmd|'/C calc'!A0"),
+            ("tool", "a,b\"c\r\nd"),
+            ("state_before", "'-1"),
+            ("state_after", "größer"),
+            ("requested_groups", "[\"a b\",\"c\"]"),
+            ("granted_groups", "[]"),
+            ("arguments", "{\"q\":\"x\\ny\"}"),
+            ("revision", "2"),
+            ("at", "1970-01-01T00:00:00Z"),
+            ("state_conflict", "true"),
+        ] {
+            assert_eq!(field(name), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn json_lines_come_back_as_they_were() {
+        let text = lines(AuditFormat::Jsonl, &[full(), full()]).unwrap();
+        assert_eq!(head(AuditFormat::Jsonl).unwrap(), b"");
+        let back: Vec<AuditRecord> = text
+            .split(|&byte| byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .map(|line| serde_json::from_slice(line).unwrap())
+            .collect();
+        assert_eq!(back, [full(), full()]);
+    }
+
+    #[rstest]
+    #[case("=1+1", "'=1+1")]
+    #[case("+1", "'+1")]
+    #[case("-1", "'-1")]
+    #[case("@SUM(A1)", "'@SUM(A1)")]
+    #[case("\tx", "'\tx")]
+    #[case("\rx", "'\rx")]
+    #[case("\0x", "'\0x")]
+    #[case("＝1", "'＝1")]
+    #[case("'=1", "'=1")]
+    #[case("a=1", "a=1")]
+    #[case("", "")]
+    fn cells_are_safe(#[case] text: &str, #[case] cell: &str) {
+        assert_eq!(safe(text), cell);
+    }
+}

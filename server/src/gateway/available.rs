@@ -1,0 +1,176 @@
+//! Deciding what is available to a request, in a session or not: the same decision for every question of this kind.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::calls::CallContext;
+use toolgate_core::ids::CallId;
+use toolgate_core::policy::decision::Effect;
+use toolgate_core::snapshot::Availability;
+use toolgate_store::rows::{Opening, SessionRow};
+use uuid::Uuid;
+
+use super::observe::{self, Observed};
+use super::record::{self, Asker};
+use super::resolve::insufficient_groups;
+use super::world::ProjectState;
+use super::limits::{self, Running};
+use super::{load, sessions};
+use crate::error::ApiResult;
+use crate::state::App;
+
+/// What is asked.
+pub struct Question<'a> {
+    /// How the record calls it.
+    pub action: AuditAction,
+    /// The requested groups as they came.
+    pub group: Option<Vec<String>>,
+    /// The state as it came; not together with a session.
+    pub state: Option<&'a str>,
+    /// The session to ask for.
+    pub session_id: Option<Uuid>,
+    /// Where the request comes from.
+    pub context: Option<&'a CallContext>,
+    /// What else the record shall hold, redacted.
+    pub arguments: Option<Value>,
+}
+
+/// What is available.
+pub struct Available {
+    /// The record.
+    pub id: CallId,
+    /// The session, if one was named.
+    pub session: Option<SessionRow>,
+    /// The groups as they were asked for; `None` is "absent".
+    pub group: Option<Vec<String>>,
+    /// The answer, with the requested groups and the state it is for.
+    pub availability: Arc<Availability>,
+    /// The places of an agent request in the limits on what runs at the same time; keep it until the answer has ended.
+    pub running: Option<Running>,
+}
+
+/// Decides. Allowed: the answer, and a record that is still to be written, as ended or as open. Refused: the refusal has
+/// been written.
+///
+/// # Errors
+/// 403 when the request asks for more than was granted; 429 for an agent request beyond a limit; what [`sessions::enter`] answers; 503 when the refusal could not
+/// be recorded.
+pub async fn ask(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    question: Question<'_>,
+) -> ApiResult<(Available, Opening)> {
+    let id = CallId(app.clock.new_id());
+    let at = app.clock.now();
+    let mut record = record::decided(id, at, question.action, asker, project.snapshot.version());
+    record.session_id = question.session_id;
+    record.arguments = question.arguments;
+
+    let mut context = question.context.cloned();
+    let mut group = question.group;
+    let mut session = None;
+    if let Some(session_id) = question.session_id {
+        match sessions::enter(app, project, asker, session_id, group, context.as_ref()).await? {
+            Ok(entered) => {
+                group = entered.groups;
+                context = entered.context;
+                session = Some(entered.row);
+            }
+            Err(turned) => {
+                refuse(app, project, asker, turned.record(record)).await?;
+                return Err(turned.answer(id));
+            }
+        }
+    }
+    record.context = context
+        .as_ref()
+        .and_then(|context| serde_json::to_value(context).ok())
+        .and_then(record::non_empty);
+    let state = session.as_ref().map(|row| row.state.as_str()).or(question.state);
+    let moment = load::moment(project, at, asker.principal, context.as_ref());
+    match project
+        .snapshot
+        .resolve(asker.granted, group.as_deref(), state, &moment)
+    {
+        Ok(availability) => {
+            record.requested_groups.clone_from(&availability.requested);
+            record.state_before.clone_from(&availability.state);
+            // Only what makes an agent work is limited; asking what is available is not.
+            let running = match question.action {
+                AuditAction::AgentRequest => limits::admit(app, project, asker.principal, None, at),
+                _ => Ok(None),
+            };
+            let running = match running {
+                Ok(running) => running,
+                Err(exceeded) => {
+                    let record = record::ended(record, AuditOutcome::Denied, Some(exceeded.code()));
+                    refuse(app, project, asker, record).await?;
+                    return Err(exceeded.answer().call_id(id));
+                }
+            };
+            app.metrics.decision(Effect::Allow, None);
+            let seen = Observed {
+                available: Some(&availability),
+                ..Observed::of_record(project, asker, &record)
+            };
+            observe::observed(app, &seen);
+            let opening = Opening {
+                project: project.row.uid,
+                record,
+            };
+            let available = Available {
+                running,
+                id,
+                session,
+                group,
+                availability,
+            };
+            Ok((available, opening))
+        }
+        Err(denial) => {
+            record.requested_groups = denial.requested;
+            record.missing_groups.clone_from(&denial.missing);
+            record.state_before = denial.state;
+            let code = ErrorCode::InsufficientToolGroups;
+            refuse(
+                app,
+                project,
+                asker,
+                record::ended(record, AuditOutcome::Denied, Some(code)),
+            )
+            .await?;
+            Err(insufficient_groups(denial.missing).call_id(id))
+        }
+    }
+}
+
+/// Writes the record of a question that was answered at once.
+pub async fn answered(app: &App, mut opening: Opening) -> ApiResult<()> {
+    opening.record = record::ended(opening.record, AuditOutcome::Succeeded, None);
+    write(app, opening).await
+}
+
+async fn refuse(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    record: AuditRecord,
+) -> ApiResult<()> {
+    app.metrics.decision(Effect::Deny, record.code);
+    observe::observed(app, &Observed::of_record(project, asker, &record));
+    let opening = Opening {
+        project: project.row.uid,
+        record,
+    };
+    write(app, opening).await
+}
+
+async fn write(app: &App, opening: Opening) -> ApiResult<()> {
+    match app.records.open(opening).await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(record::audit_unavailable(app, &error)),
+    }
+}

@@ -1,0 +1,256 @@
+//! The use case "why, or why not": the decision on tools, test by test, without any effect but a record of the question.
+
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use toolgate_api::audit::{AuditAction, AuditOutcome};
+use toolgate_api::explain::{ExplainRequest, ExplainResponse, ExplainedPrincipal, ToolExplanation};
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::arguments::TemplateContext;
+use toolgate_core::explain::{self as rules, Arguments, Question, Shown};
+use toolgate_core::ids::CallId;
+use toolgate_core::policy::decision::state_or_undefined;
+use toolgate_core::policy::groups::{self, ANY, GroupSet};
+use toolgate_core::policy::moment::Moment;
+use toolgate_core::policy_tests::GrantLookup;
+use toolgate_core::principal::{PrincipalKind, PrincipalRef};
+use toolgate_core::redact;
+use toolgate_core::session::{self, Standing};
+use toolgate_store::rows::{Opening, SessionRow};
+
+use super::policy_tests::CurrentGrants;
+use super::record::{self, Asker};
+use super::sessions::{gone, wider};
+use super::world::{ProjectState, World};
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// Who an explanation is about.
+pub struct Subject {
+    /// Which principal.
+    pub principal: PrincipalRef,
+    /// What it holds at the time.
+    pub granted: GroupSet,
+}
+
+impl Subject {
+    /// The one who asks, with what it holds now or at another time. What a token brings along is the same at any time.
+    #[must_use]
+    pub fn asker(
+        world: &World,
+        project: &ProjectState,
+        asker: &Asker<'_>,
+        at: Option<DateTime<Utc>>,
+    ) -> Self {
+        let principal = PrincipalRef::from(asker.principal);
+        let granted = match at {
+            Some(at) if principal.kind != PrincipalKind::External => {
+                CurrentGrants::new(&world.directory, &project.row)
+                    .grant_of(&principal, at)
+                    .unwrap_or_default()
+            }
+            _ => asker.granted.clone(),
+        };
+        Self { principal, granted }
+    }
+
+    /// Somebody else. One that holds nothing here is answered like one that does not exist, but for the project's own keys:
+    /// whoever asks sees them in the list of keys, so that a revoked or expired one can be explained.
+    pub fn other(
+        world: &World,
+        project: &ProjectState,
+        principal: PrincipalRef,
+        at: DateTime<Utc>,
+    ) -> ApiResult<Self> {
+        let granted = CurrentGrants::new(&world.directory, &project.row).grant_of(&principal, at);
+        let own_key = principal.kind == PrincipalKind::ServiceKey
+            && world
+                .directory
+                .keys_of(project.row.uid)
+                .any(|key| key.id.to_string() == principal.id);
+        if granted.is_none() && !own_key {
+            return Err(ApiError::not_found(format!(
+                "principal \"{principal}\" in this project"
+            )));
+        }
+        Ok(Self {
+            principal,
+            granted: granted.unwrap_or_default(),
+        })
+    }
+}
+
+/// Puts what a session has into a question: whose it is, its state, its groups unless the question asks for fewer, and its
+/// context under that of the question. Answers the session's groups.
+///
+/// # Errors
+/// As a call in the session would be refused: it has ended, or has not the groups. And when the question is about
+/// somebody else than the session's principal.
+pub fn in_session(
+    request: &mut ExplainRequest,
+    session: SessionRow,
+    at: DateTime<Utc>,
+) -> ApiResult<Option<Vec<String>>> {
+    let principal = session.principal.to_string();
+    if request
+        .principal
+        .as_deref()
+        .and_then(PrincipalRef::parse)
+        .is_some_and(|asked| asked != session.principal)
+    {
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            "The session belongs to another principal, and nobody else can use it.",
+        )
+        .errors(vec![
+            Diagnostic::error("is not the session's principal")
+                .hint("leave it out")
+                .at_pointer("/principal"),
+        ]));
+    }
+    match session::standing(session.expires_at, session.ended_at, at) {
+        Standing::Living => {}
+        standing => return Err(gone(standing)),
+    }
+    // Whether the groups are granted is a test of the explanation; here only widening them is refused.
+    let everything: GroupSet = [ANY].into_iter().collect();
+    request.group = session::effective_groups(&everything, session.groups.as_deref(), request.group.take())
+        .map_err(|refused| wider(refused.outside))?;
+    request.context = session::overlay(session.context.as_ref(), request.context.as_ref());
+    request.state = Some(session.state);
+    request.principal = Some(principal);
+    Ok(session.groups)
+}
+
+/// A session with a group that is not granted any more is refused whole, whatever the request asks for: the question is
+/// then about all its groups.
+pub fn whole_session(request: &mut ExplainRequest, groups: Option<Vec<String>>, subject: &Subject) {
+    let held = groups::requested(groups.as_deref());
+    if !subject.granted.missing(&held).is_empty() {
+        request.group = groups;
+    }
+}
+
+/// What of the tools the one who asks may see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sight {
+    /// Whole definitions.
+    Definitions,
+    /// The tools in the granted groups.
+    Granted,
+}
+
+/// Which tools to explain.
+pub enum Scope<'a> {
+    /// One, there or not.
+    One(&'a str),
+    /// Those that the one who asks may see, after a name, so many.
+    Page {
+        /// The name to start after.
+        after: &'a str,
+        /// How many.
+        limit: usize,
+    },
+}
+
+/// Explains. Nothing runs, nothing moves, nothing is counted; the question is on the record.
+pub async fn explain(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    subject: &Subject,
+    sight: Sight,
+    scope: &Scope<'_>,
+    request: &ExplainRequest,
+) -> ApiResult<ExplainResponse> {
+    let now = app.clock.now();
+    let at = request.at.unwrap_or(now);
+    let snapshot = &project.snapshot;
+    let mut moment = Moment::at(at)
+        .context(request.context.as_ref())
+        .by_ref(&subject.principal);
+    if snapshot.has_conditions() {
+        moment = moment.load(project.load.now(now));
+    }
+    let context = TemplateContext::new(&project.row.id, request.context.as_ref());
+    let question = Question {
+        granted: &subject.granted,
+        requested: request.group.as_deref(),
+        state: request.state.as_deref(),
+        moment: &moment,
+        arguments: request.arguments.as_ref().map(|caller| Arguments {
+            caller,
+            context: &context,
+        }),
+    };
+    let visible = snapshot.visible(asker.granted);
+    let shown = |tool: &str| match sight {
+        Sight::Definitions => Shown::Everything,
+        Sight::Granted if visible.tool(tool).is_some() => Shown::Operands,
+        Sight::Granted => Shown::Verdict,
+    };
+    let one = |tool: &str| rules::explain(snapshot, &question, tool, shown(tool));
+    let (items, more): (Vec<ToolExplanation>, bool) = match *scope {
+        Scope::One(tool) => (vec![one(tool)], false),
+        Scope::Page { after, limit } => {
+            let page: Vec<_> = match sight {
+                Sight::Definitions => {
+                    let tools = snapshot.tools();
+                    let start = tools.partition_point(|tool| tool.name() <= after);
+                    tools[start..].iter().take(limit + 1).cloned().collect()
+                }
+                Sight::Granted => visible.after(after).take(limit + 1).cloned().collect(),
+            };
+            let items = page.iter().take(limit).map(|tool| one(tool.name())).collect();
+            (items, page.len() > limit)
+        }
+    };
+
+    let requested = groups::requested(request.group.as_deref());
+    let id = CallId(app.clock.new_id());
+    let mut record = record::decided(id, now, AuditAction::Explain, asker, snapshot.version());
+    record.session_id = request.session_id;
+    record.requested_groups = requested.to_vec();
+    record.missing_groups = subject.granted.missing(&requested);
+    state_or_undefined(request.state.as_deref()).clone_into(&mut record.state_before);
+    record.tool = request.tool.clone();
+    record.revision = request
+        .tool
+        .as_deref()
+        .and_then(|tool| Some(snapshot.tool(tool)?.revision));
+    // What was asked; the answer follows from it and from the version of the definitions.
+    record.arguments = Some(json!({
+        "principal": subject.principal.to_string(),
+        "at": at,
+        "arguments": request.arguments.as_ref().map(redact::redact),
+    }));
+    record.context = request
+        .context
+        .as_ref()
+        .and_then(|context| serde_json::to_value(context).ok())
+        .and_then(record::non_empty);
+    let opening = Opening {
+        project: project.row.uid,
+        record: record::ended(record, AuditOutcome::Succeeded, None),
+    };
+    app.records
+        .open(opening)
+        .await
+        .map_err(|error| record::audit_unavailable(app, &error))?;
+
+    Ok(ExplainResponse {
+        record_id: id.0,
+        principal: ExplainedPrincipal {
+            kind: subject.principal.kind,
+            id: subject.principal.id.clone(),
+        },
+        at,
+        requested_groups: requested.to_vec(),
+        granted_groups: subject.granted.to_vec(),
+        next_cursor: if more {
+            items.last().map(|last| crate::api::cursor::after(&last.tool))
+        } else {
+            None
+        },
+        items,
+    })
+}

@@ -1,0 +1,352 @@
+//! Changing what is declared about groups and states, and their names wherever they stand: checked against the project's
+//! policy tests, committed in one transaction, and always on the record.
+
+mod effects;
+mod guard;
+mod trail;
+
+use std::sync::Arc;
+
+use toolgate_api::groups::NameEffects;
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::ToolDefinition;
+use toolgate_core::ids::ToolName;
+use toolgate_core::rename::NameChange;
+use toolgate_core::snapshot::{LabelInput, ProjectSnapshot, ToolInput};
+use toolgate_store::rows::Publication;
+use toolgate_store::{LabelChange, LabelContent, StoreError};
+
+use super::publish::too_busy;
+use super::record::Asker;
+use super::world::{ProjectState, World};
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// How often a change is computed again because somebody else was faster.
+const ATTEMPTS: usize = 16;
+/// Longest description, in characters.
+const MAX_DESCRIPTION: usize = 1_000;
+
+/// Groups or states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Groups.
+    Group,
+    /// States.
+    State,
+}
+
+impl Kind {
+    /// The word for people.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Group => "group",
+            Self::State => "state",
+        }
+    }
+}
+
+/// Who changes something, where, and how.
+pub struct Actor<'a> {
+    /// For the record.
+    pub asker: Asker<'a>,
+    /// The project as the request found it.
+    pub project: &'a ProjectState,
+    /// Whether the change may break policy tests.
+    pub ignore_policy_tests: bool,
+}
+
+/// The project as the database has it now.
+async fn fresh(app: &App, project: &ProjectState) -> ApiResult<(Arc<World>, Arc<ProjectState>)> {
+    app.world.refresh().await?;
+    let world = app.world.now();
+    let found = world
+        .project(project.row.id.as_str())
+        .filter(|found| found.row.uid == project.row.uid)
+        .map(Arc::clone)
+        .ok_or_else(|| ApiError::not_found(format!("project \"{}\"", project.row.id)))?;
+    Ok((world, found))
+}
+
+/// Everything that goes into one transaction, and what it leads to.
+struct Plan {
+    tools: Vec<(ToolName, Option<ToolDefinition>)>,
+    labels: LabelChange,
+    /// What is declared afterwards: groups, states.
+    declared: (Vec<LabelInput>, Vec<LabelInput>),
+    note: Option<String>,
+}
+
+impl Plan {
+    /// The project as it would be.
+    fn candidate(&self, app: &App, state: &ProjectState, author: &str) -> ProjectSnapshot {
+        let snapshot = &state.snapshot;
+        let changed = self.tools.iter().filter_map(|(name, definition)| {
+            Some(ToolInput {
+                definition: definition.clone()?,
+                revision: snapshot.tool(name.as_str()).map_or(0, |tool| tool.revision) + 1,
+                updated_at: app.clock.now(),
+                updated_by: author.to_owned(),
+            })
+        });
+        let services = snapshot
+            .services()
+            .map(|(service, revision)| (service.clone(), revision))
+            .collect();
+        let (groups, states) = self.declared.clone();
+        snapshot
+            .with_changes(snapshot.version() + 1, changed.collect(), &[], services)
+            .with_labels(groups, states, Some(snapshot))
+    }
+}
+
+/// Commits against the version of `state`; `false` when the database has a newer one.
+async fn commit(app: &App, state: &ProjectState, author: &str, plan: Plan) -> ApiResult<bool> {
+    let publication = Publication {
+        project: state.row.uid,
+        expected_version: state.snapshot.version(),
+        tools: plan.tools,
+        services: Vec::new(),
+        labels: plan.labels,
+        author: author.to_owned(),
+        at: app.clock.now(),
+        note: plan.note,
+    };
+    let done = match app.store.publish(&publication).await {
+        Ok(_) => true,
+        Err(StoreError::VersionConflict) => false,
+        Err(error @ StoreError::Conflict { .. }) => {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!("{error}. Choose another name, or take it out of that grant first."),
+            ));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    app.world.refresh().await?;
+    Ok(done)
+}
+
+/// What is declared now.
+fn declared(state: &ProjectState, kind: Kind, name: &str) -> Option<LabelInput> {
+    match kind {
+        Kind::Group => state
+            .snapshot
+            .declared_group(name)
+            .map(|group| group.label.clone()),
+        Kind::State => state.snapshot.declared_state(name).cloned(),
+    }
+}
+
+fn all_declared(state: &ProjectState) -> (Vec<LabelInput>, Vec<LabelInput>) {
+    let snapshot = &state.snapshot;
+    (
+        snapshot
+            .declared_groups()
+            .map(|group| group.label.clone())
+            .collect(),
+        snapshot.declared_states().cloned().collect(),
+    )
+}
+
+/// Whether there is such a group or state, declared or used.
+#[must_use]
+pub fn exists(state: &ProjectState, kind: Kind, name: &str) -> bool {
+    match kind {
+        Kind::Group => state.snapshot.knows_group(name),
+        Kind::State => state.snapshot.knows_state(name),
+    }
+}
+
+/// The revision of a group or state: that of its declaration, and 0 while it is only used. `None` when there is none.
+#[must_use]
+pub fn revision(state: &ProjectState, kind: Kind, name: &str) -> Option<i64> {
+    match declared(state, kind, name) {
+        Some(label) => Some(label.revision),
+        None => exists(state, kind, name).then_some(0),
+    }
+}
+
+/// The project has no such group or state that the caller may see.
+pub fn not_found(kind: Kind, name: &str) -> ApiError {
+    let shown: String = name.chars().take(128).collect();
+    ApiError::not_found(format!("{} \"{shown}\"", kind.word()))
+}
+
+/// Declares a group or state in place of what was declared. `matches` is asked with whether it is declared and with its
+/// [`revision`]. Whether it was declared for the first time.
+pub async fn declare(
+    app: &App,
+    actor: &Actor<'_>,
+    kind: Kind,
+    name: &str,
+    content: &LabelContent,
+    matches: impl Fn(bool, Option<i64>) -> ApiResult<()>,
+) -> ApiResult<bool> {
+    check_name(kind, name, "")?;
+    check_content(content).await?;
+    for _ in 0..ATTEMPTS {
+        let (world, state) = fresh(app, actor.project).await?;
+        let before = declared(&state, kind, name);
+        matches(before.is_some(), revision(&state, kind, name))?;
+        let author = &actor.asker.principal.name;
+        let after = LabelInput {
+            name: name.to_owned(),
+            description: content.description.clone(),
+            condition: content.condition.clone(),
+            revision: state.snapshot.version() + 1,
+            updated_at: app.clock.now(),
+            updated_by: author.clone(),
+        };
+        let mut declared = all_declared(&state);
+        let mut labels = LabelChange::default();
+        let (list, change) = match kind {
+            Kind::Group => (&mut declared.0, &mut labels.groups),
+            Kind::State => (&mut declared.1, &mut labels.states),
+        };
+        list.retain(|label| label.name != name);
+        list.push(after);
+        change.push((name.to_owned(), Some(content.clone())));
+        effects::check_counts(&declared)?;
+        let plan = Plan {
+            tools: Vec::new(),
+            labels,
+            declared,
+            note: None,
+        };
+        let said = guard::guard(app, &world, &state, None, actor.ignore_policy_tests, || {
+            plan.candidate(app, &state, author)
+        })?;
+        let what = trail::declared(kind, before.as_ref(), name, content, said.as_deref());
+        let committed = commit(app, &state, author, plan);
+        if trail::recorded(app, &state, &actor.asker, what, committed).await? {
+            return Ok(before.is_none());
+        }
+    }
+    Err(too_busy())
+}
+
+/// Changes a name wherever it stands, or with `dry_run` only says what that would do.
+pub async fn change_name(
+    app: &App,
+    actor: &Actor<'_>,
+    kind: Kind,
+    names: &NameChange,
+    dry_run: bool,
+    matches: impl Fn(i64) -> ApiResult<()>,
+) -> ApiResult<NameEffects> {
+    let (from, to) = match names {
+        NameChange::RenameGroup { from, to } | NameChange::RenameState { from, to } => (from, Some(to)),
+        NameChange::RemoveGroup(from) | NameChange::RemoveState(from) => (from, None),
+    };
+    for _ in 0..ATTEMPTS {
+        let (world, state) = fresh(app, actor.project).await?;
+        let revision = revision(&state, kind, from).ok_or_else(|| not_found(kind, from))?;
+        matches(revision)?;
+        refuse_built_in(kind, from)?;
+        if let Some(to) = to {
+            check_name(kind, to, "/to")?;
+            effects::check_target(&state, kind, names, from, to)?;
+        }
+        let (mut plan, mut effects) = effects::plan(app, &world, &state, names).await?;
+        effects.dry_run = dry_run;
+        let author = &actor.asker.principal.name;
+        // A dry run gives the same verdict.
+        let said = guard::guard(
+            app,
+            &world,
+            &state,
+            Some(names),
+            actor.ignore_policy_tests,
+            || plan.candidate(app, &state, author),
+        )?;
+        if dry_run {
+            return Ok(effects);
+        }
+        plan.note = super::policy_tests::noted(plan.note.take(), said.clone());
+        let what = trail::renamed(kind, names, &effects, said.as_deref());
+        let committed = commit(app, &state, author, plan);
+        if trail::recorded(app, &state, &actor.asker, what, committed).await? {
+            return Ok(effects);
+        }
+    }
+    Err(too_busy())
+}
+
+/// Names by the rule of definitions.
+fn check_name(kind: Kind, name: &str, pointer: &str) -> ApiResult<()> {
+    let fault = if name.is_empty()
+        || name.chars().count() > 128
+        || name.trim() != name
+        || name.chars().any(char::is_control)
+    {
+        "a name has 1-128 characters, no control characters and no blank at its ends"
+    } else if name == "*" {
+        "\"*\" stands for every one and is no name"
+    } else {
+        return Ok(());
+    };
+    Err(ApiError::new(
+        ErrorCode::InvalidRequest,
+        format!("There cannot be such a {}.", kind.word()),
+    )
+    .errors(vec![Diagnostic::error(fault).at_pointer(pointer)]))
+}
+
+/// What requests mean that say nothing cannot be taken away.
+fn refuse_built_in(kind: Kind, name: &str) -> ApiResult<()> {
+    let (built_in, meaning) = match kind {
+        Kind::Group => (
+            toolgate_core::policy::groups::DEFAULT_GROUP,
+            "Tools and requests that name no group",
+        ),
+        Kind::State => (
+            toolgate_core::policy::decision::UNDEFINED_STATE,
+            "Requests that name no state",
+        ),
+    };
+    if name == "*" {
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            "\"*\" stands for every one, so it can be neither renamed nor removed.",
+        ));
+    }
+    if name != built_in {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::InvalidRequest,
+        format!("{meaning} are in \"{built_in}\", so it can be neither renamed nor removed."),
+    ))
+}
+
+/// The description's length and the condition's grammar, all faults at once.
+async fn check_content(content: &LabelContent) -> ApiResult<()> {
+    let mut faults = Vec::new();
+    if content.description.chars().nth(MAX_DESCRIPTION).is_some() {
+        faults.push(
+            Diagnostic::error(format!("has more than {MAX_DESCRIPTION} characters"))
+                .at_pointer("/description"),
+        );
+    }
+    if let Some(condition) = content.condition.clone() {
+        // Away from the threads that serve requests: reading one takes milliseconds.
+        let parsed = tokio::task::spawn_blocking(move || {
+            toolgate_core::policy::condition::Condition::parse(&condition).map(drop)
+        })
+        .await
+        .map_err(|error| ApiError::internal(&error))?;
+        if let Err(found) = parsed {
+            faults.extend(found.into_iter().map(|fault| fault.at_pointer("/condition")));
+        }
+    }
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::InvalidRequest,
+        "This cannot be declared; nothing was stored. `errors` names each fault with its place.",
+    )
+    .errors(faults))
+}

@@ -1,0 +1,107 @@
+//! The counters behind one name.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+
+use chrono::{DateTime, Utc};
+use toolgate_api::usage::UsageCounts;
+
+/// What was counted of something, and when it was last asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Used {
+    /// Over all time.
+    pub counts: UsageCounts,
+    /// The last request.
+    pub last_at: DateTime<Utc>,
+}
+
+/// Counters of one name: what the database knows, and what is to be added to it. They stand alone, so nothing needs
+/// to be seen in order.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    stored: Three,
+    pending: Three,
+    /// Microseconds since 1970; 0 when never.
+    last_at: AtomicI64,
+    touched: AtomicBool,
+}
+
+#[derive(Debug, Default)]
+struct Three {
+    calls: AtomicI64,
+    denials: AtomicI64,
+    failures: AtomicI64,
+}
+
+/// What became of a request, as far as it is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// A call was admitted.
+    Admitted,
+    /// Something was refused.
+    Refused,
+    /// Something that is no call was answered.
+    Answered,
+}
+
+impl Counts {
+    pub(super) fn count(&self, outcome: Outcome, at: DateTime<Utc>) {
+        match outcome {
+            Outcome::Admitted => self.pending.calls.fetch_add(1, Relaxed),
+            Outcome::Refused => self.pending.denials.fetch_add(1, Relaxed),
+            Outcome::Answered => 0,
+        };
+        self.last_at.fetch_max(at.timestamp_micros(), Relaxed);
+        self.touched.store(true, Relaxed);
+    }
+
+    pub(super) fn failed(&self) {
+        self.pending.failures.fetch_add(1, Relaxed);
+        self.touched.store(true, Relaxed);
+    }
+
+    /// What is to be stored; `None` when nothing was asked for since the last time.
+    pub(super) fn take(&self) -> Option<(UsageCounts, DateTime<Utc>)> {
+        if !self.touched.swap(false, Relaxed) {
+            return None;
+        }
+        let take = |pending: &AtomicI64, stored: &AtomicI64| {
+            let taken = pending.swap(0, Relaxed);
+            stored.fetch_add(taken, Relaxed);
+            taken
+        };
+        let counts = UsageCounts {
+            calls: take(&self.pending.calls, &self.stored.calls),
+            denials: take(&self.pending.denials, &self.stored.denials),
+            failures: take(&self.pending.failures, &self.stored.failures),
+        };
+        Some((counts, self.last_at()))
+    }
+
+    /// Takes over what the database knows. Nothing that was taken to be stored may be on its way then.
+    pub(super) fn know(&self, counts: UsageCounts, last_at: DateTime<Utc>) {
+        self.stored.calls.store(counts.calls, Relaxed);
+        self.stored.denials.store(counts.denials, Relaxed);
+        self.stored.failures.store(counts.failures, Relaxed);
+        self.last_at.fetch_max(last_at.timestamp_micros(), Relaxed);
+    }
+
+    pub(super) fn is_touched(&self) -> bool {
+        self.touched.load(Relaxed)
+    }
+
+    pub(super) fn used(&self) -> Used {
+        let sum = |stored: &AtomicI64, pending: &AtomicI64| stored.load(Relaxed) + pending.load(Relaxed);
+        Used {
+            counts: UsageCounts {
+                calls: sum(&self.stored.calls, &self.pending.calls),
+                denials: sum(&self.stored.denials, &self.pending.denials),
+                failures: sum(&self.stored.failures, &self.pending.failures),
+            },
+            last_at: self.last_at(),
+        }
+    }
+
+    pub(super) fn last_at(&self) -> DateTime<Utc> {
+        DateTime::from_timestamp_micros(self.last_at.load(Relaxed)).unwrap_or(DateTime::UNIX_EPOCH)
+    }
+}

@@ -1,0 +1,331 @@
+//! The expectations of a project: running them, changing them, and refusing changes that would break them.
+
+use chrono::{DateTime, Utc};
+use toolgate_api::policy_tests::{
+    BrokenPolicyTest, PolicyTest, PolicyTestItem, PolicyTestRun, PolicyTestUpload, UploadPolicyTests,
+};
+use toolgate_api::tools::UploadOutcome;
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::ids::ProjectId;
+use toolgate_core::policy::groups::GroupSet;
+use toolgate_core::policy_tests::{self as rules, Effects, GrantLookup, MAX_TESTS, View};
+use toolgate_core::principal::PrincipalRef;
+use toolgate_core::snapshot::ProjectSnapshot;
+use toolgate_store::rows::ProjectRow;
+use toolgate_store::{PolicyTestChange, StoreError};
+
+use super::publish::{current, too_busy};
+use super::world::{ProjectState, World};
+use crate::auth::directory::Directory;
+use crate::auth::grants::Holdings;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// How often a change is computed again because somebody else was faster.
+const ATTEMPTS: usize = 16;
+/// Longest note of a revision, in characters.
+const NOTE: usize = 500;
+
+/// Who holds which groups in a project, as the directory has it.
+pub struct CurrentGrants<'a> {
+    directory: &'a Directory,
+    project: &'a ProjectRow,
+}
+
+impl<'a> CurrentGrants<'a> {
+    /// The grants of one project.
+    #[must_use]
+    pub fn new(directory: &'a Directory, project: &'a ProjectRow) -> Self {
+        Self { directory, project }
+    }
+}
+
+impl GrantLookup for CurrentGrants<'_> {
+    fn grant_of(&self, principal: &PrincipalRef, at: DateTime<Utc>) -> Option<GroupSet> {
+        let grant = self.directory.grant_of(principal, self.project.uid, at);
+        grant.map(|grant| grant.groups)
+    }
+}
+
+/// A project as a change would leave it. What the change does not touch is `None`.
+#[derive(Default)]
+pub struct Candidate<'a> {
+    /// Tools, groups and conditions.
+    pub snapshot: Option<ProjectSnapshot>,
+    /// Who holds what; [`rules::WithGrant`] changes one principal's grant.
+    pub grants: Option<Box<dyn GrantLookup + 'a>>,
+}
+
+/// Refuses a change that would break an expectation which holds now: 409 `policy_test_failed` with every such test, its
+/// decision before and after. Tests that fail already stop nothing.
+///
+/// Call it right before the change is committed, with the state it was computed from. The candidate is made only when the
+/// project has tests at all.
+///
+/// With `ignore` the change may pass, and the answer is a sentence for its note: which expectations it breaks.
+pub fn guard<'a>(
+    app: &App,
+    world: &'a World,
+    project: &'a ProjectState,
+    ignore: bool,
+    candidate: impl FnOnce() -> Candidate<'a>,
+) -> ApiResult<Option<String>> {
+    if project.policy_tests.is_empty() {
+        return Ok(None);
+    }
+    let broken = effects(app, world, project, candidate()).broken;
+    match (broken.is_empty(), ignore) {
+        (true, _) => Ok(None),
+        (false, true) => Ok(Some(ignored(&broken))),
+        (false, false) => Err(refusal(broken)),
+    }
+}
+
+/// What a change would do to the expectations of the project.
+pub fn effects(app: &App, world: &World, project: &ProjectState, candidate: Candidate<'_>) -> Effects {
+    let current = CurrentGrants::new(&world.directory, &project.row);
+    let before = View {
+        snapshot: &project.snapshot,
+        grants: &current,
+    };
+    let after = View {
+        snapshot: candidate.snapshot.as_ref().unwrap_or(&project.snapshot),
+        grants: candidate.grants.as_deref().unwrap_or(&current),
+    };
+    let tests = project.policy_tests.iter().map(|stored| &stored.test);
+    rules::compare(tests, before, after, app.clock.now())
+}
+
+/// The effects of an upload, for its answer.
+pub fn wire_effects(effects: Effects) -> UploadPolicyTests {
+    let mut failed = effects.broken;
+    failed.extend(effects.failing);
+    failed.sort_by(|a, b| a.name.cmp(&b.name));
+    UploadPolicyTests {
+        passed: count(effects.passed),
+        failed,
+    }
+}
+
+/// 409 with every expectation that a change would break.
+pub fn refusal(broken: Vec<BrokenPolicyTest>) -> ApiError {
+    let faults = broken
+        .iter()
+        .map(|test| {
+            Diagnostic::error(format!(
+                "policy test \"{}\" expects {}; now it is {}, after the change it would be {}",
+                test.name,
+                rules::in_words(test.expected.effect, test.expected.code),
+                rules::in_words(test.before.effect, test.before.code),
+                rules::in_words(test.after.effect, test.after.code),
+            ))
+            .hint(test.after.summary.clone())
+        })
+        .collect();
+    ApiError::new(
+        ErrorCode::PolicyTestFailed,
+        format!(
+            "{} policy test(s) that hold now would fail after this change; nothing was changed. Mend the change, change the \
+             expectation, or repeat the request with ?ignore_policy_tests=true.",
+            broken.len()
+        ),
+    )
+    .errors(faults)
+    .broken_policy_tests(broken)
+}
+
+/// For the note of a change that may break expectations: which it breaks.
+pub fn ignored(broken: &[BrokenPolicyTest]) -> String {
+    let names: Vec<&str> = broken.iter().map(|test| test.name.as_str()).collect();
+    format!("breaks policy tests: {}", names.join(", "))
+}
+
+/// The author's note with what the guard said, cut to what a note may hold.
+#[must_use]
+pub fn noted(note: Option<String>, said: Option<String>) -> Option<String> {
+    let Some(said) = said else { return note };
+    let mut text = note.map_or_else(String::new, |note| format!("{note} "));
+    text.push_str(&format!("[{said}]"));
+    if text.chars().nth(NOTE).is_some() {
+        text = text.chars().take(NOTE - 2).chain("…]".chars()).collect();
+    }
+    Some(text)
+}
+
+/// Runs all tests of a project, or some, as it is now.
+pub fn run(
+    app: &App,
+    world: &World,
+    project: &ProjectState,
+    wanted: impl Fn(&PolicyTest) -> bool,
+) -> PolicyTestRun {
+    let grants = CurrentGrants::new(&world.directory, &project.row);
+    let view = View {
+        snapshot: &project.snapshot,
+        grants: &grants,
+    };
+    let now = app.clock.now();
+    let results: Vec<_> = project
+        .policy_tests
+        .iter()
+        .map(|stored| &stored.test)
+        .filter(|test| wanted(test))
+        .map(|test| rules::run(test, view, now).result(view, now))
+        .collect();
+    let passed = results.iter().filter(|result| result.passed).count();
+    PolicyTestRun {
+        passed: count(passed),
+        failed: count(results.len() - passed),
+        results,
+    }
+}
+
+/// Stores tests, replacing those of the same name; with `replace_all` the others are removed.
+pub async fn upload(
+    app: &App,
+    project: &ProjectId,
+    author: &str,
+    tests: Vec<PolicyTest>,
+    replace_all: bool,
+) -> ApiResult<PolicyTestUpload> {
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        let known = |name: &str| find(&state, name);
+        let items: Vec<PolicyTestItem> = tests
+            .iter()
+            .map(|test| PolicyTestItem {
+                name: test.name.clone(),
+                outcome: match known(&test.name) {
+                    None => UploadOutcome::Created,
+                    Some(stored) if stored.test == *test => UploadOutcome::Unchanged,
+                    Some(_) => UploadOutcome::Replaced,
+                },
+            })
+            .collect();
+        let removed: Vec<String> = state
+            .policy_tests
+            .iter()
+            .map(|stored| &stored.test.name)
+            .filter(|name| replace_all && !tests.iter().any(|test| test.name == **name))
+            .cloned()
+            .collect();
+        let created = items
+            .iter()
+            .filter(|item| item.outcome == UploadOutcome::Created)
+            .count();
+        if state.policy_tests.len() - removed.len() + created > MAX_TESTS {
+            return Err(ApiError::new(
+                ErrorCode::InvalidRequest,
+                format!(
+                    "A project keeps at most {MAX_TESTS} policy tests; nothing was stored. Remove some first."
+                ),
+            ));
+        }
+        let put: Vec<PolicyTest> = tests
+            .iter()
+            .zip(&items)
+            .filter(|(_, item)| item.outcome != UploadOutcome::Unchanged)
+            .map(|(test, _)| test.clone())
+            .collect();
+        let unchanged = put.is_empty() && removed.is_empty();
+        if !unchanged && !commit(app, &state, author, put, removed.clone()).await? {
+            continue;
+        }
+        let world = app.world.now();
+        let state = current(app, project)?;
+        let results = run(app, &world, &state, |test| {
+            tests.iter().any(|uploaded| uploaded.name == test.name)
+        });
+        return Ok(PolicyTestUpload {
+            items,
+            removed,
+            results,
+        });
+    }
+    Err(too_busy())
+}
+
+/// Replaces one test that is there, or with `None` removes it.
+pub async fn change(
+    app: &App,
+    project: &ProjectId,
+    author: &str,
+    name: &str,
+    test: Option<PolicyTest>,
+    matches: impl Fn(i64) -> ApiResult<()>,
+) -> ApiResult<()> {
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        let stored = find(&state, name).ok_or_else(|| not_found(name))?;
+        matches(stored.revision)?;
+        let (put, remove) = match &test {
+            Some(test) if *test == stored.test => return Ok(()),
+            Some(test) => (vec![test.clone()], Vec::new()),
+            None => (Vec::new(), vec![name.to_owned()]),
+        };
+        if commit(app, &state, author, put, remove).await? {
+            return Ok(());
+        }
+    }
+    Err(too_busy())
+}
+
+/// One test by its name.
+#[must_use]
+pub fn find<'s>(
+    state: &'s ProjectState,
+    name: &str,
+) -> Option<&'s toolgate_api::policy_tests::StoredPolicyTest> {
+    let at = state
+        .policy_tests
+        .binary_search_by(|stored| stored.test.name.as_str().cmp(name))
+        .ok()?;
+    state.policy_tests.get(at)
+}
+
+/// The project has no such test.
+pub fn not_found(name: &str) -> ApiError {
+    let shown: String = name.chars().take(128).collect();
+    ApiError::not_found(format!("policy test \"{shown}\""))
+}
+
+/// Every fault of refused policy tests.
+pub fn invalid(errors: Vec<Diagnostic>) -> ApiError {
+    ApiError::new(
+        ErrorCode::InvalidRequest,
+        format!(
+            "{} fault(s) in the policy tests; nothing was stored. `errors` names each with its place.",
+            errors.len()
+        ),
+    )
+    .errors(errors)
+}
+
+/// Commits against the version of `state`; `false` when the database has a newer one, which is then loaded.
+async fn commit(
+    app: &App,
+    state: &ProjectState,
+    author: &str,
+    put: Vec<PolicyTest>,
+    remove: Vec<String>,
+) -> ApiResult<bool> {
+    let change = PolicyTestChange {
+        project: state.row.uid,
+        expected_version: state.snapshot.version(),
+        put,
+        remove,
+        author: author.to_owned(),
+        at: app.clock.now(),
+    };
+    let committed = match app.store.change_policy_tests(&change).await {
+        Ok(_version) => true,
+        Err(StoreError::VersionConflict) => false,
+        Err(error) => return Err(error.into()),
+    };
+    app.world.refresh().await?;
+    Ok(committed)
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

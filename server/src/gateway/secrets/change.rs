@@ -1,0 +1,166 @@
+//! Setting and removing secrets.
+
+use toolgate_api::secrets::SecretUses;
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::source;
+use toolgate_store::StoreError;
+use toolgate_store::rows::{NewSecret, SecretUse};
+
+use super::uses::Uses;
+use crate::error::{ApiError, ApiResult};
+use crate::gateway::world::ProjectState;
+use crate::secrets::{SealError, place};
+use crate::state::App;
+
+/// Bytes of a value. Shorter ones could not be told from ordinary text in what an upstream answers.
+const VALUE_BYTES: std::ops::RangeInclusive<usize> = 8..=64 * 1024;
+/// Secrets of one project.
+const MOST: usize = 1000;
+
+/// Sets a secret; its new revision. `expected` is the revision that is replaced, 0 for none, if it matters.
+pub async fn put(
+    app: &App,
+    project: &ProjectState,
+    name: &str,
+    value: &str,
+    expected: Option<i64>,
+    author: &str,
+) -> ApiResult<i64> {
+    check(project, name, value)?;
+    let sealed = app
+        .keyring
+        .seal(&place::secret(project.row.uid, name), value.as_bytes())
+        .map_err(|error| match error {
+            SealError::NoKey => ApiError::new(
+                ErrorCode::SecretsNotConfigured,
+                "This server has no key to encrypt secrets with. The operator sets TOOLGATE_SECRETS_KEY to one from \
+                 `toolgate secrets new-key`.",
+            ),
+            other => ApiError::internal(&other),
+        })?;
+    let secret = NewSecret {
+        project: project.row.uid,
+        name,
+        key_id: &sealed.key_id,
+        sealed: &sealed.bytes,
+        expected,
+        author,
+    };
+    let outcome = app.store.put_secret(&secret, app.clock.now()).await;
+    app.world.refresh().await?;
+    outcome.map_err(|error| failure(error, project))
+}
+
+/// Removes a secret. What still refers to it stops working, so that is refused unless `force` says so.
+pub async fn delete(
+    app: &App,
+    project: &ProjectState,
+    name: &str,
+    expected: Option<i64>,
+    force: bool,
+) -> ApiResult<()> {
+    let used_by = Uses::of(project).take(name);
+    if !force && !used_by.is_empty() {
+        return Err(in_use(name, &used_by));
+    }
+    let outcome = app.store.delete_secret(project.row.uid, name, expected).await;
+    app.world.refresh().await?;
+    match outcome {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(not_found(name)),
+        Err(error) => Err(failure(error, project)),
+    }
+}
+
+/// There is no such secret.
+#[must_use]
+pub fn not_found(name: &str) -> ApiError {
+    let shown: String = name.chars().take(128).collect();
+    ApiError::not_found(format!("secret \"{shown}\""))
+}
+
+/// Writes down when secrets were used since the last time.
+pub async fn keep_uses(app: &App) -> Result<(), StoreError> {
+    let world = app.world.now();
+    let mut uses = Vec::new();
+    for project in world.projects() {
+        for (name, secret) in project.secrets.iter() {
+            if let Some(at) = secret.take_unkept_use() {
+                uses.push(SecretUse {
+                    project: project.row.uid,
+                    name: name.to_owned(),
+                    at,
+                });
+            }
+        }
+    }
+    if uses.is_empty() {
+        return Ok(());
+    }
+    app.store.note_secret_uses(&uses).await
+}
+
+fn check(project: &ProjectState, name: &str, value: &str) -> ApiResult<()> {
+    let mut errors = Vec::new();
+    if !source::is_name(name) {
+        errors.push(Diagnostic::error(
+            "the name of a secret has 1-128 letters, digits and _, and begins with no digit",
+        ));
+    }
+    if !VALUE_BYTES.contains(&value.len()) {
+        let (least, most) = VALUE_BYTES.into_inner();
+        errors.push(Diagnostic::error(format!("must have {least} to {most} bytes")).at_pointer("/value"));
+    }
+    if value.contains('\0') {
+        errors.push(Diagnostic::error("must not have the character U+0000").at_pointer("/value"));
+    }
+    if project.secrets.get(name).is_none() && project.secrets.len() >= MOST {
+        errors.push(Diagnostic::error(format!("a project has at most {MOST} secrets")));
+    }
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::InvalidRequest,
+        "The secret cannot be set like this; nothing was stored.",
+    )
+    .errors(errors))
+}
+
+fn in_use(name: &str, used_by: &SecretUses) -> ApiError {
+    let mut errors: Vec<Diagnostic> = used_by
+        .tools
+        .iter()
+        .map(|tool| Diagnostic::error(format!("the tool \"{tool}\" uses it")))
+        .collect();
+    errors.extend(
+        used_by
+            .services
+            .iter()
+            .map(|service| Diagnostic::error(format!("the tool service \"{service}\" uses it"))),
+    );
+    if used_by.webhook {
+        errors.push(Diagnostic::error(
+            "it signs the messages of the project's webhook",
+        ));
+    }
+    ApiError::new(
+        ErrorCode::InUse,
+        format!(
+            "The secret \"{name}\" is in use; nothing was removed. Change what uses it first, or send `force=true`: what \
+             uses it will fail."
+        ),
+    )
+    .errors(errors)
+}
+
+fn failure(error: StoreError, project: &ProjectState) -> ApiError {
+    match error {
+        StoreError::VersionConflict => ApiError::new(
+            ErrorCode::PreconditionFailed,
+            "The secret has been set since you read it. Read it again.",
+        ),
+        StoreError::NotFound { .. } => ApiError::not_found(format!("project \"{}\"", project.row.id)),
+        other => other.into(),
+    }
+}

@@ -1,0 +1,137 @@
+//! Using a session: whether a request may, and what it asks for then.
+
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::{AuditOutcome, AuditRecord};
+use toolgate_api::calls::CallContext;
+use toolgate_core::ids::{CallId, SessionId};
+use toolgate_core::policy::decision::UNDEFINED_STATE;
+use toolgate_core::policy::groups;
+use toolgate_core::principal::PrincipalRef;
+use toolgate_core::session::{self, GroupsRefused, Standing};
+use toolgate_store::rows::SessionRow;
+use uuid::Uuid;
+
+use crate::error::{ApiError, ApiResult};
+use crate::gateway::record::{self, Asker};
+use crate::gateway::resolve::insufficient_groups;
+use crate::gateway::world::ProjectState;
+use crate::state::App;
+
+/// A session that a request may use.
+pub struct Entered {
+    /// The session as it was read.
+    pub row: SessionRow,
+    /// The groups to ask for: the session's, or those of them that the request names. `None` is "absent".
+    pub groups: Option<Vec<String>>,
+    /// The session's context with the request's over it.
+    pub context: Option<CallContext>,
+}
+
+/// Why a request may not use a session.
+pub struct Turned {
+    /// The problem to answer with.
+    pub answer: ApiError,
+    session: Uuid,
+    state: String,
+    requested: Vec<String>,
+    missing: Vec<String>,
+}
+
+impl Turned {
+    /// Completes the record of the refusal.
+    #[must_use]
+    pub fn record(&self, mut record: AuditRecord) -> AuditRecord {
+        record.session_id = Some(self.session);
+        record.requested_groups.clone_from(&self.requested);
+        record.missing_groups.clone_from(&self.missing);
+        record.state_before.clone_from(&self.state);
+        record::ended(record, AuditOutcome::Denied, Some(self.answer.code()))
+    }
+
+    /// The problem, with the record's id.
+    #[must_use]
+    pub fn answer(self, id: CallId) -> ApiError {
+        self.answer.call_id(id)
+    }
+}
+
+/// Reads the session that a request names and checks that it may be used: it is the asker's own, it lives, its groups are
+/// still granted, and the request does not widen them. The one read of the database that a call in a session costs.
+///
+/// # Errors
+/// The outer error: the database does not answer. The inner one: the request is to be refused, and recorded.
+pub async fn enter(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    id: Uuid,
+    group: Option<Vec<String>>,
+    context: Option<&CallContext>,
+) -> ApiResult<Result<Entered, Box<Turned>>> {
+    let row = app.store.session(project.row.uid, SessionId(id)).await?;
+    let own = row.filter(|row| row.principal == PrincipalRef::from(asker.principal));
+    let Some(row) = own else {
+        return Ok(Err(Box::new(Turned {
+            answer: not_found(id),
+            session: id,
+            state: UNDEFINED_STATE.to_owned(),
+            requested: groups::requested(group.as_deref()).to_vec(),
+            missing: Vec::new(),
+        })));
+    };
+    let asked = groups::requested(group.as_deref().or(row.groups.as_deref())).to_vec();
+    let turned = |row: SessionRow, answer, missing| {
+        Ok(Err(Box::new(Turned {
+            answer,
+            session: id,
+            state: row.state,
+            requested: asked,
+            missing,
+        })))
+    };
+    match session::standing(row.expires_at, row.ended_at, app.clock.now()) {
+        Standing::Living => {}
+        standing => return turned(row, gone(standing), Vec::new()),
+    }
+    match session::effective_groups(asker.granted, row.groups.as_deref(), group) {
+        Ok(groups) => Ok(Ok(Entered {
+            groups,
+            context: session::overlay(row.context.as_ref(), context),
+            row,
+        })),
+        Err(GroupsRefused { missing, .. }) if !missing.is_empty() => {
+            turned(row, insufficient_groups(missing.clone()), missing)
+        }
+        Err(GroupsRefused { outside, .. }) => turned(row, wider(outside.clone()), outside),
+    }
+}
+
+/// A session of nobody and one of somebody else are answered alike.
+pub fn not_found(id: Uuid) -> ApiError {
+    ApiError::not_found(format!("session {id}"))
+}
+
+/// The session cannot be used any more.
+pub fn gone(standing: Standing) -> ApiError {
+    let how = match standing {
+        Standing::Expired => "has expired",
+        Standing::Ended | Standing::Living => "was ended",
+    };
+    ApiError::new(
+        ErrorCode::SessionEnded,
+        format!("The session {how}. Create a new one; its `state` may be the one this session had."),
+    )
+}
+
+/// A request asks for more than its session has.
+pub fn wider(outside: Vec<String>) -> ApiError {
+    ApiError::new(
+        ErrorCode::InsufficientToolGroups,
+        format!(
+            "The session was not created with these groups: {}. A request in a session may ask for fewer groups, not for \
+             others: leave them out, or create a session with them.",
+            outside.join(", ")
+        ),
+    )
+    .missing_groups(outside)
+}

@@ -1,0 +1,218 @@
+//! The use cases of sessions: creating, finding and ending them, and using them.
+//!
+//! The gateway keeps a session's state; the caller only names the session. The state moves in the transaction that completes
+//! a call (`call`), by a compare-and-set on the session's version.
+
+pub mod entering;
+
+use chrono::TimeDelta;
+use serde_json::{Map, Value, json};
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::{AuditAction, AuditOutcome};
+use toolgate_api::sessions::CreateSession;
+use toolgate_core::ids::{CallId, SessionId};
+use toolgate_core::principal::PrincipalRef;
+use toolgate_core::redact;
+use toolgate_core::session;
+use toolgate_store::StoreError;
+use toolgate_store::rows::{
+    Completion, Opening, RecordSeq, SessionAdmission, SessionEnd, SessionLimits, SessionRow,
+};
+use uuid::Uuid;
+
+pub use self::entering::{Entered, Turned, enter, gone, not_found, wider};
+use super::available::{self, Available, Question};
+use super::observe;
+use super::record::{self, Asker};
+use super::world::ProjectState;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// How long an expired session can still be read.
+pub const KEPT: TimeDelta = TimeDelta::days(30);
+
+/// Creates a session; it, and what it can call now. The request's texts were checked before.
+pub async fn create(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    request: CreateSession,
+) -> ApiResult<(SessionRow, Available)> {
+    let details = json!({
+        "operation": "create",
+        "label": request.label,
+        "expires_in_s": request.expires_in_s.unwrap_or(session::DEFAULT_LIFETIME_S),
+    });
+    let session = SessionId(app.clock.new_id());
+    let question = Question {
+        action: AuditAction::Session,
+        group: request.group.clone(),
+        state: request.state.as_deref(),
+        session_id: None,
+        context: request.context.as_ref(),
+        arguments: details.as_object().map(redact::redact),
+    };
+    let (available, mut opening) = available::ask(app, project, asker, question).await?;
+    let at = opening.record.at;
+    let row = SessionRow {
+        id: session,
+        project: project.row.uid,
+        principal: PrincipalRef::from(asker.principal),
+        principal_name: asker.principal.name.clone(),
+        label: request.label.map(|label| label.trim().to_owned()),
+        groups: request.group,
+        context: request.context,
+        state: available.availability.state.clone(),
+        version: 1,
+        created_at: at,
+        moved_at: at,
+        expires_at: session::expiry(at, request.expires_in_s).ok_or_else(lifetime)?,
+        ended_at: None,
+    };
+    opening.record.session_id = Some(session.0);
+    let admission = recorded(app, opening, &row.state, || async {
+        let limits = SessionLimits {
+            per_project: app.config.limits.max_sessions_per_project,
+            per_principal: app.config.limits.max_sessions_per_principal,
+        };
+        match app.store.create_session(&row, limits).await {
+            Ok(SessionAdmission::Created) => Ok(()),
+            Ok(SessionAdmission::ProjectFull) => Err(full("This project has")),
+            Ok(SessionAdmission::PrincipalFull) => Err(full("You have")),
+            // Deleted since the request began.
+            Err(StoreError::NotFound { .. }) => {
+                Err(ApiError::not_found(format!("project \"{}\"", project.row.id)))
+            }
+            Err(error) => Err(error.into()),
+        }
+    });
+    match admission.await {
+        Ok(()) => Ok((row, available)),
+        Err(error) => {
+            // It may be there without its record: then nobody was told of it, and nobody shall use it.
+            if error.code() == ErrorCode::AuditUnavailable
+                && let Err(cause) = app.store.end_session(row.project, row.id, None, at).await
+            {
+                tracing::warn!(session = %row.id, %cause, "a session that is not in the record could not be ended");
+            }
+            Err(error)
+        }
+    }
+}
+
+/// A session that its reader may see: the reader's own, or any when the reader may read the record.
+pub async fn find(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    id: Uuid,
+    sees_all: bool,
+) -> ApiResult<SessionRow> {
+    app.store
+        .session(project.row.uid, SessionId(id))
+        .await?
+        .filter(|row| sees_all || row.principal == PrincipalRef::from(asker.principal))
+        .ok_or_else(|| not_found(id))
+}
+
+/// Ends a session that was found, and records it. One that was ended before stays as it is.
+pub async fn end(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    row: &SessionRow,
+    expected_version: Option<i64>,
+) -> ApiResult<()> {
+    if row.ended_at.is_some() {
+        return Ok(());
+    }
+    let id = CallId(app.clock.new_id());
+    let at = app.clock.now();
+    let mut record = record::decided(id, at, AuditAction::Session, asker, project.snapshot.version());
+    record.session_id = Some(row.id.0);
+    record.state_before.clone_from(&row.state);
+    record.arguments = Some(redact::redact(&Map::from_iter([(
+        "operation".to_owned(),
+        Value::from("end"),
+    )])));
+    let opening = Opening {
+        project: project.row.uid,
+        record,
+    };
+    recorded(app, opening, &row.state, || async {
+        match app
+            .store
+            .end_session(row.project, row.id, expected_version, at)
+            .await?
+        {
+            SessionEnd::Before => Ok(()),
+            SessionEnd::Ended => {
+                observe::left_state(app, project, &row.state, at - row.moved_at);
+                Ok(())
+            }
+            SessionEnd::NotThere => Err(not_found(row.id.0)),
+            SessionEnd::Moved(version) => Err(ApiError::new(
+                ErrorCode::PreconditionFailed,
+                format!("The session has moved since you read it; its ETag is now \"v{version}\"."),
+            )),
+        }
+    })
+    .await
+}
+
+/// Does something between an open record and its completion.
+async fn recorded<F, W>(app: &App, opening: Opening, state: &str, work: W) -> ApiResult<()>
+where
+    W: FnOnce() -> F,
+    F: Future<Output = ApiResult<()>>,
+{
+    let id = CallId(opening.record.id);
+    let project = opening.project;
+    let started = opening.record.at;
+    let opened: RecordSeq = app
+        .records
+        .open(opening)
+        .await
+        .map_err(|error| record::audit_unavailable(app, &error))?;
+    let outcome = work().await;
+    let code = outcome.as_ref().err().map(ApiError::code);
+    let completion = Completion {
+        project,
+        id,
+        record: opened,
+        outcome: if code.is_none() {
+            AuditOutcome::Succeeded
+        } else {
+            AuditOutcome::Failed
+        },
+        code,
+        state_before: state.to_owned(),
+        state_after: state.to_owned(),
+        duration_ms: (app.clock.now() - started).num_milliseconds().max(0),
+        usage: None,
+        session: None,
+        settlement: None,
+    };
+    app.records
+        .complete(completion)
+        .await
+        .map_err(|error| record::audit_unavailable(app, &error))?;
+    outcome.map_err(|error| error.call_id(id))
+}
+
+fn full(who: &str) -> ApiError {
+    ApiError::new(
+        ErrorCode::TooManySessions,
+        format!("{who} as many living sessions as allowed. End some (DELETE), or wait until they expire."),
+    )
+}
+
+fn lifetime() -> ApiError {
+    ApiError::new(
+        ErrorCode::InvalidRequest,
+        format!(
+            "`expires_in_s` must be from 1 to {} seconds.",
+            session::MAX_LIFETIME_S
+        ),
+    )
+}

@@ -1,0 +1,174 @@
+//! The use case "change a project's settings": check, commit, load.
+
+use toolgate_api::settings::{AlertThresholds, ProjectSettings};
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::source;
+use toolgate_executors::EgressPolicy;
+use toolgate_executors::egress::parse_exact;
+use toolgate_store::StoreError;
+use toolgate_store::rows::Replacement;
+
+use super::world::ProjectState;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// The longest address.
+const MAX_URL: usize = 2048;
+/// The largest threshold of an alert.
+const MAX_THRESHOLD: u32 = 1_000_000;
+
+/// Replaces the settings; their new revision. `expected` is the revision they were made from, if it matters.
+pub async fn replace(
+    app: &App,
+    project: &ProjectState,
+    settings: &ProjectSettings,
+    expected: Option<i64>,
+    author: &str,
+) -> ApiResult<i64> {
+    let errors = faults(settings, &app.egress);
+    if !errors.is_empty() {
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            "The settings cannot be like this; nothing was stored. `errors` names each fault.",
+        )
+        .errors(errors));
+    }
+    let replacement = Replacement {
+        value: settings,
+        expected,
+        author,
+    };
+    let outcome = app
+        .store
+        .put_settings(project.row.uid, &replacement, app.clock.now())
+        .await;
+    app.world.refresh().await?;
+    match outcome {
+        Err(StoreError::VersionConflict) => Err(ApiError::new(
+            ErrorCode::PreconditionFailed,
+            "The settings have changed since you read them. Read them again and merge.",
+        )),
+        Err(StoreError::NotFound { .. }) => {
+            Err(ApiError::not_found(format!("project \"{}\"", project.row.id)))
+        }
+        other => Ok(other?),
+    }
+}
+
+/// Every fault, with its place.
+fn faults(settings: &ProjectSettings, egress: &EgressPolicy) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    if let Some(url) = &settings.agent_endpoint {
+        faults.extend(url_fault("/agent_endpoint", url, egress));
+    }
+    if let Some(webhook) = &settings.webhook {
+        faults.extend(url_fault("/webhook/url", &webhook.url, egress));
+        if !source::is_name(&webhook.secret) {
+            faults.push(
+                Diagnostic::error(
+                    "the name of a secret has 1-128 letters, digits and _, and begins with no digit",
+                )
+                .at_pointer("/webhook/secret"),
+            );
+        }
+    }
+    faults.extend(threshold_faults(&settings.alerts));
+    faults
+}
+
+/// Which rule an address breaks, if any.
+fn url_fault(pointer: &str, text: &str, egress: &EgressPolicy) -> Option<Diagnostic> {
+    let fault = |message: String| Some(Diagnostic::error(message).at_pointer(pointer));
+    if text.len() > MAX_URL {
+        return fault(format!("the address has more than {MAX_URL} bytes"));
+    }
+    let url = match parse_exact(text) {
+        Ok(url) => url,
+        Err(error) => return fault(error.to_string()),
+    };
+    if url.fragment().is_some() {
+        return fault("an address that is sent to has no fragment (`#...`)".to_owned());
+    }
+    egress
+        .permits(&url)
+        .err()
+        .and_then(|error| fault(error.to_string()))
+}
+
+fn threshold_faults(alerts: &AlertThresholds) -> impl Iterator<Item = Diagnostic> {
+    let rows = [
+        ("window_s", alerts.window_s, 10, 86_400),
+        (
+            "escalation_attempts",
+            alerts.escalation_attempts,
+            0,
+            MAX_THRESHOLD,
+        ),
+        (
+            "invalid_transitions",
+            alerts.invalid_transitions,
+            0,
+            MAX_THRESHOLD,
+        ),
+        ("key_addresses", alerts.key_addresses, 0, MAX_THRESHOLD),
+        ("first_group_use", alerts.first_group_use, 0, 1),
+        (
+            "calls_after_wide_grant",
+            alerts.calls_after_wide_grant,
+            0,
+            MAX_THRESHOLD,
+        ),
+        (
+            "refused_credentials",
+            alerts.refused_credentials,
+            0,
+            MAX_THRESHOLD,
+        ),
+    ];
+    rows.into_iter()
+        .filter(|&(_, value, least, most)| !(least..=most).contains(&value))
+        .map(|(name, _, least, most)| {
+            Diagnostic::error(format!("must be from {least} to {most}")).at_pointer(format!("/alerts/{name}"))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use rstest::rstest;
+    use serde_json::json;
+
+    use super::*;
+
+    fn egress() -> EgressPolicy {
+        EgressPolicy::parse(&[
+            "https://agent.example.com".to_owned(),
+            "http://127.0.0.1:9".to_owned(),
+        ])
+        .expect("a policy")
+    }
+
+    #[rstest]
+    #[case::nothing(json!({}), &[])]
+    #[case::listed(json!({"agent_endpoint": "https://agent.example.com/run?x=1"}), &[])]
+    #[case::http(json!({"agent_endpoint": "http://127.0.0.1:9/run"}), &[])]
+    #[case::unlisted(json!({"agent_endpoint": "https://evil.example/run"}), &[("/agent_endpoint", "not on the egress allow-list")])]
+    #[case::user(json!({"agent_endpoint": "https://u:p@agent.example.com/"}), &[("/agent_endpoint", "user information")])]
+    #[case::fragment(json!({"agent_endpoint": "https://agent.example.com/#x"}), &[("/agent_endpoint", "fragment")])]
+    #[case::no_url(json!({"agent_endpoint": "agent"}), &[("/agent_endpoint", "cannot be read")])]
+    #[case::hook(
+        json!({"webhook": {"url": "ftp://x.example", "secret": "9 lives"}, "alerts": {"window_s": 9, "first_group_use": 2}}),
+        &[("/webhook/url", "scheme"), ("/webhook/secret", "name of a secret"), ("/alerts/window_s", "from 10"), ("/alerts/first_group_use", "to 1")]
+    )]
+    fn every_fault_is_named_with_its_place(
+        #[case] settings: serde_json::Value,
+        #[case] expected: &[(&str, &str)],
+    ) {
+        let settings: ProjectSettings = serde_json::from_value(settings).expect("settings");
+        let found = faults(&settings, &egress());
+        assert_eq!(found.len(), expected.len(), "{found:?}");
+        for (fault, (pointer, says)) in found.iter().zip(expected) {
+            assert_eq!(fault.pointer.as_deref(), Some(*pointer));
+            assert!(fault.message.contains(says), "{fault:?}");
+        }
+    }
+}

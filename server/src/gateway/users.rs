@@ -1,0 +1,282 @@
+//! Creating, changing and deleting users, and their passwords.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Value, json};
+use toolgate_api::users::UpdateUser;
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::ids::UserId;
+use toolgate_core::principal::PrincipalRef;
+use toolgate_store::StoreError;
+use toolgate_store::rows::{Opening, UserChange, UserRow};
+
+use super::access::{self, Actor, Place};
+use super::world::World;
+use crate::auth::password::{self, MAX_PASSWORD_BYTES, PasswordError};
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// The fewest characters of a password that a person chooses.
+const SHORTEST_PASSWORD: usize = 12;
+
+/// A password that was chosen or made.
+pub struct NewPassword {
+    /// What to store.
+    pub hash: String,
+    /// What was made, to be shown once; `None` when it was chosen.
+    pub generated: Option<SecretString>,
+}
+
+/// What is wrong with a user name, if anything.
+#[must_use]
+pub fn check_username(name: &str) -> Option<Diagnostic> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'+' | b'@');
+    let valid = (1..=64).contains(&name.len())
+        && name.bytes().all(plain)
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric());
+    (!valid).then(|| {
+        Diagnostic::error(
+            "a user name has 1-64 letters, digits, '.', '_', '-', '+' and '@', and starts with a letter or a digit",
+        )
+        .at_pointer("/username")
+    })
+}
+
+/// What is wrong with a name for people, if anything.
+#[must_use]
+pub fn check_display_name(name: Option<&str>) -> Option<Diagnostic> {
+    let name = name?;
+    let valid = name.chars().count() <= 100 && !name.chars().any(char::is_control);
+    (!valid).then(|| {
+        Diagnostic::error("a name has at most 100 characters and no control characters")
+            .at_pointer("/display_name")
+    })
+}
+
+/// What is wrong with a chosen password, if anything.
+#[must_use]
+pub fn check_password(password: Option<&str>, pointer: &str) -> Option<Diagnostic> {
+    let password = password?;
+    let valid = password.chars().count() >= SHORTEST_PASSWORD && password.len() <= MAX_PASSWORD_BYTES;
+    (!valid).then(|| {
+        Diagnostic::error("a password has 12 characters to 1024 bytes").at_pointer(pointer.to_owned())
+    })
+}
+
+/// 422 with every fault, if there is any.
+pub fn refuse(faults: impl IntoIterator<Item = Option<Diagnostic>>) -> ApiResult<()> {
+    let faults: Vec<Diagnostic> = faults.into_iter().flatten().collect();
+    if faults.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        ErrorCode::InvalidRequest,
+        "This cannot be stored like this; `errors` names every fault.",
+    )
+    .errors(faults))
+}
+
+/// Hashes the given password, or makes one.
+pub async fn new_password(app: &App, given: Option<String>) -> ApiResult<NewPassword> {
+    let (password, generated) = match given {
+        Some(given) => (SecretString::from(given), None),
+        None => {
+            let made = password::generate_password().map_err(|error| ApiError::internal(&error))?;
+            (made.clone(), Some(made))
+        }
+    };
+    let hash = app.passwords.hash(password).await?;
+    Ok(NewPassword { hash, generated })
+}
+
+impl From<PasswordError> for ApiError {
+    fn from(error: PasswordError) -> Self {
+        match error {
+            PasswordError::Busy => Self::new(
+                ErrorCode::Unavailable,
+                "Too many people sign in at once. Try again shortly.",
+            )
+            .retry_after(1),
+            other => Self::internal(&other),
+        }
+    }
+}
+
+impl NewPassword {
+    /// What was made, for the one answer that shows it.
+    #[must_use]
+    pub fn shown(&self) -> Option<String> {
+        self.generated
+            .as_ref()
+            .map(|made| made.expose_secret().to_owned())
+    }
+}
+
+/// Creates a user.
+pub async fn create(app: &App, row: &UserRow) -> ApiResult<Arc<UserRow>> {
+    match app.store.create_user(row).await {
+        Ok(_) => {}
+        Err(StoreError::Conflict { .. }) => {
+            return Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!(
+                    "There is a user \"{}\" already. Choose another name.",
+                    row.username
+                ),
+            ));
+        }
+        Err(error) => return Err(error.into()),
+    }
+    app.world.refresh().await?;
+    find(&app.world.now(), row.id)
+}
+
+/// A user of the directory.
+pub fn find(world: &World, id: UserId) -> ApiResult<Arc<UserRow>> {
+    let user = world.directory.user(id).cloned();
+    user.ok_or_else(|| ApiError::not_found(format!("user {id}")))
+}
+
+/// The user as the database has it now, after `precondition` has agreed with it.
+async fn fresh(
+    app: &App,
+    id: UserId,
+    precondition: impl Fn(&UserRow) -> ApiResult<()>,
+) -> ApiResult<(Arc<World>, Arc<UserRow>)> {
+    app.world.refresh().await?;
+    let world = app.world.now();
+    let user = find(&world, id)?;
+    precondition(&user)?;
+    Ok((world, user))
+}
+
+/// Changes a user.
+pub async fn update(
+    app: &Arc<App>,
+    actor: Actor<'_>,
+    id: UserId,
+    request: UpdateUser,
+    precondition: impl Fn(&UserRow) -> ApiResult<()>,
+) -> ApiResult<Arc<UserRow>> {
+    let (world, user) = fresh(app, id, precondition).await?;
+    let is_disabled = user.disabled_at.is_some();
+    let change = UserChange {
+        display_name: request.display_name.map(|name| {
+            let name = name.trim().to_owned();
+            (!name.is_empty()).then_some(name)
+        }),
+        disabled_at: request
+            .disabled
+            .filter(|&disabled| disabled != is_disabled)
+            .map(|disabled| disabled.then(|| app.clock.now())),
+        system_admin: request.system_admin.filter(|&admin| admin != user.system_admin),
+    };
+    let concerns_access = change.disabled_at.is_some() || change.system_admin.is_some();
+    if !concerns_access && change.display_name.is_none() {
+        return Ok(user);
+    }
+    let openings = match concerns_access {
+        true => openings(
+            app,
+            actor,
+            &world,
+            &user,
+            json!({
+                "change": "user",
+                "disabled": change.disabled_at.map(|at| at.is_some()),
+                "system_admin": change.system_admin,
+            }),
+        ),
+        false => Vec::new(),
+    };
+    tracing::info!(
+        user = %id, by = %actor.identity.principal.id, disabled = ?change.disabled_at, system_admin = ?change.system_admin,
+        "a user is changed"
+    );
+    let (store, revision) = (app.store.clone(), user.revision);
+    access::carry_out(app, openings, async move {
+        let changed = store.update_user(id, revision, &change).await;
+        changed.map_err(changed_meanwhile)
+    })
+    .await?;
+    find(&app.world.now(), id)
+}
+
+/// Deletes a user with all grants.
+pub async fn delete(
+    app: &Arc<App>,
+    actor: Actor<'_>,
+    id: UserId,
+    precondition: impl Fn(&UserRow) -> ApiResult<()>,
+) -> ApiResult<()> {
+    let (world, user) = fresh(app, id, precondition).await?;
+    let openings = openings(
+        app,
+        actor,
+        &world,
+        &user,
+        json!({"change": "user", "deleted": true}),
+    );
+    tracing::info!(user = %id, by = %actor.identity.principal.id, "a user is deleted");
+    let (store, revision) = (app.store.clone(), user.revision);
+    access::carry_out(app, openings, async move {
+        let deleted = store.delete_user(id, revision).await;
+        deleted.map_err(changed_meanwhile)
+    })
+    .await
+}
+
+/// Replaces a user's password and ends the user's sign-ins.
+pub async fn set_password(app: &App, by: &str, id: UserId, hash: &str) -> ApiResult<()> {
+    let found = app.store.set_password(id, hash).await?;
+    app.world.refresh().await?;
+    if !found {
+        return Err(ApiError::not_found(format!("user {id}")));
+    }
+    tracing::info!(user = %id, by, "password replaced");
+    Ok(())
+}
+
+/// A record for every project where the user holds something, because what is held there changes.
+fn openings(
+    app: &App,
+    actor: Actor<'_>,
+    world: &Arc<World>,
+    user: &UserRow,
+    mut what: Value,
+) -> Vec<Opening> {
+    let now = app.clock.now();
+    if let Value::Object(object) = &mut what {
+        let principal = PrincipalRef::user(user.id).to_string();
+        object.insert("principal".to_owned(), json!(principal));
+        object.insert("principal_name".to_owned(), json!(user.username));
+    }
+    let concerned: HashSet<_> = world.directory.projects_of(user.id).collect();
+    let projects = world
+        .projects()
+        .filter(|project| concerned.contains(&project.row.uid));
+    projects
+        .filter_map(|project| {
+            let place = Place {
+                world: Arc::clone(world),
+                project: Arc::clone(project),
+                grant: actor.identity.grant(&world.directory, &project.row, now)?,
+                now,
+            };
+            Some(access::opening(app, &place, actor, &what))
+        })
+        .collect()
+}
+
+fn changed_meanwhile(error: StoreError) -> ApiError {
+    match error {
+        StoreError::VersionConflict => ApiError::new(
+            ErrorCode::PreconditionFailed,
+            "Somebody else has changed this user meanwhile. Read it again and merge.",
+        ),
+        StoreError::NotFound { .. } => ApiError::not_found("such user"),
+        other => other.into(),
+    }
+}

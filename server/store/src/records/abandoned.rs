@@ -1,0 +1,131 @@
+//! What servers that died have left behind.
+
+use crate::Store;
+use crate::db::{Db, execute, writing};
+use crate::error::Result;
+use crate::records::chain::{Head, StoredHead, last_entry};
+use crate::records::entry::{CompletionEntry, Hash};
+
+/// What was found and done.
+pub(super) struct Closed {
+    /// The closer's chain, with what was added to it.
+    pub(super) head: Head,
+    /// How many records were closed.
+    pub(super) records: u64,
+}
+
+/// Closes the open records of every other server that was not heard of since `alive_after`, and those in `orphans`, by
+/// entries in the chain of `me`; all in one transaction. What the dead had claimed without opening a record never ran and
+/// is free again.
+pub(super) async fn close(
+    store: &Store,
+    mut me: Head,
+    orphans: &[i64],
+    alive_after: i64,
+    at: i64,
+) -> Result<Closed> {
+    // A SQLite file has one server, so every other one is dead.
+    let alive_after = match store.db() {
+        Db::Lite(_) => i64::MAX,
+        Db::Pg(_) => alive_after,
+    };
+    writing!(store, |tx| {
+        // One probe of the primary key for each chain that has nothing open.
+        let mut open: Vec<(i64, String)> = sqlx::query_as(
+            "SELECT r.seq, r.state_before FROM chains c CROSS JOIN records r
+             WHERE c.number <> $1 AND c.heartbeat_at < $2
+               AND r.seq > c.number * 1099511627776 + c.settled_position
+               AND r.seq < (c.number + 1) * 1099511627776
+               AND r.outcome = 'open'
+               AND NOT EXISTS (SELECT 1 FROM completions d WHERE d.record_seq = r.seq)
+             ORDER BY r.seq",
+        )
+        .bind(me.chain)
+        .bind(alive_after)
+        .fetch_all(&mut *tx)
+        .await?;
+        for orphan in orphans {
+            let found: Option<(i64, String)> = sqlx::query_as(
+                "SELECT r.seq, r.state_before FROM records r WHERE r.seq = $1
+                   AND NOT EXISTS (SELECT 1 FROM completions d WHERE d.record_seq = r.seq)",
+            )
+            .bind(*orphan)
+            .fetch_optional(&mut *tx)
+            .await?;
+            open.extend(found);
+        }
+        for (record, state) in &open {
+            let (seq, hash) = interrupted(*record, state, at, &me);
+            execute!(
+                tx,
+                "INSERT INTO completions (record_seq, seq, outcome, code, state_after, state_conflict, closed_at, hash)
+                 VALUES ($1, $2, 'interrupted', 'interrupted', $3, $4, $5, $6)",
+                *record,
+                seq,
+                state.as_str(),
+                false,
+                at,
+                hash.as_slice(),
+            );
+            me = me.then(hash);
+        }
+        // From here on a missing tail of theirs is noticed.
+        let ended: Vec<StoredHead> = sqlx::query_as(
+            "SELECT number, head_position, head_hash, settled_position FROM chains
+             WHERE number <> $1 AND heartbeat_at < $2 AND (ended_at IS NULL OR settled_position < head_position)",
+        )
+        .bind(me.chain)
+        .bind(alive_after)
+        .fetch_all(&mut *tx)
+        .await?;
+        for stored in ended {
+            let last = last_entry!(tx, stored);
+            let stored = stored.advanced_to(last);
+            execute!(
+                tx,
+                "UPDATE chains SET head_position = $2, head_hash = $3, settled_position = $2, ended_at = COALESCE(ended_at, $4)
+                 WHERE number = $1",
+                stored.number,
+                stored.head_position,
+                stored.head_hash.as_slice(),
+                at,
+            );
+        }
+        execute!(
+            tx,
+            "DELETE FROM idempotency_claims
+             WHERE status IS NULL
+               AND (instance IS NULL
+                    OR instance NOT IN (SELECT instance FROM chains WHERE number = $1 OR heartbeat_at >= $2))
+               AND NOT EXISTS (
+                   SELECT 1 FROM records
+                   WHERE records.project_uid = idempotency_claims.project_uid
+                     AND records.id = idempotency_claims.call_id
+               )",
+            me.chain,
+            alive_after,
+        );
+        Closed {
+            head: me,
+            records: open.len() as u64,
+        }
+    })
+    .await
+}
+
+/// The place and the hash of an `interrupted` completion after `head`.
+fn interrupted(record_seq: i64, state: &str, at: i64, head: &Head) -> (i64, Hash) {
+    let seq = head.next();
+    let entry = CompletionEntry {
+        record_seq,
+        seq,
+        outcome: "interrupted",
+        code: Some("interrupted"),
+        state_after: state,
+        state_conflict: false,
+        duration_ms: None,
+        closed_at: Some(at),
+        usage: None,
+    };
+    (seq, entry.hash(&head.hash))
+}

@@ -1,0 +1,482 @@
+//! Questions to an agent: the tools in three formats, and the way to an agent and back.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::post;
+use futures_util::stream;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use tokio::sync::oneshot;
+
+use crate::support::{Answer, Client, TestApp, serve};
+
+const PATH: &str = "/projects/demo/agent-requests";
+const WORKFLOW: &str = include_str!("../../../openapi/examples/session-workflow.yaml");
+
+/// The example tools in `demo`; questions go to `endpoint`, if there is one.
+async fn with_agent(endpoint: Option<&str>) -> TestApp {
+    let origin = endpoint.map(|url| url[..url.rfind('/').expect("a path")].to_owned());
+    let mut allowed = "https://tools.example.com".to_owned();
+    if let Some(origin) = origin {
+        allowed.push(',');
+        allowed.push_str(&origin);
+    }
+    let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &allowed)]).await;
+    let admin = app.demo().await;
+    admin.upload("/projects/demo/tools", WORKFLOW).await.expect(201);
+    if let Some(url) = endpoint {
+        let request = admin
+            .request(Method::PUT, "/projects/demo/settings")
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::IF_MATCH, "*")
+            .body(Body::from(json!({"agent_endpoint": url}).to_string()))
+            .unwrap();
+        admin.send(request).await.expect(200);
+    }
+    app
+}
+
+/// An agent that answers as `answer` says; what it was sent is kept.
+async fn agent<F, R>(answer: F) -> (String, Arc<Mutex<Vec<(HeaderMap, Value)>>>)
+where
+    F: Fn() -> R + Clone + Send + Sync + 'static,
+    R: IntoResponse,
+{
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&seen);
+    let handler = move |headers: HeaderMap, axum::Json(body): axum::Json<Value>| {
+        kept.lock().expect("no panic").push((headers, body));
+        let answer = answer().into_response();
+        async move { answer }
+    };
+    let base = serve(Router::new().route("/run", post(handler))).await;
+    (format!("{base}/run"), seen)
+}
+
+fn events(parts: &'static [&'static str]) -> Response {
+    let parts = stream::iter(
+        parts
+            .iter()
+            .map(|part| Ok::<_, Infallible>(Bytes::from_static(part.as_bytes()))),
+    );
+    (
+        [(header::CONTENT_TYPE, "text/event-stream")],
+        Body::from_stream(parts),
+    )
+        .into_response()
+}
+
+fn names(answer: &Value, pointer: &str) -> Vec<String> {
+    answer["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool.pointer(pointer).unwrap().as_str().unwrap().to_owned())
+        .collect()
+}
+
+async fn last_record(client: &Client<'_>) -> Value {
+    client
+        .get("/projects/demo/audit?action=agent_request&limit=1")
+        .await
+        .expect(200)
+        .json()["items"][0]
+        .clone()
+}
+
+#[tokio::test]
+async fn without_an_agent_the_answer_is_the_tools_in_the_asked_format() {
+    let app = with_agent(None).await;
+    let admin = app.admin().await;
+    let body = json!({"question": "What entities are connected to Company X?", "group": ["read-only", "knowledge"], "state": "undefined"});
+    let plain = admin.post(PATH, &body).await.expect(200).json();
+    let rows = [
+        ("mcp", "/name", "/inputSchema/type"),
+        ("anthropic", "/name", "/input_schema/type"),
+        ("openai", "/function/name", "/function/parameters/type"),
+    ];
+    for (format, name, schema) in rows {
+        let answer = admin
+            .post(&format!("{PATH}?format={format}"), &body)
+            .await
+            .expect(200)
+            .json();
+        assert_eq!(answer["format"], format);
+        assert_eq!(names(&answer, name), ["knowledge-query", "text-completion"]);
+        assert_eq!(names(&answer, schema), ["object", "object"]);
+        assert_eq!(answer["requested_groups"], json!(["knowledge", "read-only"]));
+        assert_eq!(answer["group"], body["group"]);
+        assert_eq!(
+            (
+                &answer["available"],
+                &answer["filtered_by_group"],
+                &answer["filtered_by_state"]
+            ),
+            (&json!(2), &json!(2), &json!(1))
+        );
+        assert_eq!(answer["question"], body["question"]);
+        assert_eq!(answer["state"], "undefined");
+        if format == "mcp" {
+            assert_eq!(answer["tools"], plain["tools"], "mcp is the default");
+        }
+    }
+    admin
+        .post(&format!("{PATH}?format=xml"), &body)
+        .await
+        .problem(400, "malformed_request");
+    let record = last_record(&admin).await;
+    assert_eq!(record["outcome"], "succeeded");
+    assert_eq!(record["requested_groups"], json!(["knowledge", "read-only"]));
+}
+
+#[tokio::test]
+async fn history_comes_back_as_it_came() {
+    let app = with_agent(None).await;
+    let admin = app.admin().await;
+    // Members in their own order, unknown ones, null, nesting: all of it is the agent's business.
+    let history = r#"[{"zeta":1,"thought":"t","action":"knowledge-query","arguments":{"b":"10","a":null},"observation":"o \"q\" é"},{},{"step_type":"plan","plan":[{"goal":"g","n":1.5}],"thought":null}]"#;
+    let body = format!(r#"{{"question":"?","history":{history}}}"#);
+    let answer = admin
+        .body(Method::POST, PATH, "application/json", body)
+        .await
+        .expect(200);
+    assert!(
+        answer.text().contains(&format!("\"history\":{history}")),
+        "{}",
+        answer.text()
+    );
+    for (given, there) in [
+        (json!({"question": "?"}), None),
+        (json!({"question": "?", "history": []}), Some(json!([]))),
+    ] {
+        let answer = admin.post(PATH, &given).await.expect(200).json();
+        assert_eq!(answer.get("history").cloned(), there);
+        assert_eq!(answer.get("group"), None, "absent stays absent");
+    }
+    let answer = admin
+        .post(PATH, &json!({"question": "?", "group": []}))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!((&answer["group"], &answer["tools"]), (&json!([]), &json!([])));
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_refused() {
+    let app = with_agent(None).await;
+    let admin = app.admin().await;
+    let agent = app.key(&admin, "demo", "agent", &["read-only"]).await;
+    let problem = agent
+        .post(PATH, &json!({"question": "?", "plan": "first this"}))
+        .await
+        .problem(422, "invalid_request");
+    assert_eq!(problem["errors"][0]["pointer"], "/plan", "{problem}");
+    assert!(problem["errors"][0]["hint"].as_str().unwrap().contains("group"));
+    for (body, status, code) in [
+        (json!({}), 422, "invalid_request"),
+        (json!({"question": ""}), 422, "invalid_request"),
+        (json!({"question": "q".repeat(32_769)}), 422, "invalid_request"),
+        (
+            json!({"question": "?", "history": vec![json!({}); 1001]}),
+            422,
+            "invalid_request",
+        ),
+        (json!({"question": "?", "history": [1]}), 422, "invalid_request"),
+        (json!({"question": "?", "nonsense": 1}), 422, "invalid_request"),
+        (
+            json!({"question": "?", "group": ["write"]}),
+            403,
+            "insufficient_tool_groups",
+        ),
+        (json!({"question": "?"}), 403, "insufficient_tool_groups"),
+    ] {
+        agent.post(PATH, &body).await.problem(status, code);
+    }
+    let record = last_record(&admin).await;
+    assert_eq!(
+        (&record["outcome"], &record["missing_groups"]),
+        (&json!("denied"), &json!(["default"]))
+    );
+    agent
+        .body(Method::POST, PATH, "text/plain", "{}".to_owned())
+        .await
+        .problem(415, "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn in_a_session_its_state_and_groups_are_used_and_not_moved() {
+    let app = with_agent(None).await;
+    let admin = app.admin().await;
+    let session = admin
+        .post(
+            "/projects/demo/sessions",
+            &json!({"group": ["advanced", "write"], "state": "analysis"}),
+        )
+        .await
+        .expect(201)
+        .json();
+    let answer = admin
+        .post(PATH, &json!({"question": "?", "session_id": session["id"]}))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(names(&answer, "/name"), ["complex-analysis", "graph-update"]);
+    assert_eq!(answer["session"], json!({"id": session["id"], "version": 1}));
+    assert_eq!(answer["state"], "analysis");
+    assert_eq!(last_record(&admin).await["session_id"], session["id"]);
+    let both = json!({"question": "?", "session_id": session["id"], "state": "results"});
+    let problem = admin.post(PATH, &both).await.problem(422, "invalid_request");
+    assert_eq!(problem["errors"][0]["pointer"], "/state");
+}
+
+#[tokio::test]
+async fn an_agents_events_are_passed_on_as_they_are() {
+    let (url, seen) = agent(|| {
+        events(&[
+            ": hello\n\nid: 1\nevent: thought\nda",
+            "ta: {\"content\": \"hm\"}\r\n\r\n",
+            "data: one\ndata: two\n\nevent: answer\ndata: done\n\n",
+        ])
+    })
+    .await;
+    let app = with_agent(Some(&url)).await;
+    let admin = app.admin().await;
+    let body = json!({"question": "?", "group": ["read-only"], "history": [{"thought": "t", "own": [1]}]});
+    let answer = admin
+        .post(&format!("{PATH}?format=openai"), &body)
+        .await
+        .expect(200);
+    assert_eq!(answer.header("content-type"), "text/event-stream");
+    assert_eq!(
+        answer.text(),
+        ": hello\n\nid: 1\nevent: thought\ndata: {\"content\": \"hm\"}\n\ndata: one\ndata: two\n\nevent: answer\ndata: done\n\n"
+    );
+    let (headers, sent) = seen.lock().unwrap().remove(0);
+    assert_eq!(sent["question"], "?");
+    assert_eq!(sent["state"], "undefined");
+    assert_eq!(sent["group"], json!(["read-only"]));
+    assert_eq!(sent["history"], body["history"]);
+    assert_eq!(sent["format"], "openai");
+    assert_eq!(
+        names(&sent, "/function/name"),
+        ["knowledge-query", "text-completion"]
+    );
+    assert_eq!(
+        headers.get(header::AUTHORIZATION),
+        None,
+        "the caller's credential stays here"
+    );
+    assert_eq!(headers.get(header::COOKIE), None);
+    let record = last_record(&admin).await;
+    assert_eq!(
+        (&record["outcome"], &record["id"]),
+        (&json!("succeeded"), &sent["id"])
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_json_becomes_one_event() {
+    let (url, _) = agent(|| {
+        (
+            [(header::CONTENT_TYPE, "application/json; charset=utf-8")],
+            "{\n  \"answer\": \"a\\nb\"\n}",
+        )
+    })
+    .await;
+    let app = with_agent(Some(&url)).await;
+    let answer = app
+        .admin()
+        .await
+        .post(PATH, &json!({"question": "?"}))
+        .await
+        .expect(200);
+    assert_eq!(answer.text(), "event: answer\ndata: {\"answer\":\"a\\nb\"}\n\n");
+}
+
+#[tokio::test]
+async fn faults_before_the_answer_begins_are_problems() {
+    async fn ask(app: &TestApp) -> Answer {
+        app.admin().await.post(PATH, &json!({"question": "?"})).await
+    }
+    let gone = serve(Router::new()).await;
+    let (busy, _) = agent(|| {
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            [(header::RETRY_AFTER, "7")],
+            "no model",
+        )
+    })
+    .await;
+    let (page, _) = agent(|| axum::response::Html("<p>Hi</p>")).await;
+    let (broken, _) = agent(|| ([(header::CONTENT_TYPE, "application/json")], "{")).await;
+    for (url, code, says) in [
+        (format!("{gone}/run"), "upstream_rejected", "404"),
+        (busy, "upstream_unavailable", "no model"),
+        (page, "upstream_invalid", "event-stream"),
+        (broken, "upstream_invalid", "not valid JSON"),
+    ] {
+        let app = with_agent(Some(&url)).await;
+        let answer = ask(&app).await;
+        if code == "upstream_unavailable" {
+            assert_eq!(answer.header("retry-after"), "7");
+        }
+        let problem = answer.problem(502, code);
+        assert!(problem["detail"].as_str().unwrap().contains(says), "{problem}");
+        let record = last_record(&app.admin().await).await;
+        assert_eq!(
+            (&record["outcome"], &record["code"]),
+            (&json!("failed"), &json!(code))
+        );
+        assert_eq!(record["id"], problem["call_id"]);
+    }
+}
+
+#[tokio::test]
+async fn a_fault_after_the_answer_began_is_an_event() {
+    let (fall, falls) = oneshot::channel::<()>();
+    let falls = Arc::new(Mutex::new(Some(falls)));
+    let (url, _) = agent(move || {
+        let falls = falls.lock().expect("no panic").take();
+        let parts = stream::unfold((false, falls), |(told, falls)| async move {
+            if !told {
+                return Some((Ok(Bytes::from_static(b"data: one\n\n")), (true, falls)));
+            }
+            falls?.await.ok()?;
+            Some((Err(std::io::Error::other("the agent fell over")), (true, None)))
+        });
+        (
+            [(header::CONTENT_TYPE, "text/event-stream")],
+            Body::from_stream(parts),
+        )
+    })
+    .await;
+    let app = with_agent(Some(&url)).await;
+    let admin = app.admin().await;
+    let mut response = app.open(question(&admin)).await;
+    let request_id = response.headers()["x-request-id"]
+        .to_str()
+        .expect("text")
+        .to_owned();
+    let first = response
+        .body_mut()
+        .frame()
+        .await
+        .expect("an event")
+        .expect("no fault");
+    assert_eq!(first.into_data().expect("data"), "data: one\n\n");
+    fall.send(()).expect("the agent runs");
+
+    let rest = response
+        .into_body()
+        .collect()
+        .await
+        .expect("a whole body")
+        .to_bytes();
+    let text = std::str::from_utf8(&rest).expect("text");
+    let problem = text
+        .strip_prefix("event: error\ndata: ")
+        .unwrap_or_else(|| panic!("{text}"))
+        .trim_end();
+    let problem: Value = serde_json::from_str(problem).unwrap();
+    assert_eq!(problem["code"], "upstream_unavailable");
+    assert_eq!(problem["request_id"], request_id);
+    let record = last_record(&admin).await;
+    assert_eq!(
+        (&record["code"], &record["id"]),
+        (&json!("upstream_unavailable"), &problem["call_id"])
+    );
+}
+
+/// A question, ready to be sent.
+fn question(client: &Client<'_>) -> axum::http::Request<Body> {
+    client
+        .request(Method::POST, PATH)
+        .header(header::CONTENT_TYPE, "application/json")
+        .body(Body::from(json!({"question": "?"}).to_string()))
+        .expect("a request")
+}
+
+/// Says when it is dropped.
+struct Dropped(Option<oneshot::Sender<()>>);
+
+impl Drop for Dropped {
+    fn drop(&mut self) {
+        if let Some(sender) = self.0.take() {
+            let _ended = sender.send(());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_caller_that_goes_away_cancels_the_request() {
+    let (dropped, was_dropped) = oneshot::channel();
+    let dropped = Arc::new(Mutex::new(Some(dropped)));
+    let (url, _) = agent(move || {
+        let guard = Dropped(dropped.lock().expect("no panic").take());
+        // One event, then silence for as long as somebody listens.
+        let parts = stream::unfold((guard, false), |(guard, told)| async move {
+            if told {
+                std::future::pending::<()>().await;
+            }
+            Some((
+                Ok::<_, Infallible>(Bytes::from_static(b"data: one\n\n")),
+                (guard, true),
+            ))
+        });
+        (
+            [(header::CONTENT_TYPE, "text/event-stream")],
+            Body::from_stream(parts),
+        )
+    })
+    .await;
+    let app = with_agent(Some(&url)).await;
+    let admin = app.admin().await;
+    let mut response = app.open(question(&admin)).await;
+    let first = response.body_mut().frame().await.unwrap().unwrap();
+    assert_eq!(first.into_data().unwrap(), "data: one\n\n");
+    assert_eq!(last_record(&admin).await["outcome"], "open");
+    drop(response);
+
+    was_dropped.await.expect("the agent sees that nobody listens");
+    let record = loop {
+        let record = last_record(&admin).await;
+        if record["outcome"] != "open" {
+            break record;
+        }
+        tokio::task::yield_now().await;
+    };
+    assert_eq!(
+        (&record["outcome"], &record["code"]),
+        (&json!("failed"), &json!("cancelled"))
+    );
+}
+
+#[tokio::test]
+async fn an_endpoint_that_is_not_allowed_any_more_is_not_reached() {
+    let (url, seen) = agent(|| events(&["data: one\n\n"])).await;
+    let app = with_agent(None).await;
+    let project = app.app.world.now().project("demo").unwrap().row.uid;
+    let settings = serde_json::from_value(json!({"agent_endpoint": url})).unwrap();
+    let replacement = toolgate_store::rows::Replacement {
+        value: &settings,
+        expected: None,
+        author: "admin",
+    };
+    app.app
+        .store
+        .put_settings(project, &replacement, app.app.clock.now())
+        .await
+        .unwrap();
+    app.app.world.refresh().await.unwrap();
+    let admin = app.admin().await;
+    admin
+        .post(PATH, &json!({"question": "?"}))
+        .await
+        .problem(502, "egress_denied");
+    assert!(seen.lock().unwrap().is_empty());
+}

@@ -1,0 +1,360 @@
+//! A secret goes to its upstream and nowhere else: every output that there is, searched for it in every form.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Value, json};
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::support::{Client, TestApp, serve};
+
+/// Everything in it has another form in some encoding.
+const CANARY: &str = "cnry\"Zx9+/Qm7~\\v k";
+const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
+
+/// The forms under which the canary would be recognised.
+fn forms() -> Vec<String> {
+    let mut forms = vec![
+        CANARY.to_owned(),
+        utf8_percent_encode(CANARY, NON_ALPHANUMERIC).to_string(),
+        "cnry%22Zx9%2B%2FQm7%7E%5Cv+k".to_owned(),
+        json!(CANARY).to_string().trim_matches('"').to_owned(),
+        hex(CANARY),
+        hex(CANARY).to_uppercase(),
+        KEY.trim_end_matches("o=").to_owned(),
+    ];
+    // JSON inside of JSON.
+    forms.push(json!(forms[3]).to_string().trim_matches('"').to_owned());
+    for before in ["", "1", "22"] {
+        let encoded = STANDARD_NO_PAD.encode(format!("{before}{CANARY}"));
+        // Without the characters that also depend on what stands around.
+        let inner = encoded[4..encoded.len() - 2].to_owned();
+        forms.push(inner.replace('+', "-").replace('/', "_"));
+        forms.push(inner);
+    }
+    forms
+}
+
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[track_caller]
+fn assert_clean(what: &str, bytes: &[u8]) {
+    for form in forms() {
+        let found = bytes
+            .windows(form.len())
+            .position(|window| window == form.as_bytes());
+        if let Some(at) = found {
+            let around = &bytes[at.saturating_sub(60)..(at + form.len() + 60).min(bytes.len())];
+            panic!(
+                "{what} holds the secret as {form:?}: ...{}...",
+                String::from_utf8_lossy(around)
+            );
+        }
+    }
+}
+
+/// Answers with everything it was sent, in every form that an upstream may think of.
+async fn repeat(uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
+    let body = String::from_utf8_lossy(&body).into_owned();
+    let sent: Vec<String> = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
+        .collect();
+    assert!(
+        sent.iter().any(|line| line.contains(CANARY)) || body.contains(&json!(CANARY).to_string()[1..8]),
+        "the upstream gets the secret: {sent:?} {body}"
+    );
+    let encoded = utf8_percent_encode(CANARY, NON_ALPHANUMERIC).to_string();
+    let all = json!({
+        "message": format!("you sent {CANARY}, {encoded}, {}, {}", hex(CANARY), STANDARD.encode(CANARY)),
+        "headers": sent,
+        "body": body,
+        CANARY: [STANDARD.encode(format!("user:{CANARY}")), URL_SAFE.encode(format!("{CANARY}!"))],
+        "nested": json!({"text": CANARY}).to_string(),
+        "upper": hex(CANARY).to_uppercase(),
+    });
+    let status = match uri.path() {
+        "/400" => StatusCode::BAD_REQUEST,
+        "/401" => StatusCode::UNAUTHORIZED,
+        "/429" => StatusCode::TOO_MANY_REQUESTS,
+        "/500" => StatusCode::INTERNAL_SERVER_ERROR,
+        _ => StatusCode::OK,
+    };
+    let echo = [("x-echo", encoded.clone())];
+    match uri.path() {
+        "/text" => (echo, all.to_string()).into_response(),
+        "/bytes" => (
+            [(header::CONTENT_TYPE, "application/octet-stream")],
+            format!("\u{1}\u{2}{CANARY}\u{3}"),
+        )
+            .into_response(),
+        "/broken" => (
+            [(header::CONTENT_TYPE, "application/json")],
+            format!("{{{CANARY}"),
+        )
+            .into_response(),
+        "/away" => (
+            StatusCode::FOUND,
+            [(
+                header::LOCATION,
+                format!("https://elsewhere.example/{encoded}?k={encoded}"),
+            )],
+        )
+            .into_response(),
+        _ => (status, echo, axum::Json(all)).into_response(),
+    }
+}
+
+const PATHS: [&str; 9] = [
+    "200", "400", "401", "429", "500", "text", "bytes", "broken", "away",
+];
+
+fn tools(base: &str) -> String {
+    let mut tools = String::new();
+    for path in PATHS {
+        for (kind, how) in [
+            ("header", "header: {X-Token: token}"),
+            ("body", "method: POST, body: {inner: token}"),
+            (
+                "bearer",
+                "header: {X-Token: token}, auth: {env: \"secret:CANARY\"}",
+            ),
+            (
+                "basic",
+                "header: {X-Token: token}, auth: {env: \"secret:BASIC\", scheme: basic}",
+            ),
+            ("query", "query: {token: token}"),
+        ] {
+            tools.push_str(&format!(
+                "---\nname: {kind}-{path}\ntype: openapi\ndescription: Sends a secret.\nparameters:\n  type: object\n  \
+                 properties: {{token: {{type: string}}}}\noptions:\n  timeout_ms: 5000\n  envs: {{token: \"secret:CANARY\"}}\n  \
+                 http: {{base_url: \"{base}\", path: /{path}, {how}}}\n"
+            ));
+        }
+    }
+    tools
+}
+
+#[derive(Clone, Default)]
+struct Captured(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("no panic").write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Captured {
+    type Writer = Self;
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+/// Sends a request and searches the whole answer, headers included.
+async fn check(
+    client: &Client<'_>,
+    method: Method,
+    path: &str,
+    body: Option<&Value>,
+) -> (StatusCode, Vec<u8>) {
+    let mut request = client.request(method.clone(), path).header(header::IF_MATCH, "*");
+    if body.is_some() {
+        request = request.header(header::CONTENT_TYPE, "application/json");
+    }
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let answer = client.send(request.body(body.into()).expect("a request")).await;
+    let what = format!("{method} {path} ({})", answer.status);
+    assert_clean(
+        &format!("the head of {what}"),
+        format!("{:?}", answer.headers).as_bytes(),
+    );
+    assert_clean(&what, &answer.body);
+    (answer.status, answer.body)
+}
+
+/// Every path of the document that can be read, with the names of what this test made.
+async fn check_everything_readable(client: &Client<'_>, call_id: &str) -> usize {
+    let (_, document) = check(client, Method::GET, "/openapi.json", None).await;
+    let document: Value = serde_json::from_slice(&document).expect("JSON");
+    let mut read = 0;
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        let endless = item["get"]["responses"]["200"]["content"]["text/event-stream"].is_object();
+        if item["get"].is_null() || endless {
+            continue;
+        }
+        let mut path = path
+            .replace("{project_id}", "demo")
+            .replace("{tool_name}", "header-200")
+            .replace("{secret_name}", "CANARY")
+            .replace("{revision}", "1");
+        if path.ends_with("/diff") {
+            path.push_str("?from=1&to=1");
+        }
+        // What is named by an id: the id of a call is as good as any other for a page that does not exist.
+        while let Some((start, rest)) = path.clone().split_once('{') {
+            let rest = rest.split_once('}').map_or("", |(_, rest)| rest);
+            path = format!("{start}{call_id}{rest}");
+        }
+        let (status, _) = check(client, Method::GET, &path, None).await;
+        read += usize::from(status.is_success());
+    }
+    for page in [
+        "/",
+        "/ui/",
+        "/ui/sign-in",
+        "/docs/",
+        "/ui/projects/demo/tools",
+        "/metrics",
+        "/projects/demo/audit/export?format=csv",
+    ] {
+        check(client, Method::GET, page, None).await;
+    }
+    read
+}
+
+fn check_files(folder: &Path) {
+    let mut files = 0;
+    for entry in std::fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        assert_clean(
+            &path.display().to_string(),
+            &std::fs::read(&path).expect("the file"),
+        );
+        files += 1;
+    }
+    assert!(files >= 2, "the database and its log");
+}
+
+#[tokio::test]
+async fn a_secret_is_in_nothing_that_comes_out() {
+    let captured = Captured::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_writer(captured.clone())
+        .with_ansi(false)
+        .finish();
+    let guard = tracing::subscriber::set_default(subscriber);
+
+    let base = serve(Router::new().fallback(repeat)).await;
+    let app = TestApp::with(&[("TOOLGATE_SECRETS_KEY", KEY), ("TOOLGATE_EGRESS_ALLOW", &base)]).await;
+    assert_clean(
+        "the summary of the configuration",
+        app.app.config.summary().as_bytes(),
+    );
+    assert_clean("the configuration", format!("{:?}", app.app.config).as_bytes());
+    let admin = app.demo().await;
+    let auditor = app.key(&admin, "demo", "auditor", &["*"]).await;
+
+    for (name, value) in [("CANARY", CANARY.to_owned()), ("BASIC", format!("user:{CANARY}"))] {
+        let path = format!("/projects/demo/secrets/{name}");
+        let (status, _) = check(&admin, Method::PUT, &path, Some(&json!({ "value": value }))).await;
+        assert_eq!(status, StatusCode::CREATED);
+    }
+    // Refused values are not repeated either.
+    let bad = json!({"value": CANARY, "more": 1});
+    check(&admin, Method::PUT, "/projects/demo/secrets/CANARY", Some(&bad)).await;
+    let wrong = json!({ "value": [CANARY] });
+    check(&admin, Method::PUT, "/projects/demo/secrets/CANARY", Some(&wrong)).await;
+    check(
+        &admin,
+        Method::PUT,
+        "/projects/demo/secrets/2BAD",
+        Some(&json!({ "value": CANARY })),
+    )
+    .await;
+
+    let uploaded = admin
+        .upload("/projects/demo/tools", &tools(&base))
+        .await
+        .expect(201);
+    assert_clean("the upload", &uploaded.body);
+
+    let (mut succeeded, mut failed, mut call_id) = (0, 0, String::new());
+    for path in PATHS {
+        for kind in ["header", "body", "bearer", "basic", "query"] {
+            // A caller cannot overwrite it, and cannot read it back.
+            let body = json!({"tool": format!("{kind}-{path}"), "arguments": {"token": "mine"}});
+            let (status, answer) = check(&admin, Method::POST, "/projects/demo/calls", Some(&body)).await;
+            assert_eq!(status, StatusCode::OK, "{}", String::from_utf8_lossy(&answer));
+            let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+            call_id = answer["call_id"].as_str().expect("an id").to_owned();
+            if kind == "query" {
+                assert_eq!(
+                    answer["error"]["code"], "tool_unavailable",
+                    "secrets do not go into URLs: {answer}"
+                );
+            }
+            if answer["status"] == "succeeded" {
+                assert!(
+                    path == "bytes" || answer.to_string().contains("[redacted]"),
+                    "{answer}"
+                );
+                succeeded += 1;
+            } else {
+                failed += 1;
+            }
+        }
+    }
+    assert_eq!(
+        (succeeded, failed),
+        (12, 33),
+        "200, text and bytes succeed in four ways each"
+    );
+
+    for (path, body) in [
+        ("resolve", json!({"group": ["*"]})),
+        ("explain", json!({"tool": "header-200"})),
+        ("agent-requests", json!({"question": "what can you do?"})),
+        ("recommendations", json!({"question": "sends a secret"})),
+        ("sessions", json!({})),
+        ("tools/header-200/restore", json!({})),
+    ] {
+        check(
+            &admin,
+            Method::POST,
+            &format!("/projects/demo/{path}"),
+            Some(&body),
+        )
+        .await;
+    }
+    for client in [&admin, &auditor] {
+        let read = check_everything_readable(client, &call_id).await;
+        assert!(read > 10, "{read} pages were read");
+    }
+    let (_, record) = check(
+        &auditor,
+        Method::GET,
+        &format!("/projects/demo/audit?id={call_id}"),
+        None,
+    )
+    .await;
+    assert!(String::from_utf8_lossy(&record).contains(&call_id));
+
+    let database = app.app.config.database_url.expose_secret().to_owned();
+    let folder = Path::new(database.trim_start_matches("sqlite:"))
+        .parent()
+        .expect("a folder");
+    toolgate::gateway::secrets::keep_uses(&app.app)
+        .await
+        .expect("kept");
+    check_files(folder);
+
+    drop(guard);
+    let log = captured.0.lock().expect("no panic").clone();
+    assert!(log.len() > 10_000, "something was logged");
+    assert_clean("the log", &log);
+}

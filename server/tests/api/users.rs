@@ -1,0 +1,299 @@
+//! People: creating, disabling, deleting, and their passwords.
+
+use axum::http::{Method, header};
+use serde_json::{Value, json};
+
+use crate::permissions::send;
+use crate::support::{ADMIN, Answer, Client, PASSWORD, TestApp};
+
+const LONG: &str = "a long enough password";
+
+async fn sign_in(app: &TestApp, username: &str, password: &str) -> Answer {
+    let body = json!({"username": username, "password": password});
+    app.anonymous().post("/auth/login", &body).await
+}
+
+async fn signed_in<'a>(app: &'a TestApp, username: &str, password: &str) -> Client<'a> {
+    let login = sign_in(app, username, password).await.expect(200).json();
+    app.client(login["access_token"].as_str().expect("a token"))
+}
+
+fn path_of(user: &Value) -> String {
+    format!("/users/{}", user["id"].as_str().expect("an id"))
+}
+
+async fn change(client: &Client<'_>, user: &Value, tag: &str, body: &Value) -> Answer {
+    send(
+        client,
+        Method::PATCH,
+        &path_of(user),
+        &[(header::IF_MATCH, tag)],
+        body,
+    )
+    .await
+}
+
+#[tokio::test]
+async fn a_user_is_created_with_a_password_that_is_shown_once() {
+    let app = TestApp::new().await;
+    let admin = app.admin().await;
+    let body = json!({"username": "ada", "display_name": " Ada Lovelace "});
+    let answer = admin.post("/users", &body).await.expect(201);
+    let created = answer.json();
+    let password = created["generated_password"]
+        .as_str()
+        .expect("a password")
+        .to_owned();
+    assert_eq!(
+        (&created["display_name"], &created["system_admin"]),
+        (&json!("Ada Lovelace"), &json!(false))
+    );
+    assert_eq!(answer.header("location"), path_of(&created));
+    let read = admin.get(&path_of(&created)).await.expect(200);
+    assert_eq!(read.header("etag"), answer.header("etag"));
+    assert!(!read.text().contains(&password));
+    let ada = signed_in(&app, "ada", &password).await;
+    let me = ada.get("/auth/me").await.expect(200).json();
+    assert_eq!((&me["name"], &me["projects"]), (&json!("ada"), &json!([])));
+    ada.get("/users").await.problem(403, "forbidden");
+
+    let given = json!({"username": "bob", "password": LONG, "system_admin": true});
+    let bob = admin.post("/users", &given).await.expect(201);
+    assert!(!bob.text().contains(LONG) && bob.json().get("generated_password").is_none());
+    signed_in(&app, "bob", LONG).await.get("/users").await.expect(200);
+    admin.post("/users", &given).await.problem(409, "conflict");
+
+    let listed = admin.get("/users?limit=2").await.expect(200).json();
+    let names = |page: &Value| -> Vec<Value> {
+        page["items"]
+            .as_array()
+            .expect("items")
+            .iter()
+            .map(|user| user["username"].clone())
+            .collect()
+    };
+    assert_eq!(names(&listed), [json!("ada"), json!("admin")]);
+    let cursor = listed["next_cursor"].as_str().expect("more");
+    let rest = admin
+        .get(&format!("/users?limit=2&cursor={cursor}"))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(names(&rest), [json!("bob")]);
+    assert!(!listed.to_string().contains("argon2"));
+
+    for (body, pointer) in [
+        (json!({"username": ""}), "/username"),
+        (json!({"username": "a b"}), "/username"),
+        (json!({"username": "-a"}), "/username"),
+        (json!({"username": "a".repeat(65)}), "/username"),
+        (json!({"username": "x", "display_name": "a\nb"}), "/display_name"),
+        (json!({"username": "x", "password": "too short"}), "/password"),
+        (
+            json!({"username": "x", "password": "x".repeat(1025)}),
+            "/password",
+        ),
+    ] {
+        let problem = admin.post("/users", &body).await.problem(422, "invalid_request");
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn disabling_ends_every_sign_in_and_enabling_revives_none() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let created = admin
+        .post("/users", &json!({"username": "ada", "password": LONG}))
+        .await
+        .expect(201);
+    let (user, tag) = (created.json(), created.header("etag").to_owned());
+    let new = [(header::IF_NONE_MATCH, "*")];
+    let place = format!(
+        "/projects/demo/permissions/{}",
+        user["principal"].as_str().expect("a principal")
+    );
+    send(
+        &admin,
+        Method::PUT,
+        &place,
+        &new,
+        &json!({"role": "viewer", "groups": []}),
+    )
+    .await
+    .expect(201);
+    let ada = signed_in(&app, "ada", LONG).await;
+    ada.get("/projects/demo").await.expect(200);
+
+    let disabled = change(&admin, &user, &tag, &json!({"disabled": true}))
+        .await
+        .expect(200);
+    assert!(disabled.json()["disabled_at"].is_string());
+    ada.get("/auth/me").await.problem(401, "unauthenticated");
+    let refused = sign_in(&app, "ada", LONG).await.problem(401, "unauthenticated");
+    let wrong = sign_in(&app, "ada", "wrong")
+        .await
+        .problem(401, "unauthenticated");
+    assert_eq!(
+        refused["detail"], wrong["detail"],
+        "a stranger does not learn that the user is disabled"
+    );
+    let record = admin
+        .get("/projects/demo/audit?action=access")
+        .await
+        .expect(200)
+        .json()["items"][0]
+        .clone();
+    assert_eq!(
+        (
+            &record["arguments"]["change"],
+            &record["arguments"]["disabled"],
+            &record["arguments"]["principal"]
+        ),
+        (&json!("user"), &json!(true), &user["principal"])
+    );
+
+    change(&admin, &user, &tag, &json!({"disabled": false}))
+        .await
+        .problem(412, "precondition_failed");
+    let tag = disabled.header("etag").to_owned();
+    let enabled = change(
+        &admin,
+        &user,
+        &tag,
+        &json!({"disabled": false, "display_name": "Ada"}),
+    )
+    .await
+    .expect(200);
+    assert_eq!(
+        (&enabled.json()["disabled_at"], &enabled.json()["display_name"]),
+        (&json!(null), &json!("Ada"))
+    );
+    ada.get("/auth/me").await.problem(401, "unauthenticated");
+    signed_in(&app, "ada", LONG)
+        .await
+        .get("/projects/demo")
+        .await
+        .expect(200);
+    let cleared = change(&admin, &user, "*", &json!({"display_name": ""}))
+        .await
+        .expect(200);
+    assert!(cleared.json().get("display_name").is_none());
+    send(&admin, Method::PATCH, &path_of(&user), &[], &json!({}))
+        .await
+        .problem(428, "precondition_required");
+}
+
+#[tokio::test]
+async fn the_last_administrator_stays() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let me = admin.get("/auth/me").await.expect(200).json();
+    for body in [json!({"disabled": true}), json!({"system_admin": false})] {
+        change(&admin, &me, "*", &body)
+            .await
+            .problem(409, "last_administrator");
+    }
+    admin
+        .delete(&path_of(&me), Some("*"))
+        .await
+        .problem(409, "last_administrator");
+
+    let bob = json!({"username": "bob", "password": LONG, "system_admin": true});
+    admin.post("/users", &bob).await.expect(201);
+    let bob = signed_in(&app, "bob", LONG).await;
+    // The owner of `demo` may be disabled, but not deleted, as long as there is no other.
+    bob.delete(&path_of(&me), Some("*"))
+        .await
+        .problem(409, "last_administrator");
+    change(&bob, &me, "*", &json!({"system_admin": false}))
+        .await
+        .expect(200);
+    admin.get("/users").await.problem(403, "forbidden");
+    change(&bob, &me, "*", &json!({"disabled": true}))
+        .await
+        .expect(200);
+    admin.get("/auth/me").await.problem(401, "unauthenticated");
+    bob.delete(&path_of(&me), Some("*")).await.expect(204);
+    bob.get(&path_of(&me)).await.problem(404, "not_found");
+    sign_in(&app, ADMIN, PASSWORD)
+        .await
+        .problem(401, "unauthenticated");
+    let matrix = bob.get("/projects/demo/permissions").await.expect(200).json();
+    assert_eq!(
+        matrix["items"].as_array().map(Vec::len),
+        Some(1),
+        "its grants are gone"
+    );
+}
+
+#[tokio::test]
+async fn a_new_password_ends_the_sign_ins_of_the_old_one() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let user = admin
+        .post("/users", &json!({"username": "ada", "password": LONG}))
+        .await
+        .expect(201)
+        .json();
+    let (first, second) = (
+        signed_in(&app, "ada", LONG).await,
+        signed_in(&app, "ada", LONG).await,
+    );
+    let own = "/auth/password";
+    let ask = |current: &str, new: &str| json!({"current": current, "new": new});
+    let wrong = first
+        .post(own, &ask("wrong", "another long password"))
+        .await
+        .problem(422, "invalid_request");
+    assert_eq!(wrong["errors"][0]["pointer"], "/current");
+    let short = first
+        .post(own, &ask(LONG, "short"))
+        .await
+        .problem(422, "invalid_request");
+    assert_eq!(short["errors"][0]["pointer"], "/new");
+    first.get("/auth/me").await.expect(200);
+
+    let changed = first
+        .post(own, &ask(LONG, "another long password"))
+        .await
+        .expect(200);
+    assert!(changed.header("set-cookie").contains("HttpOnly"));
+    let third = app.client(changed.json()["access_token"].as_str().expect("a token"));
+    third.get("/auth/me").await.expect(200);
+    for ended in [&first, &second] {
+        ended.get("/auth/me").await.problem(401, "unauthenticated");
+    }
+    sign_in(&app, "ada", LONG).await.problem(401, "unauthenticated");
+
+    let reset = admin
+        .post(&format!("{}/password", path_of(&user)), &json!({}))
+        .await
+        .expect(200)
+        .json();
+    third.get("/auth/me").await.problem(401, "unauthenticated");
+    signed_in(
+        &app,
+        "ada",
+        reset["generated_password"].as_str().expect("a password"),
+    )
+    .await;
+    let given = json!({"password": "chosen by an administrator"});
+    let reset = admin
+        .post(&format!("{}/password", path_of(&user)), &given)
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(reset, json!({}));
+    signed_in(&app, "ada", "chosen by an administrator").await;
+
+    let key = app.key(&admin, "demo", "agent", &[]).await;
+    key.post(own, &ask(LONG, "another long password"))
+        .await
+        .problem(422, "invalid_request");
+    let nobody = json!({"id": "00000000-0000-7000-8000-000000000000"});
+    admin
+        .post(&format!("{}/password", path_of(&nobody)), &json!({}))
+        .await
+        .problem(404, "not_found");
+}

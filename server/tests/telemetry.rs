@@ -1,0 +1,242 @@
+//! A real server process that sends traces to a collector and writes the records of its requests into a JSON log.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::http::{HeaderMap, Uri};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+const PASSWORD: &str = "correct horse battery staple";
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+const CALLER: &str = "00f067aa0ba902b7";
+
+struct Server {
+    child: Child,
+    base: String,
+    log: mpsc::UnboundedReceiver<String>,
+}
+
+impl Server {
+    fn start(folder: &Path, egress: &str, collector: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
+            .arg("serve")
+            .env_clear()
+            .env("TOOLGATE_LISTEN", "127.0.0.1:0")
+            .env(
+                "TOOLGATE_DATABASE_URL",
+                format!("sqlite:{}", folder.join("toolgate.db").display()),
+            )
+            .env("TOOLGATE_ADMIN_PASSWORD", PASSWORD)
+            .env("TOOLGATE_EGRESS_ALLOW", egress)
+            .env("TOOLGATE_LOG", "warn,toolgate::request=debug")
+            .env("TOOLGATE_LOG_FORMAT", "json")
+            .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
+            .env("OTEL_BSP_SCHEDULE_DELAY", "50")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let (line, log) = mpsc::unbounded_channel();
+        let stderr = BufReader::new(child.stderr.take().expect("its log"));
+        std::thread::spawn(move || {
+            stderr
+                .lines()
+                .map_while(Result::ok)
+                .try_for_each(|text| line.send(text))
+        });
+        let base = BufReader::new(child.stdout.take().expect("its output"))
+            .lines()
+            .map_while(Result::ok)
+            .find_map(|line| line.strip_prefix("listening on ").map(str::to_owned))
+            .expect("it says where it listens");
+        Self { child, base, log }
+    }
+
+    /// The next record of a request with this action.
+    async fn record(&mut self, action: &str) -> Value {
+        loop {
+            let line = self.log.recv().await.expect("a line");
+            let line: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
+            if line["target"] == "toolgate::request" && line["action"] == action {
+                return line;
+            }
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// One span, as far as the test looks at it.
+#[derive(Debug, Clone, PartialEq)]
+struct Span {
+    trace: String,
+    id: String,
+    parent: String,
+    name: String,
+}
+
+/// The length-delimited fields of a protobuf message: number and bytes.
+fn fields(mut message: &[u8]) -> Vec<(u64, &[u8])> {
+    fn varint(message: &mut &[u8]) -> u64 {
+        let mut value = 0;
+        for shift in (0..).step_by(7) {
+            let (&byte, rest) = message.split_first().expect("a varint");
+            *message = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        value
+    }
+    let mut found = Vec::new();
+    while !message.is_empty() {
+        let key = varint(&mut message);
+        let length = match key & 7 {
+            0 => {
+                varint(&mut message);
+                continue;
+            }
+            1 => 8,
+            2 => usize::try_from(varint(&mut message)).expect("a length"),
+            5 => 4,
+            other => panic!("wire type {other}"),
+        };
+        let (bytes, rest) = message.split_at(length);
+        message = rest;
+        if key & 7 == 2 {
+            found.push((key >> 3, bytes));
+        }
+    }
+    found
+}
+
+/// The spans of an `ExportTraceServiceRequest`: resource spans, scope spans, spans.
+fn spans(request: &[u8]) -> Vec<Span> {
+    let inner = |message, number| fields(message).into_iter().filter(move |field| field.0 == number);
+    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    inner(request, 1)
+        .flat_map(|(_, resource)| inner(resource, 2))
+        .flat_map(|(_, scope)| inner(scope, 2))
+        .map(|(_, span)| {
+            let field = |number| inner(span, number).next().map_or(&[][..], |(_, bytes)| bytes);
+            Span {
+                trace: hex(field(1)),
+                id: hex(field(2)),
+                parent: hex(field(4)),
+                name: String::from_utf8(field(5).to_vec()).expect("a name"),
+            }
+        })
+        .collect()
+}
+
+async fn serve(router: Router) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a free port");
+    let base = format!("http://{}", listener.local_addr().expect("an address"));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    base
+}
+
+async fn post(url: String, token: &str, body: &Value) -> Value {
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let answer = client
+        .post(url)
+        .bearer_auth(token)
+        .header("content-type", "application/json")
+        .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
+        .body(body.to_string())
+        .send()
+        .await
+        .expect("an answer");
+    let body = answer.bytes().await.expect("a body");
+    serde_json::from_slice(&body).unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the_log() {
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let (exported, mut exports) = mpsc::unbounded_channel();
+    let take = move |uri: Uri, body: Bytes| {
+        assert_eq!(uri.path(), "/v1/traces");
+        let _kept = exported.send(spans(&body));
+        async { "" }
+    };
+    let collector = serve(Router::new().fallback(take)).await;
+    let (called, mut calls) = mpsc::unbounded_channel();
+    let answer = move |headers: HeaderMap| {
+        let _kept = called.send(headers);
+        async { axum::Json(json!({"ok": true})) }
+    };
+    let upstream = serve(Router::new().fallback(answer)).await;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut server = Server::start(folder.path(), &upstream, &collector);
+    let at = |path: &str| format!("{}{path}", server.base);
+    let login = json!({"username": "admin", "password": PASSWORD});
+    let signed_in = post(at("/auth/login"), "none", &login).await;
+    let token = signed_in["access_token"].as_str().expect("a token").to_owned();
+    post(at("/projects"), &token, &json!({"id": "demo"})).await;
+    let tool = json!({"name": "search", "type": "openapi", "description": "S.", "parameters": {"type": "object"},
+        "group": ["knowledge"], "state": "analysis",
+        "options": {"http": {"base_url": upstream, "path": "/x"}}});
+    post(at("/projects/demo/tools"), &token, &tool).await;
+    let asked = json!({"tool": "search", "group": ["knowledge"]});
+    let answer = post(at("/projects/demo/calls"), &token, &asked).await;
+    assert_eq!(answer["status"], "succeeded", "{answer}");
+    post(
+        at("/projects/demo/resolve"),
+        &token,
+        &json!({"group": ["knowledge"], "state": "x"}),
+    )
+    .await;
+
+    // The trace.
+    let mut seen = Vec::new();
+    let (request, call) = loop {
+        seen.extend(exports.recv().await.expect("spans"));
+        let named = |name: &str| seen.iter().find(|span: &&Span| span.name == name).cloned();
+        if let (Some(request), Some(call)) =
+            (named("POST /projects/{project_id}/calls"), named("call search"))
+        {
+            break (request, call);
+        }
+    };
+    assert_eq!((request.trace.as_str(), request.parent.as_str()), (TRACE, CALLER));
+    assert_eq!((call.trace.as_str(), &call.parent), (TRACE, &request.id));
+    let headers = calls.recv().await.expect("a call");
+    let expected = format!("00-{TRACE}-{}-01", call.id);
+    assert_eq!(headers["traceparent"].to_str().expect("text"), expected);
+
+    // The line.
+    let line = server.record("call").await;
+    assert_eq!(line["requested_groups"], json!(["knowledge"]));
+    assert_eq!(line["initial_state"], "undefined");
+    assert_eq!(line["state_transitions"][0]["from"], "undefined");
+    assert_eq!(line["state_transitions"][0]["to"], "analysis");
+    assert_eq!(line["state_transitions"][0]["tool"], "search");
+    assert_eq!(
+        (&line["available_count"], &line["filtered_by_state_count"]),
+        (&json!(1), &json!(0))
+    );
+    assert_eq!(line["available_tools"], Value::Null, "calls say how many");
+    assert!(line["execution_time"].as_str().expect("text").ends_with('s'));
+    assert_eq!(
+        (&line["outcome"], &line["level"]),
+        (&json!("succeeded"), &json!("DEBUG"))
+    );
+    assert!(line["request_id"].is_string());
+    let line = server.record("resolve").await;
+    assert_eq!(line["available_tools"], json!(["search"]));
+    assert_eq!(line["filtered_by_group"], json!([]));
+}
