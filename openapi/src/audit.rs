@@ -130,7 +130,8 @@ pub struct AuditRecord {
     pub address: Option<String>,
     /// The version of the project's definitions that was decided on.
     pub snapshot_version: i64,
-    /// Whether arguments, provenance and context are left out, because only an auditor of the project sees them.
+    /// Whether arguments, provenance and context are left out, because only an auditor of the project sees what was passed
+    /// along. Records of administration (`access`, `policy`, `export`) are shown whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub payloads_hidden: bool,
     /// Milliseconds from the decision to the end of execution.

@@ -77,7 +77,7 @@ enum SecretsCommand {
     ///
     /// Exit codes: 0 everything is under the first key, 1 something could not be read and stays as it is, 2 no key is
     /// configured.
-    Rotate(ServeArgs),
+    Rotate(Box<ServeArgs>),
 }
 
 #[derive(Subcommand)]

@@ -30,7 +30,7 @@ pub(crate) struct Prepared {
 
 /// The executors of this crate.
 pub(crate) enum Template {
-    Http(HttpTemplate),
+    Http(Box<HttpTemplate>),
     Jina(JinaTemplate),
 }
 
@@ -54,7 +54,7 @@ impl Template {
     fn new(definition: &ToolDefinition) -> Result<Self, Failure> {
         match (&definition.options.jina, &definition.options.http) {
             (Some(jina), _) => JinaTemplate::new(jina).map(Self::Jina),
-            (None, Some(http)) => HttpTemplate::new(http).map(Self::Http),
+            (None, Some(http)) => HttpTemplate::new(http).map(|template| Self::Http(Box::new(template))),
             (None, None) => Err(Failure::misconfigured(format!(
                 "nothing executes tools of type {:?} here: give the definition `options.jina` or `options.http`",
                 definition.kind

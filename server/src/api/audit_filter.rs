@@ -217,7 +217,7 @@ pub(super) fn record_filter(asked: &Asked<'_>, payloads: bool) -> ApiResult<Reco
         ("max_duration_ms", asked.max_duration_ms, 0),
     ] {
         if value.is_some_and(|value| value < least) {
-            return Err(invalid(format!("`{name}` is less than {least}")));
+            return Err(invalid(&format!("`{name}` is less than {least}")));
         }
     }
     Ok(RecordFilter {
@@ -274,7 +274,7 @@ fn search(text: Option<&str>, payloads: bool) -> ApiResult<Option<Search>> {
         SearchScope::Metadata
     };
     text.map(|text| {
-        Search::parse(text, scope).map_err(|fault| invalid(format!("`q` cannot be used: {fault}")))
+        Search::parse(text, scope).map_err(|fault| invalid(&format!("`q` cannot be used: {fault}")))
     })
     .transpose()
 }
@@ -285,7 +285,7 @@ fn canonical(text: &str) -> String {
         .map_or_else(|_| text.to_owned(), |address| address.to_canonical().to_string())
 }
 
-fn invalid(problem: String) -> ApiError {
+fn invalid(problem: &str) -> ApiError {
     ApiError::new(
         ErrorCode::MalformedRequest,
         format!("The query is not valid: {problem}."),

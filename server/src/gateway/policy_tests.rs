@@ -73,7 +73,7 @@ pub fn guard<'a>(
     if project.policy_tests.is_empty() {
         return Ok(None);
     }
-    let broken = effects(app, world, project, candidate()).broken;
+    let broken = effects(app, world, project, &candidate()).broken;
     match (broken.is_empty(), ignore) {
         (true, _) => Ok(None),
         (false, true) => Ok(Some(ignored(&broken))),
@@ -82,7 +82,7 @@ pub fn guard<'a>(
 }
 
 /// What a change would do to the expectations of the project.
-pub fn effects(app: &App, world: &World, project: &ProjectState, candidate: Candidate<'_>) -> Effects {
+pub fn effects(app: &App, world: &World, project: &ProjectState, candidate: &Candidate<'_>) -> Effects {
     let current = CurrentGrants::new(&world.directory, &project.row);
     let before = View {
         snapshot: &project.snapshot,

@@ -3,19 +3,21 @@
 //! A change is computed against one version of the project and committed only if the database still has that version;
 //! otherwise the newer one is loaded and the change is computed again.
 
+mod plan;
+
 use std::sync::Arc;
 
-use toolgate_api::tools::{DefinitionKind, UploadItem, UploadOutcome, UploadResult};
+use toolgate_api::tools::{DefinitionKind, UploadOutcome, UploadResult};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{
     self, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool,
 };
 use toolgate_core::ids::{ProjectId, ToolName};
-use toolgate_core::snapshot::ToolInput;
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Publication, RevisionRow};
 
-use super::policy_tests::{self, Candidate};
+use self::plan::{candidate, plan};
+use super::policy_tests;
 use super::secrets;
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
@@ -97,7 +99,7 @@ pub async fn upload(
         if dry_run || (tools.is_empty() && services.is_empty()) {
             let policy_tests = (dry_run && !state.policy_tests.is_empty()).then(|| {
                 let candidate = candidate(app, &state, author, &tools, &services);
-                policy_tests::wire_effects(policy_tests::effects(app, &app.world.now(), &state, candidate))
+                policy_tests::wire_effects(policy_tests::effects(app, &app.world.now(), &state, &candidate))
             });
             return Ok(UploadResult {
                 dry_run,
@@ -213,45 +215,6 @@ pub fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
         .ok_or_else(|| ApiError::not_found(format!("project \"{project}\"")))
 }
 
-/// The project as a change of definitions would leave it.
-fn candidate<'a>(
-    app: &App,
-    state: &ProjectState,
-    author: &Author<'_>,
-    tools: &[(ToolName, Option<ToolDefinition>)],
-    services: &[ServiceDefinition],
-) -> Candidate<'a> {
-    let changed = tools.iter().filter_map(|(name, definition)| {
-        Some(ToolInput {
-            definition: definition.clone()?,
-            revision: state.snapshot.tool(name.as_str()).map_or(0, |tool| tool.revision) + 1,
-            updated_at: app.clock.now(),
-            updated_by: author.name.to_owned(),
-        })
-    });
-    let removed: Vec<ToolName> = tools
-        .iter()
-        .filter(|(_, definition)| definition.is_none())
-        .map(|(name, _)| name.clone())
-        .collect();
-    // Of two services of one id the later stands.
-    let services = state
-        .snapshot
-        .services()
-        .map(|(service, revision)| (service.clone(), revision))
-        .chain(services.iter().map(|service| (service.clone(), 0)));
-    let version = state.snapshot.version() + 1;
-    Candidate {
-        snapshot: Some(state.snapshot.with_changes(
-            version,
-            changed.collect(),
-            &removed,
-            services.collect(),
-        )),
-        grants: None,
-    }
-}
-
 /// Commits against the version of `state`; `None` when the database has a newer one, which is then loaded. A change that
 /// would break an expectation of the project is refused.
 async fn commit(
@@ -261,13 +224,9 @@ async fn commit(
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
 ) -> ApiResult<Option<toolgate_store::Published>> {
-    let said = policy_tests::guard(
-        app,
-        &app.world.now(),
-        state,
-        author.ignore_policy_tests,
-        || candidate(app, state, author, &tools, &services),
-    )?;
+    let said = policy_tests::guard(app, &app.world.now(), state, author.ignore_policy_tests, || {
+        candidate(app, state, author, &tools, &services)
+    })?;
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
@@ -315,75 +274,6 @@ fn check_expectations(state: &ProjectState, tools: &[UploadedTool]) -> ApiResult
         "Somebody changed what you are about to replace; nothing was stored.",
     )
     .errors(stale))
-}
-
-/// What each definition of an upload would do.
-async fn plan(
-    app: &App,
-    state: &ProjectState,
-    tools: &[UploadedTool],
-    services: &[ServiceDefinition],
-) -> ApiResult<Vec<UploadItem>> {
-    let mut items = Vec::with_capacity(tools.len() + services.len());
-    for service in services {
-        let id = service.id.as_str();
-        let before = state.snapshot.service(id);
-        let revision = state.snapshot.service_revision(id).unwrap_or(0);
-        items.push(item(
-            DefinitionKind::ToolService,
-            id,
-            before == Some(service),
-            before.is_some(),
-            revision,
-            || definition::service_diff(before, Some(service)),
-        ));
-    }
-    for UploadedTool { definition, .. } in tools {
-        let name = &definition.name;
-        let before = state.snapshot.tool(name.as_str());
-        let revision = match before {
-            Some(tool) => tool.revision,
-            // A deleted tool goes on counting where it stopped.
-            None => app
-                .store
-                .revisions(state.row.uid, name, None, 1)
-                .await?
-                .first()
-                .map_or(0, |row| row.revision),
-        };
-        let old = before.map(|tool| tool.definition.as_ref());
-        items.push(item(
-            DefinitionKind::Tool,
-            name.as_str(),
-            old == Some(definition),
-            old.is_some(),
-            revision,
-            || definition::diff(old, Some(definition)),
-        ));
-    }
-    Ok(items)
-}
-
-fn item(
-    kind: DefinitionKind,
-    name: &str,
-    unchanged: bool,
-    exists: bool,
-    revision: i64,
-    diff: impl FnOnce() -> String,
-) -> UploadItem {
-    let (outcome, revision, diff) = match (unchanged, exists) {
-        (true, _) => (UploadOutcome::Unchanged, revision, None),
-        (false, true) => (UploadOutcome::Replaced, revision + 1, Some(diff())),
-        (false, false) => (UploadOutcome::Created, revision + 1, Some(diff())),
-    };
-    UploadItem {
-        kind,
-        name: name.to_owned(),
-        outcome,
-        revision,
-        diff,
-    }
 }
 
 /// Says early that calls will be refused until an operator allows the destination.

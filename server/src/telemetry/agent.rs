@@ -126,7 +126,6 @@ impl ProjectMetrics {
     }
 
     /// Seconds that sessions spent in a state.
-    #[must_use]
     pub fn time_in_state(&self, state: &str) -> Histogram {
         let state = self.label(Some(state), |labels| &labels.states, STATES);
         let labels = self.labels_with(&[("state", &state)]);
@@ -135,14 +134,12 @@ impl ProjectMetrics {
     }
 
     /// How many tools were left after groups and state.
-    #[must_use]
     pub fn filtered_tools(&self) -> Histogram {
         self.registry
             .histogram_with("agent_filtered_tools_count", self.labels_with(&[]))
     }
 
     /// Requests for groups that were not granted.
-    #[must_use]
     pub fn escalations(&self) -> Counter {
         self.counter("agent_privilege_escalation_attempts_total", &[])
     }

@@ -47,6 +47,7 @@ fn opening(id: CallId) -> Opening {
         address: Some("192.0.2.7".to_owned()),
         snapshot_version: 12,
         duration_ms: None,
+        payloads_hidden: false,
         usage: None,
     };
     Opening {

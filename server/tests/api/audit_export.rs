@@ -1,6 +1,5 @@
 //! The record as a file.
 
-use chrono::Utc;
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
@@ -163,7 +162,7 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
     let id = app.app.clock.new_id();
     AuditRecord {
         id,
-        at: Utc::now(),
+        at: app.app.clock.now(),
         action: AuditAction::Resolve,
         outcome: AuditOutcome::Succeeded,
         code: None,

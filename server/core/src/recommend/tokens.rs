@@ -31,9 +31,8 @@ pub(super) fn words(text: &str) -> Vec<String> {
         if words.len() >= MAX_WORDS {
             break;
         }
-        if !c.is_alphanumeric() || is_ideographic(c) != is_ideographic(before) {
-            finish(&mut word, &mut words);
-        } else if before.is_lowercase() && c.is_uppercase() {
+        let hump = before.is_lowercase() && c.is_uppercase();
+        if !c.is_alphanumeric() || is_ideographic(c) != is_ideographic(before) || hump {
             finish(&mut word, &mut words);
         }
         if c.is_alphanumeric() {

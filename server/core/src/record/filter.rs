@@ -139,10 +139,10 @@ impl RecordFilter {
     }
 }
 
-fn is<T: PartialEq>(wanted: Option<T>, found: T) -> bool {
+fn is<T: PartialEq + Copy>(wanted: Option<T>, found: T) -> bool {
     wanted.is_none_or(|wanted| wanted == found)
 }
 
-fn has<T: PartialEq>(wanted: Option<T>, found: Option<T>) -> bool {
+fn has<T: PartialEq + Copy>(wanted: Option<T>, found: Option<T>) -> bool {
     wanted.is_none() || wanted == found
 }

@@ -10,16 +10,29 @@ use toolgate_api::audit::{AuditAction, AuditRecord};
 pub use self::filter::{CONTEXT_IDS, RecordFilter};
 pub use self::search::{MAX_TERMS, Search, SearchFault, SearchScope};
 
+/// Whether records of an action hold what was passed along. Those of administration hold what was changed or taken out: whoever
+/// reads the record must see that.
+#[must_use]
+pub const fn has_payloads(action: AuditAction) -> bool {
+    match action {
+        AuditAction::Call
+        | AuditAction::Resolve
+        | AuditAction::Explain
+        | AuditAction::AgentRequest
+        | AuditAction::Session => true,
+        AuditAction::Access | AuditAction::Policy | AuditAction::Export => false,
+    }
+}
+
 /// A record for those who may read that something was asked, but not what was passed along: without arguments, their
-/// origins (a caller may choose their names) and context. What was given to whom is nothing that was passed along.
+/// origins (a caller may choose their names) and context.
 #[must_use]
 pub fn without_payloads(mut record: AuditRecord) -> AuditRecord {
-    if record.action == AuditAction::Access {
-        return record;
+    if has_payloads(record.action) {
+        record.arguments = None;
+        record.provenance = None;
+        record.context = None;
+        record.payloads_hidden = true;
     }
-    record.arguments = None;
-    record.provenance = None;
-    record.context = None;
-    record.payloads_hidden = true;
     record
 }

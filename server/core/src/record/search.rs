@@ -9,6 +9,8 @@ use serde_json::Value;
 use thiserror::Error;
 use toolgate_api::audit::AuditRecord;
 
+use super::has_payloads;
+
 /// Terms of one search at most.
 pub const MAX_TERMS: usize = 16;
 
@@ -28,7 +30,7 @@ pub enum SearchFault {
 pub enum SearchScope {
     /// In the tool, the principal's name, the requested and missing groups, the states and the code.
     Metadata,
-    /// In arguments and context too.
+    /// In arguments and context too. What a record of administration holds is found by everybody.
     Payloads,
 }
 
@@ -93,7 +95,7 @@ impl Search {
         if groups.map(String::as_str).any(&mut look) {
             return true;
         }
-        self.scope == SearchScope::Payloads
+        (self.scope == SearchScope::Payloads || !has_payloads(record.action))
             && [&record.arguments, &record.context]
                 .into_iter()
                 .flatten()

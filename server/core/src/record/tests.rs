@@ -280,6 +280,17 @@ fn payloads_are_taken_out_whole_and_said_to_be() {
     assert_eq!(without_payloads(change.clone()), change, "who was given what");
 }
 
+#[test]
+fn what_was_changed_is_no_payload() {
+    for action in [AuditAction::Access, AuditAction::Policy, AuditAction::Export] {
+        let mut record = record();
+        record.action = action;
+        assert_eq!(without_payloads(record.clone()), record);
+        let search = Search::parse("äpfel", SearchScope::Metadata).unwrap();
+        assert!(search.finds(&record));
+    }
+}
+
 proptest! {
     /// Any text is found by any run of its own words, whatever separates them.
     #[test]

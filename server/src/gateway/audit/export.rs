@@ -64,14 +64,14 @@ pub async fn begin(
     record.arguments = Some(export.asked.clone());
     let opened = open(app, project.row.uid, record).await?;
     let (sender, mut receiver) = mpsc::channel(AHEAD);
-    let run = Run {
+    let export = Run {
         app: AppState::clone(app),
         project: project.row.uid,
         id,
         opened,
         export,
     };
-    tokio::spawn(run.to_the_end(sender, now));
+    tokio::spawn(export.run(sender, now));
     Ok(Body::from_stream(poll_fn(move |cx| receiver.poll_recv(cx))))
 }
 
@@ -118,7 +118,7 @@ impl Broken {
 }
 
 impl Run {
-    async fn to_the_end(self, sender: Sender, started: DateTime<Utc>) {
+    async fn run(self, sender: Sender, started: DateTime<Utc>) {
         let mut told = 0_u64;
         let stopping = self.app.shutdown.clone();
         let outcome = tokio::select! {

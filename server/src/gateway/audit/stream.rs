@@ -74,7 +74,7 @@ pub async fn listen(app: &AppState, listening: Listening) -> ApiResult<Body> {
         place,
         checked: Instant::now(),
     };
-    tokio::spawn(listener.to_the_end(subscription));
+    tokio::spawn(listener.run(subscription));
     Ok(Body::from_stream(poll_fn(move |cx| queue.poll_recv(cx))))
 }
 
@@ -108,7 +108,7 @@ struct Listener {
 }
 
 impl Listener {
-    async fn to_the_end(mut self, subscription: Subscription) {
+    async fn run(mut self, subscription: Subscription) {
         let shutdown = self.app.shutdown.clone();
         let end = tokio::select! {
             biased;

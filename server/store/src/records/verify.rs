@@ -241,6 +241,9 @@ struct Walker {
     unnamed: Vec<(usize, i64)>,
 }
 
+/// What a walk found: a report for each chain, and for each fault without a name its chain's report and its record.
+type Walked = (Vec<ChainReport>, Vec<(usize, i64)>);
+
 /// A chain on the way.
 struct Walk {
     report: ChainReport,
@@ -339,7 +342,7 @@ impl Walker {
         number
     }
 
-    fn finish(mut self) -> Result<(Vec<ChainReport>, Vec<(usize, i64)>)> {
+    fn finish(mut self) -> Result<Walked> {
         if let Some(last) = self.chains.as_slice().last().map(|row| row.number) {
             self.go_to(last)?;
         }
