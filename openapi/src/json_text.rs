@@ -64,7 +64,10 @@ mod tests {
         assert_eq!(text.get(), "{\"n\": 12345678901234567890.10, \"a\": [1 , 2]}");
         let within = serde_json::to_string(&json!({ "result": null })).unwrap();
         assert_eq!(within, "{\"result\":null}");
-        assert_eq!(serde_json::to_string(std::slice::from_ref(&text)).unwrap(), format!("[{}]", text.get()));
+        assert_eq!(
+            serde_json::to_string(std::slice::from_ref(&text)).unwrap(),
+            format!("[{}]", text.get())
+        );
         assert_eq!(serde_json::from_str::<JsonText>(text.get()).unwrap(), text);
     }
 

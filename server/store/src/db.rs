@@ -173,8 +173,7 @@ macro_rules! writing {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let mut turn = lite.write.acquire().await?;
-                    let mut transaction =
-                        sqlx::Connection::begin_with(&mut *turn, "BEGIN IMMEDIATE").await?;
+                    let mut transaction = sqlx::Connection::begin_with(&mut *turn, "BEGIN IMMEDIATE").await?;
                     let $tx = &mut *transaction;
                     let value = $body;
                     transaction.commit().await?;

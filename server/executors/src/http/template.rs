@@ -59,7 +59,9 @@ fn fixed(base: &str, path: &[Piece]) -> Option<Url> {
         }
     }
     // What stands for `.` and `..` is refused when it is used.
-    let plain = !url[base.len()..].split('/').any(|segment| matches!(segment, "." | ".."));
+    let plain = !url[base.len()..]
+        .split('/')
+        .any(|segment| matches!(segment, "." | ".."));
     Url::parse(&url).ok().filter(|_| plain)
 }
 

@@ -24,7 +24,10 @@ macro_rules! last_entry {
                  SELECT seq, hash FROM completions WHERE closed_at IS NOT NULL AND seq > $1 AND seq < $2
              ) AS entries ORDER BY seq DESC LIMIT 1",
         )
-        .bind($crate::records::entry::seq($stored.number, $stored.settled_position))
+        .bind($crate::records::entry::seq(
+            $stored.number,
+            $stored.settled_position,
+        ))
         .bind($crate::records::entry::seq($stored.number + 1, 0))
         .fetch_optional(&mut *$tx)
         .await?;
@@ -179,7 +182,9 @@ impl Store {
                 execute!(tx, "LOCK TABLE records, completions IN SHARE MODE");
             }
             let query = match of_record {
-                None => sqlx::query_scalar("SELECT COUNT(*) FROM records WHERE seq = $1 AND hash = $2 AND $3 = 0"),
+                None => {
+                    sqlx::query_scalar("SELECT COUNT(*) FROM records WHERE seq = $1 AND hash = $2 AND $3 = 0")
+                }
                 Some(_) => sqlx::query_scalar(
                     "SELECT COUNT(*) FROM completions WHERE seq = $1 AND hash = $2 AND record_seq = $3",
                 ),

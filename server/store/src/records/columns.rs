@@ -283,7 +283,11 @@ impl CompletionColumns {
 
     /// The state afterwards, given whether the session had moved meanwhile.
     pub(super) fn state_after(&self, conflict: bool) -> &str {
-        if conflict { &self.state_before } else { &self.state_after }
+        if conflict {
+            &self.state_before
+        } else {
+            &self.state_after
+        }
     }
 
     /// As an entry of the chain.

@@ -170,7 +170,11 @@ impl Canonical {
 mod tests {
     use super::*;
 
-    fn completion<'a>(code: Option<&'a str>, state_after: &'a str, usage: Option<&'a str>) -> CompletionEntry<'a> {
+    fn completion<'a>(
+        code: Option<&'a str>,
+        state_after: &'a str,
+        usage: Option<&'a str>,
+    ) -> CompletionEntry<'a> {
         CompletionEntry {
             record_seq: seq(1, 1),
             seq: seq(1, 2),

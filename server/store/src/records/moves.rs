@@ -8,7 +8,11 @@ use crate::multirow::MultiRow;
 use crate::records::columns::{CompletionColumns, MoveColumns};
 
 /// On PostgreSQL, replicas lock sessions in the same order, so that they wait for each other and not in a circle.
-pub(super) static LOCK: MultiRow = MultiRow::new("SELECT id FROM sessions WHERE id IN (", 1, ") ORDER BY id FOR UPDATE");
+pub(super) static LOCK: MultiRow = MultiRow::new(
+    "SELECT id FROM sessions WHERE id IN (",
+    1,
+    ") ORDER BY id FOR UPDATE",
+);
 pub(super) static MOVE: MultiRow = MultiRow::new(
     "WITH moves (id, expected, to_state, at) AS (",
     4,
@@ -69,9 +73,8 @@ macro_rules! apply {
                         .bind(step.at);
                 }
                 let moved: Vec<uuid::Uuid> = query.fetch_all(&mut *$tx).await?;
-                let (applied, refused): (Vec<_>, Vec<_>) = chunk
-                    .iter()
-                    .partition(|(_, step)| moved.contains(&step.session));
+                let (applied, refused): (Vec<_>, Vec<_>) =
+                    chunk.iter().partition(|(_, step)| moved.contains(&step.session));
                 for (index, _) in refused {
                     $conflicts[index] = true;
                 }

@@ -18,9 +18,11 @@ impl Store {
     /// chain keeps the hash before its first entry that stays.
     pub async fn prune_records(&self, before: DateTime<Utc>) -> Result<u64> {
         let chains: Vec<(i64,)> = both!(self, |pool| {
-            sqlx::query_as("SELECT number FROM chains WHERE first_position <= settled_position ORDER BY number")
-                .fetch_all(pool)
-                .await?
+            sqlx::query_as(
+                "SELECT number FROM chains WHERE first_position <= settled_position ORDER BY number",
+            )
+            .fetch_all(pool)
+            .await?
         })
         .await?;
         let mut removed = 0;

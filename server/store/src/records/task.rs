@@ -230,14 +230,15 @@ impl Chain {
         let outcome = match self.head(at).await {
             Ok(_) => {
                 let progress = *self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-                self.store
-                    .heartbeat(self.instance, progress, at, true)
-                    .await
+                self.store.heartbeat(self.instance, progress, at, true).await
             }
             Err(error) => Err(error),
         };
         if let Err(error) = outcome {
-            tracing::warn!(cause = chain_of(&error), "the end of this server's records could not be stored");
+            tracing::warn!(
+                cause = chain_of(&error),
+                "the end of this server's records could not be stored"
+            );
         }
     }
 }
@@ -284,7 +285,12 @@ impl Batch {
         if !self.openings.rows.is_empty() || !self.completions.rows.is_empty() {
             self.write_rows(chain).await;
         }
-        for CloseAbandoned { alive_after, at, done } in self.closings.drain(..) {
+        for CloseAbandoned {
+            alive_after,
+            at,
+            done,
+        } in self.closings.drain(..)
+        {
             let _gone = done.send(chain.close_abandoned(alive_after, at).await);
         }
     }

@@ -289,7 +289,9 @@ impl Walker {
         } else if position < expected || hash[..] != row.hash[..] {
             walk.fault(position, ChainFaultKind::Changed, row.id);
             walk.of_record = row.record_seq;
-        } else if walk.head.is_some_and(|(head, stored)| head == position && stored != hash)
+        } else if walk
+            .head
+            .is_some_and(|(head, stored)| head == position && stored != hash)
             || walk.head.is_some_and(|(head, _)| walk.ended && position > head)
         {
             walk.fault(position, ChainFaultKind::Head, row.id);

@@ -94,8 +94,14 @@ impl RecordWriter {
     /// records. On SQLite there is one server, so every other one is dead. What they had claimed without opening a record
     /// never ran and is free again.
     pub async fn close_abandoned(&self, alive_after: DateTime<Utc>, at: DateTime<Utc>) -> Result<u64> {
-        self.hand_in(|done| Job::CloseAbandoned(CloseAbandoned { alive_after, at, done }))
-            .await
+        self.hand_in(|done| {
+            Job::CloseAbandoned(CloseAbandoned {
+                alive_after,
+                at,
+                done,
+            })
+        })
+        .await
     }
 
     /// Says that the server still runs, and how far its chain has come, so that a missing tail is noticed.

@@ -98,7 +98,14 @@ async fn untouched_chains_are_whole(db: Backend) {
     let reports = verify(&db.store).await;
     let told: Vec<_> = reports
         .iter()
-        .map(|report| (report.chain, report.instance, report.entries, report.fault.is_none()))
+        .map(|report| {
+            (
+                report.chain,
+                report.instance,
+                report.entries,
+                report.fault.is_none(),
+            )
+        })
         .collect();
     assert_eq!(told, [(1, Some(ONE), 40, true), (2, Some(TWO), 40, true)]);
 }
@@ -179,8 +186,10 @@ async fn every_single_change_is_found_and_named(db: Backend) {
         // First, last, and in between.
         for position in [places[0], places[places.len() - 1], places[index % places.len()]] {
             let at = seq(1, position);
-            side.run_owned(format!("CREATE TABLE kept AS SELECT {column} AS v FROM {table} WHERE seq = {at}"))
-                .await;
+            side.run_owned(format!(
+                "CREATE TABLE kept AS SELECT {column} AS v FROM {table} WHERE seq = {at}"
+            ))
+            .await;
             side.run_owned(format!("UPDATE {table} SET {column} = {value} WHERE seq = {at}"))
                 .await;
             let reports = verify(&db.store).await;
@@ -198,8 +207,10 @@ async fn every_single_change_is_found_and_named(db: Backend) {
             }
             assert_eq!(reports[0].entries, u64::try_from(position - 1).expect("a count"));
             assert_eq!(reports[1].fault, None, "the other chain is whole");
-            side.run_owned(format!("UPDATE {table} SET {column} = (SELECT v FROM kept) WHERE seq = {at}"))
-                .await;
+            side.run_owned(format!(
+                "UPDATE {table} SET {column} = (SELECT v FROM kept) WHERE seq = {at}"
+            ))
+            .await;
             side.run("DROP TABLE kept").await;
         }
     }
@@ -213,14 +224,18 @@ async fn every_missing_entry_is_found_and_named(db: Backend) {
     for (table, places) in [("records", records), ("completions", completions)] {
         for position in places {
             let at = seq(2, position);
-            side.run_owned(format!("CREATE TABLE kept AS SELECT * FROM {table} WHERE seq = {at}"))
+            side.run_owned(format!(
+                "CREATE TABLE kept AS SELECT * FROM {table} WHERE seq = {at}"
+            ))
+            .await;
+            side.run_owned(format!("DELETE FROM {table} WHERE seq = {at}"))
                 .await;
-            side.run_owned(format!("DELETE FROM {table} WHERE seq = {at}")).await;
             assert_eq!(
                 fault(&db.store).await,
                 Some((2, position, ChainFaultKind::Missing))
             );
-            side.run_owned(format!("INSERT INTO {table} SELECT * FROM kept")).await;
+            side.run_owned(format!("INSERT INTO {table} SELECT * FROM kept"))
+                .await;
             side.run("DROP TABLE kept").await;
         }
     }
@@ -298,10 +313,7 @@ async fn what_dead_servers_wrote_last_is_guarded_too(db: Backend) {
 
     let mine = db.store.records_writer(TWO);
     mine.heartbeat(at(100)).await.expect("registered");
-    assert_eq!(
-        mine.close_abandoned(at(50), at(100)).await.expect("closed"),
-        2
-    );
+    assert_eq!(mine.close_abandoned(at(50), at(100)).await.expect("closed"), 2);
     mine.heartbeat(at(101)).await.expect("alive");
     let entries: Vec<_> = verify(&db.store)
         .await
@@ -336,7 +348,12 @@ async fn old_records_can_go_and_the_rest_is_still_verified(db: Backend) {
         "what is not known to be settled stays"
     );
     writer.heartbeat(at(40)).await.expect("alive");
-    for (before, removed, left) in [(at(10), 0, 60), (at(20), 40, 40), (at(20), 0, 40), (at(25), 40, 20)] {
+    for (before, removed, left) in [
+        (at(10), 0, 60),
+        (at(20), 40, 40),
+        (at(20), 0, 40),
+        (at(25), 40, 20),
+    ] {
         assert_eq!(db.store.prune_records(before).await.expect("pruned"), removed);
         assert_eq!(fault(&db.store).await, None);
         let records = db

@@ -1,8 +1,8 @@
 //! Idempotency keys: of equal requests one runs, the others learn what became of it.
 
 use serde_json::json;
-use toolgate_api::{ErrorCode, JsonText};
 use toolgate_api::audit::AuditOutcome;
+use toolgate_api::{ErrorCode, JsonText};
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_store::Store;
 use toolgate_store::rows::{Claim, Claimed, Opening, Settlement};

@@ -103,7 +103,10 @@ async fn a_session_moves_with_its_call(db: Backend) {
     let call = begun(&writer, uid, (session, 1, "review")).await;
     assert_eq!(state(&db).await, ("draft".to_owned(), 1, 0));
 
-    assert_eq!(writer.complete(call).await.expect("completed"), moved("review", 2));
+    assert_eq!(
+        writer.complete(call).await.expect("completed"),
+        moved("review", 2)
+    );
 
     assert_eq!(state(&db).await, ("review".to_owned(), 2, 1));
     let mut side = db.side().await;
@@ -115,7 +118,10 @@ async fn a_session_moves_with_its_call(db: Backend) {
         )
         .await;
     assert_eq!(right, 1);
-    assert_eq!(side.number("SELECT moved_at FROM sessions").await, at(30).timestamp_micros());
+    assert_eq!(
+        side.number("SELECT moved_at FROM sessions").await,
+        at(30).timestamp_micros()
+    );
 }
 
 async fn a_move_of_another_version_is_a_conflict(db: Backend) {
@@ -141,7 +147,11 @@ async fn a_move_of_another_version_is_a_conflict(db: Backend) {
         .expect("records")
         .remove(0);
     assert_eq!(
-        (record.outcome, record.state_conflict, record.state_after.as_deref()),
+        (
+            record.outcome,
+            record.state_conflict,
+            record.state_after.as_deref()
+        ),
         (AuditOutcome::Succeeded, true, Some("draft"))
     );
     assert_eq!(record.session_id, Some(session.0));
@@ -215,7 +225,8 @@ async fn moves_in_one_batch_are_as_one_after_another(db: Backend) {
     }
     assert_eq!(side.number("SELECT COUNT(*) FROM transitions").await, transitions);
     assert_eq!(
-        side.number("SELECT COUNT(*) FROM completions WHERE state_conflict").await,
+        side.number("SELECT COUNT(*) FROM completions WHERE state_conflict")
+            .await,
         210 - transitions
     );
     assert_eq!(
@@ -243,7 +254,10 @@ async fn a_move_that_was_sent_again_is_told_the_same(db: Backend) {
         assert_eq!(completed, moved("review", 2));
     }
     for _ in 0..2 {
-        assert_eq!(writer.complete(second.clone()).await.expect("completed"), stayed());
+        assert_eq!(
+            writer.complete(second.clone()).await.expect("completed"),
+            stayed()
+        );
     }
     assert_eq!(state(&db).await, ("review".to_owned(), 2, 1));
 }

@@ -32,7 +32,8 @@ async fn what_was_written_is_there_when_opened_again(db: Backend) {
 
 async fn a_changed_schema_is_refused(db: Backend) {
     let mut side = db.side().await;
-    side.run("UPDATE _sqlx_migrations SET version = version + 9000").await;
+    side.run("UPDATE _sqlx_migrations SET version = version + 9000")
+        .await;
     let refused = Store::open(&db.url).await.map(drop);
     assert!(matches!(refused, Err(StoreError::Schema { .. })), "{refused:?}");
 }
