@@ -57,11 +57,21 @@ impl Action {
 
     /// The error of the last attempt, if it failed.
     pub(crate) fn outcome(self) -> AnyView {
-        part(move || self.error.get().map(|error| view! { <ProblemPanel error /> }).into_any())
+        part(move || {
+            self.error
+                .get()
+                .map(|error| view! { <ProblemPanel error /> })
+                .into_any()
+        })
     }
 
     /// The same for a text that was sent, with a way to each fault in its editor.
     pub(crate) fn refusal(self, handle: EditorHandle) -> AnyView {
-        part(move || self.error.get().map(|error| view! { <Refused error handle /> }).into_any())
+        part(move || {
+            self.error
+                .get()
+                .map(|error| view! { <Refused error handle /> })
+                .into_any()
+        })
     }
 }

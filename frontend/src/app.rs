@@ -3,33 +3,31 @@
 use leptos::prelude::*;
 use leptos_router::components::Router;
 
-use crate::components::{
-    PageHeading, ProblemPanel, Skeleton, ToastRegion, Toasts, provide_heading_focus,
-};
-use crate::features::overview::OverviewPage;
-use crate::features::upload::UploadPage;
-use crate::features::groups::GroupsPage;
-use crate::features::states::StatesPage;
-use crate::features::permissions::PermissionsPage;
-use crate::features::keys::KeysPage;
-use crate::features::simulator::SimulatorPage;
-use crate::features::policy_tests::PolicyTestsPage;
-use crate::features::sessions::SessionsPage;
-use crate::features::records::RecordsPage;
+use crate::components::{PageHeading, ProblemPanel, Skeleton, ToastRegion, Toasts, provide_heading_focus};
 use crate::features::alerts::AlertsPage;
-use crate::features::limits::LimitsPage;
-use crate::features::secrets::SecretsPage;
-use crate::features::settings::SettingsPage;
 use crate::features::connect::ConnectPage;
-use crate::features::tools::{ToolPage, ToolsPage};
-use crate::features::users::UsersPage;
+use crate::features::groups::GroupsPage;
 use crate::features::health::HealthPage;
+use crate::features::keys::KeysPage;
+use crate::features::limits::LimitsPage;
+use crate::features::overview::OverviewPage;
+use crate::features::permissions::PermissionsPage;
+use crate::features::policy_tests::PolicyTestsPage;
 use crate::features::projects::{Projects, ProjectsPage, StartPage};
+use crate::features::records::RecordsPage;
+use crate::features::secrets::SecretsPage;
+use crate::features::sessions::SessionsPage;
+use crate::features::settings::SettingsPage;
+use crate::features::simulator::SimulatorPage;
+use crate::features::states::StatesPage;
+use crate::features::tools::{ToolPage, ToolsPage};
+use crate::features::upload::UploadPage;
+use crate::features::users::UsersPage;
 use crate::layout::{Navigation, TopBar};
+use crate::reactive::condition;
 use crate::routes::{Kind, Page, Section};
 use crate::session::{Session, SessionState};
 use crate::url::provide_page;
-use crate::reactive::condition;
 
 /// Everything but the sign-in page.
 #[component]

@@ -38,14 +38,22 @@ pub(crate) fn storage() -> Option<Storage> {
 
 /// A point in time in RFC 3339, UTC. The browser writes it: it has the code for that already.
 pub(crate) fn iso(at: DateTime<Utc>) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "milliseconds are exact up to the year 287396")]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "milliseconds are exact up to the year 287396"
+    )]
     let date = js_sys::Date::new(&(at.timestamp_millis() as f64).into());
     date.to_iso_string().into()
 }
 
 /// A point in time for people, UTC, for example `2026-11-21 18:00:00 UTC`.
 pub(crate) fn stamp(at: DateTime<Utc>) -> String {
-    iso(at).chars().take(19).map(|c| if c == 'T' { ' ' } else { c }).chain(" UTC".chars()).collect()
+    iso(at)
+        .chars()
+        .take(19)
+        .map(|c| if c == 'T' { ' ' } else { c })
+        .chain(" UTC".chars())
+        .collect()
 }
 
 /// Milliseconds since 1970.

@@ -6,8 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::api::{Answer, ApiError, Ask};
 use crate::components::{ProblemPanel, Skeleton};
-use crate::session::Session;
 use crate::reactive::{effect, text_memo};
+use crate::session::Session;
 
 /// A resource at an address. A changed address reads again, and answers to an earlier one are dropped. An empty address
 /// is not asked.
@@ -58,7 +58,8 @@ impl Loaded {
 
     /// The answer as a value of the contract, reactively.
     pub(crate) fn read<T: DeserializeOwned>(self) -> Option<T> {
-        self.answer.with(|answer| answer.as_ref().and_then(|answer| answer.read().ok()))
+        self.answer
+            .with(|answer| answer.as_ref().and_then(|answer| answer.read().ok()))
     }
 
     /// The tag that a change must name.
@@ -78,7 +79,7 @@ impl Loaded {
             return;
         }
         let ask = Ask::get(address);
-        let answer = if self.as_yaml { ask.as_yaml() } else { ask }.send();
+        let answer = if self.as_yaml { ask.for_yaml() } else { ask }.send();
         spawn_local(async move {
             let answer = answer.await;
             if self.run.try_get_value() != Some(run) {

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::api::{ApiError, Ask, PAGE_SIZE, parse, read_json, with_query};
-use crate::session::Session;
 use crate::reactive::{effect, text_memo};
+use crate::session::Session;
 
 /// Where a list stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -131,7 +131,10 @@ impl Paged {
         }
         self.status.set(status);
         let limit = PAGE_SIZE.to_string();
-        let query = [("limit", limit.as_str()), ("cursor", cursor.as_deref().unwrap_or_default())];
+        let query = [
+            ("limit", limit.as_str()),
+            ("cursor", cursor.as_deref().unwrap_or_default()),
+        ];
         let answer = Ask::get(with_query(address.clone(), &query)).send();
         spawn_local(async move {
             let answer = answer.await.and_then(|answer| parse(&answer.text));

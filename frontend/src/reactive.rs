@@ -21,7 +21,7 @@ pub(crate) fn condition(check: impl Fn() -> bool + Send + Sync + 'static) -> Mem
 /// A text that follows others.
 pub(crate) fn text(make: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
     fn boxed(make: Box<dyn Fn() -> String + Send + Sync>) -> Signal<String> {
-        Signal::derive(move || make())
+        Signal::derive(make)
     }
     boxed(Box::new(make))
 }

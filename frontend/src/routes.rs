@@ -71,7 +71,9 @@ impl Page {
             ["health"] => Self::Health,
             ["projects", project, "tools", tool] => Self::Tool((*project).to_owned(), (*tool).to_owned()),
             ["projects", project, segment] => {
-                let section = Section::ALL.iter().find(|section| section.segment() == *segment)?;
+                let section = Section::ALL
+                    .iter()
+                    .find(|section| section.segment() == *segment)?;
                 Self::In((*project).to_owned(), *section)
             }
             _ => return None,

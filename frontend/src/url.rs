@@ -15,10 +15,13 @@ pub(crate) struct UrlParam {
     navigator: Navigator,
 }
 
+/// Goes to a path.
+type Go = Box<dyn Fn(&str, NavigateOptions)>;
+
 /// Changes the address of the page one is on.
 #[derive(Clone, Copy)]
 pub(crate) struct Navigator {
-    go: StoredValue<Box<dyn Fn(&str, NavigateOptions)>, LocalStorage>,
+    go: StoredValue<Go, LocalStorage>,
     path: Memo<String>,
     query: Memo<leptos_router::params::ParamsMap>,
 }
@@ -27,7 +30,7 @@ impl Navigator {
     /// For the page that is being built.
     pub(crate) fn new() -> Self {
         Self {
-            go: StoredValue::new_local(Box::new(use_navigate())),
+            go: StoredValue::new_local(Box::new(use_navigate()) as Go),
             path: use_location().pathname,
             query: use_query_map(),
         }

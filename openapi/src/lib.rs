@@ -20,13 +20,13 @@ pub mod policy_tests;
 pub mod problem;
 pub mod projects;
 pub mod recommendations;
-pub mod sessions;
 pub mod secrets;
+pub mod sessions;
 pub mod settings;
 pub mod states;
 pub mod tools;
-pub mod users;
 pub mod usage;
+pub mod users;
 
 pub use code::ErrorCode;
 pub use json_text::JsonText;

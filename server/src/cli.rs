@@ -244,7 +244,10 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
     println!("listening on http://{address}");
     let drained = serve::serve(listener, app, &limits, shutdown).await;
     if let Err(error) = observe::flush(&started.app).await {
-        tracing::warn!(cause = format!("{error:#}"), "the last usage counts could not be written");
+        tracing::warn!(
+            cause = format!("{error:#}"),
+            "the last usage counts could not be written"
+        );
     }
     started.app.records.shutdown(started.app.clock.now()).await;
     started.app.store.close().await;

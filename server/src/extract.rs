@@ -237,9 +237,9 @@ impl FromRequestParts<AppState> for ClientAddress {
 
     async fn from_request_parts(parts: &mut Parts, app: &AppState) -> Result<Self, Self::Rejection> {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        Ok(Self(
-            peer.map(|ConnectInfo(peer)| app.proxies.client(*peer, &parts.headers)),
-        ))
+        Ok(Self(peer.map(|ConnectInfo(peer)| {
+            app.proxies.client(*peer, &parts.headers)
+        })))
     }
 }
 

@@ -168,9 +168,14 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     if path.starts_with("/users/") || path.contains("/permissions/") || path.contains("/secrets/") {
         statuses.push(409);
     }
-    if ["/calls", "/resolve", "/agent-requests", "/sessions/{session_id}/tools"]
-        .iter()
-        .any(|end| path.ends_with(end))
+    if [
+        "/calls",
+        "/resolve",
+        "/agent-requests",
+        "/sessions/{session_id}/tools",
+    ]
+    .iter()
+    .any(|end| path.ends_with(end))
     {
         statuses.push(410);
     }

@@ -12,9 +12,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    groups, states,
-    agent_requests, alerts, audit, auth, calls, explain, health, keys, limits, permissions, policy_tests,
-    projects, recommendations, secrets, sessions, settings, tools, tools_edit, tools_revisions, usage, users,
+    agent_requests, alerts, audit, auth, calls, explain, groups, health, keys, limits, permissions,
+    policy_tests, projects, recommendations, secrets, sessions, settings, states, tools, tools_edit,
+    tools_revisions, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -67,16 +67,27 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(tools_revisions::diff_tool_revisions))
         .routes(routes!(tools_revisions::restore_tool_revision))
         .routes(routes!(groups::list_groups))
-        .routes(routes!(groups::get_group, groups::put_group, groups::delete_group))
+        .routes(routes!(
+            groups::get_group,
+            groups::put_group,
+            groups::delete_group
+        ))
         .routes(routes!(groups::rename_group))
         .routes(routes!(states::list_states))
         .routes(routes!(states::get_state_graph))
-        .routes(routes!(states::get_state, states::put_state, states::delete_state))
+        .routes(routes!(
+            states::get_state,
+            states::put_state,
+            states::delete_state
+        ))
         .routes(routes!(states::rename_state))
         .routes(routes!(calls::resolve_tools))
         .routes(routes!(recommendations::recommend_tools))
         .routes(routes!(explain::explain_tools))
-        .routes(routes!(policy_tests::list_policy_tests, policy_tests::upload_policy_tests))
+        .routes(routes!(
+            policy_tests::list_policy_tests,
+            policy_tests::upload_policy_tests
+        ))
         .routes(routes!(
             policy_tests::get_policy_test,
             policy_tests::replace_policy_test,

@@ -20,11 +20,11 @@ use crate::auth::password::{self, PasswordHasher};
 use crate::auth::signing;
 use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
-use crate::gateway::sessions;
 use crate::gateway::audit::seats::Seats;
 use crate::gateway::audit::tail::Tail;
 use crate::gateway::observe::{self, Observer};
 use crate::gateway::secrets;
+use crate::gateway::sessions;
 use crate::gateway::world::WorldHolder;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
@@ -125,18 +125,13 @@ pub async fn start(
         sign_ins: SignInGuard::default(),
         servers: AtomicU32::new(store.living_servers(now - SILENCE).await?),
         keyring,
-        observer: Observer::load(&store, &metrics)
-            .await
-            .context("loading usage")?,
+        observer: Observer::load(&store, &metrics).await.context("loading usage")?,
         metrics,
         shutdown,
         store,
         config,
     });
-    Ok(Started {
-        app,
-        first_admin,
-    })
+    Ok(Started { app, first_admin })
 }
 
 impl Started {
@@ -159,7 +154,11 @@ impl Started {
             Ok(secrets::keep_uses(&app).await?)
         });
         every(&self.app, FLUSH, |app| async move { observe::flush(&app).await });
-        every(&self.app, DELIVER, |app| async move { alerts::deliver(&app).await });
+        every(
+            &self.app,
+            DELIVER,
+            |app| async move { alerts::deliver(&app).await },
+        );
         every(&self.app, PRUNE, |app| async move {
             let now = app.clock.now();
             observe::prune(&app).await?;

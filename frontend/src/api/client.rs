@@ -86,7 +86,7 @@ impl Ask {
     }
 
     /// Asks for YAML.
-    pub(crate) fn as_yaml(mut self) -> Self {
+    pub(crate) fn for_yaml(mut self) -> Self {
         self.accept = "application/yaml";
         self
     }

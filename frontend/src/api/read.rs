@@ -6,8 +6,8 @@
 use std::fmt;
 
 use serde::de::{
-    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
-    VariantAccess, Visitor,
+    DeserializeSeed, Deserializer, EnumAccess, Error, Expected, IntoDeserializer, MapAccess, SeqAccess,
+    Unexpected, VariantAccess, Visitor,
 };
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value};
@@ -123,7 +123,11 @@ impl<'de> Deserializer<'de> for Reader<'de> {
         }
     }
 
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Misfit> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -132,7 +136,9 @@ impl<'de> Deserializer<'de> for Reader<'de> {
     }
 
     fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
-        visitor.visit_map(Fields::new(self.0.as_object().ok_or_else(|| misfit("an object"))?))
+        visitor.visit_map(Fields::new(
+            self.0.as_object().ok_or_else(|| misfit("an object"))?,
+        ))
     }
 
     fn deserialize_struct<V: Visitor<'de>>(

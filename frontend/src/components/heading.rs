@@ -1,8 +1,8 @@
 //! The heading of a page, which also names the document.
 
+use crate::reactive::effect;
 use leptos::html;
 use leptos::prelude::*;
-use crate::reactive::effect;
 
 /// Set once the first page has been shown; later pages take the focus, so that screen readers announce them.
 #[derive(Clone, Copy)]

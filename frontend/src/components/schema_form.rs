@@ -84,7 +84,11 @@ impl SchemaForm {
         if let Some(choices) = part["enum"].as_array() {
             return self.choice(choices, pointer);
         }
-        if let Some(kinds) = part.get("anyOf").or_else(|| part.get("oneOf")).and_then(Value::as_array) {
+        if let Some(kinds) = part
+            .get("anyOf")
+            .or_else(|| part.get("oneOf"))
+            .and_then(Value::as_array)
+        {
             return self.variants(kinds, pointer, depth);
         }
         match kind_of(part) {
@@ -104,7 +108,11 @@ impl SchemaForm {
         let id = control_id(pointer);
         let help = format!("{id}-help");
         let (read, write) = self.part(pointer);
-        let shown = move || read().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+        let shown = move || {
+            read()
+                .and_then(|value| value.as_str().map(str::to_owned))
+                .unwrap_or_default()
+        };
         let typed = move |event| {
             let text = event_target_value(&event);
             write((!text.is_empty()).then(|| Value::String(text)));
@@ -216,7 +224,11 @@ impl SchemaForm {
         let items = self.resolved(&items);
         let id = control_id(pointer);
         let (read, write) = self.part(pointer);
-        let count = Memo::new(move |_| read().and_then(|value| value.as_array().map(Vec::len)).unwrap_or(0));
+        let count = Memo::new(move |_| {
+            read()
+                .and_then(|value| value.as_array().map(Vec::len))
+                .unwrap_or(0)
+        });
         let pointer = pointer.to_owned();
         let value = self.value;
         let at_pointer = pointer.clone();
@@ -297,7 +309,10 @@ impl SchemaForm {
     fn resolved(self, part: &Value) -> Value {
         let mut part = part.clone();
         for _ in 0..DEEPEST {
-            let target = part["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')).map(str::to_owned);
+            let target = part["$ref"]
+                .as_str()
+                .and_then(|reference| reference.strip_prefix('#'))
+                .map(str::to_owned);
             let Some(target) = target else {
                 break;
             };
@@ -311,7 +326,10 @@ impl SchemaForm {
 }
 
 fn control_id(pointer: &str) -> String {
-    format!("arg{}", pointer.replace(|c: char| !c.is_ascii_alphanumeric(), "-"))
+    format!(
+        "arg{}",
+        pointer.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+    )
 }
 
 /// The type of a schema; of several the first that is not null.
@@ -334,7 +352,11 @@ fn put(value: &mut Value, pointer: &str, part: Option<Value>) {
         return;
     };
     let last = last.replace("~1", "/").replace("~0", "~");
-    if part.is_some() && value.pointer(above).is_none_or(|above| above.is_null() || above.is_string()) {
+    if part.is_some()
+        && value
+            .pointer(above)
+            .is_none_or(|above| above.is_null() || above.is_string())
+    {
         put(value, above, Some(Value::Object(Map::new())));
     }
     match (value.pointer_mut(above), part) {

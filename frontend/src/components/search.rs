@@ -7,8 +7,8 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 
 use super::{Icon, Symbol};
-use crate::url::UrlParam;
 use crate::reactive::effect;
+use crate::url::UrlParam;
 
 /// How long typing must rest before the query is applied.
 const REST: Duration = Duration::from_millis(200);

@@ -1,11 +1,10 @@
-//! Short messages at the edge of the screen: what was done, and how to undo it.
+//! Short messages at the edge of the screen: what was done, and what could not be.
 
 use std::time::Duration;
 
 use leptos::prelude::*;
 
 use super::{Icon, Symbol};
-use crate::api::ApiError;
 
 /// How long a message stays that needs no answer.
 const STAYS: Duration = Duration::from_secs(10);
@@ -16,9 +15,7 @@ const MOST: usize = 4;
 struct Toast {
     id: u32,
     text: String,
-    request_id: Option<String>,
     failed: bool,
-    undo: Option<Callback<()>>,
 }
 
 /// The messages, shared by all pages through the context.
@@ -44,39 +41,22 @@ impl Toasts {
 
     /// Says that something was done.
     pub(crate) fn done(self, text: impl Into<String>) {
-        self.show(text.into(), None, false, None);
-    }
-
-    /// Says that something was done, and offers to undo it.
-    pub(crate) fn undoable(self, text: impl Into<String>, undo: Callback<()>) {
-        self.show(text.into(), None, false, Some(undo));
+        self.show(text.into(), false);
     }
 
     /// Says why something cannot be done; stays until it is closed.
     pub(crate) fn refused(self, text: impl Into<String>) {
-        self.show(text.into(), None, true, None);
+        self.show(text.into(), true);
     }
 
-    /// Says that a request failed; stays until it is closed.
-    pub(crate) fn failed(self, error: &ApiError) {
-        let text = format!("{}. {}", error.title(), error.detail());
-        self.show(text, error.request_id(), true, None);
-    }
-
-    fn show(self, text: String, request_id: Option<String>, failed: bool, undo: Option<Callback<()>>) {
+    fn show(self, text: String, failed: bool) {
         let id = self.next.get_value();
         self.next.set_value(id.wrapping_add(1));
         self.shown.update(|shown| {
             if shown.len() >= MOST {
                 shown.remove(0);
             }
-            shown.push(Toast {
-                id,
-                text,
-                request_id,
-                failed,
-                undo,
-            });
+            shown.push(Toast { id, text, failed });
         });
         if !failed {
             set_timeout(move || self.close(id), STAYS);
@@ -100,24 +80,7 @@ pub(crate) fn ToastRegion() -> impl IntoView {
                     <Icon symbol=if toast.failed { Symbol::Alert } else { Symbol::Check } />
                     <div class="toast-text">
                         <p>{toast.text}</p>
-                        {toast.request_id.map(|id| view! { <p class="muted">"Request " <code>{id}</code></p> })}
                     </div>
-                    {toast
-                        .undo
-                        .map(|undo| {
-                            view! {
-                                <button
-                                    type="button"
-                                    class="button button-small"
-                                    on:click=move |_| {
-                                        toasts.close(toast.id);
-                                        undo.run(());
-                                    }
-                                >
-                                    "Undo"
-                                </button>
-                            }
-                        })}
                     <button
                         type="button"
                         class="button button-quiet button-icon"

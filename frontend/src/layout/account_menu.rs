@@ -5,9 +5,9 @@ use leptos::task::spawn_local;
 
 use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
+use crate::reactive::{part, text};
 use crate::routes::API_REFERENCE;
 use crate::session::Session;
-use crate::reactive::{part, text};
 
 /// The menu of the signed-in person.
 #[component]

@@ -12,11 +12,11 @@ use toolgate_api::tools::ToolPage;
 use crate::api::{Ask, in_project, with_query};
 use crate::components::{Dialog, Icon, Placement, Symbol};
 use crate::features::projects::Projects;
+use crate::reactive::effect;
 use crate::routes::{Page, Section};
 use crate::session::Session;
 use crate::theme::Theme;
 use crate::url::{Navigator, project_in_path};
-use crate::reactive::effect;
 
 /// Most entries shown.
 const SHOWN: usize = 12;
@@ -117,7 +117,11 @@ pub(super) fn Palette(
             );
         });
         entries.sort_by_key(|(rank, _)| *rank);
-        entries.into_iter().map(|(_, entry)| entry).take(SHOWN).collect::<Vec<_>>()
+        entries
+            .into_iter()
+            .map(|(_, entry)| entry)
+            .take(SHOWN)
+            .collect::<Vec<_>>()
     });
 
     let ask = move || {
@@ -127,7 +131,10 @@ pub(super) fn Palette(
             return;
         };
         spawn_local(async move {
-            let address = with_query(in_project(&project, &["tools"]), &[("q", &wanted), ("limit", "12")]);
+            let address = with_query(
+                in_project(&project, &["tools"]),
+                &[("q", &wanted), ("limit", "12")],
+            );
             let answer = Ask::get(address).send().await;
             let Ok(page) = answer.and_then(|answer| answer.read::<ToolPage>()) else {
                 return;

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 
 use crate::components::{Icon, Menu, Symbol};
 use crate::features::projects::Projects;
+use crate::reactive::text;
 use crate::routes::{Page, Section};
 use crate::url::project_in_path;
-use crate::reactive::text;
 
 /// How many projects the menu offers before it refers to the whole list.
 const OFFERED: usize = 12;

@@ -46,7 +46,11 @@ pub(super) fn Shortcuts(
     let rows: Vec<_> = KEYS
         .into_iter()
         .map(|(keys, text)| {
-            let keys: Vec<_> = keys.split(' ').filter(|key| !key.is_empty()).map(|key| view! { <kbd>{key}</kbd> }).collect();
+            let keys: Vec<_> = keys
+                .split(' ')
+                .filter(|key| !key.is_empty())
+                .map(|key| view! { <kbd>{key}</kbd> })
+                .collect();
             view! {
                 <div class="fact">
                     <dt>{keys}</dt>
@@ -95,7 +99,11 @@ fn step(by: i32) {
     let count = i32::try_from(rows.length()).unwrap_or(i32::MAX);
     let at = (0..count).find(|at| {
         let node = u32::try_from(*at).ok().and_then(|at| rows.get(at));
-        node.is_some_and(|node| active.as_ref().is_some_and(|active| node.is_same_node(Some(active))))
+        node.is_some_and(|node| {
+            active
+                .as_ref()
+                .is_some_and(|active| node.is_same_node(Some(active)))
+        })
     });
     let next = match at {
         Some(at) => (at + by).clamp(0, count - 1),

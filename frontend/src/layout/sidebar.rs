@@ -38,7 +38,10 @@ const PARTS: [(&str, &[Section]); 4] = [
             Section::Limits,
         ],
     ),
-    ("Project", &[Section::Secrets, Section::Settings, Section::Connect]),
+    (
+        "Project",
+        &[Section::Secrets, Section::Settings, Section::Connect],
+    ),
 ];
 
 /// The navigation beside the page, or in the drawer of a narrow screen.

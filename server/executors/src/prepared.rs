@@ -31,7 +31,7 @@ pub(crate) struct Prepared {
 /// The executors of this crate.
 pub(crate) enum Template {
     Http(Box<HttpTemplate>),
-    Jina(JinaTemplate),
+    Jina(Box<JinaTemplate>),
 }
 
 impl Prepared {
@@ -53,7 +53,7 @@ impl Prepared {
 impl Template {
     fn new(definition: &ToolDefinition) -> Result<Self, Failure> {
         match (&definition.options.jina, &definition.options.http) {
-            (Some(jina), _) => JinaTemplate::new(jina).map(Self::Jina),
+            (Some(jina), _) => JinaTemplate::new(jina).map(|template| Self::Jina(Box::new(template))),
             (None, Some(http)) => HttpTemplate::new(http).map(|template| Self::Http(Box::new(template))),
             (None, None) => Err(Failure::misconfigured(format!(
                 "nothing executes tools of type {:?} here: give the definition `options.jina` or `options.http`",

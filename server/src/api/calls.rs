@@ -3,8 +3,8 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
-use toolgate_api::calls::{CallContext, CallRequest, CallResponse, ResolveRequest, ResolveResponse};
 use toolgate_api::ErrorCode;
+use toolgate_api::calls::{CallContext, CallRequest, CallResponse, ResolveRequest, ResolveResponse};
 use toolgate_core::ids::CallId;
 use toolgate_store::rows::IdempotencyKey;
 use uuid::Uuid;

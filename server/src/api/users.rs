@@ -128,7 +128,14 @@ pub async fn update_user(
     let precondition = IfMatch::required(&headers)?;
     refuse([check_display_name(request.display_name.as_deref())])?;
     let matches = |user: &UserRow| precondition.check(&tag(user));
-    let user = Box::pin(users::update(&app, admin.caller.actor(), UserId(id), request, matches)).await?;
+    let user = Box::pin(users::update(
+        &app,
+        admin.caller.actor(),
+        UserId(id),
+        request,
+        matches,
+    ))
+    .await?;
     Ok(([(header::ETAG, etag(&tag(&user)))], axum::Json(wire(&user))).into_response())
 }
 

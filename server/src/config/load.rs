@@ -17,7 +17,10 @@ use super::sources::{self, Layer};
 use super::summary;
 
 /// Variables of OpenTelemetry, either of which says where traces are sent to.
-const OTLP_VARIABLES: [&str; 2] = ["OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"];
+const OTLP_VARIABLES: [&str; 2] = [
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+];
 
 impl Config {
     /// Loads the configuration. Everything from outside comes in as an argument: the flags, the process's variables,

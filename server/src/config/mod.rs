@@ -19,6 +19,9 @@ mod tests;
 pub use self::args::ServeArgs;
 pub use self::env::AllowedEnv;
 pub use self::error::{ConfigError, Fault};
-pub use self::model::{AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, SecretsConfig, TelemetryConfig};
+pub use self::model::{
+    AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, SecretsConfig,
+    TelemetryConfig,
+};
 pub use self::summary::Shown;
 pub use crate::auth::external::IssuerConfig;

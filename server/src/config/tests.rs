@@ -153,7 +153,10 @@ fn no_secret_shows() {
         &[
             ("TOOLGATE_ADMIN_PASSWORD", "hunter4 is long enough"),
             ("TOOLGATE_TOOL_ENV_KEY", "hunter5"),
-            ("TOOLGATE_SECRETS_KEY", "hunter6hunter6hunter6hunter6hunter6hunter6A="),
+            (
+                "TOOLGATE_SECRETS_KEY",
+                "hunter6hunter6hunter6hunter6hunter6hunter6A=",
+            ),
             (
                 "TOOLGATE_SECRETS_KEYS",
                 "hunter7hunter7hunter7hunter7hunter7hunter7A=,hunter8hunter8hunter8hunter8hunter8hunter8A=",

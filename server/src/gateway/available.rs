@@ -12,11 +12,11 @@ use toolgate_core::snapshot::Availability;
 use toolgate_store::rows::{Opening, SessionRow};
 use uuid::Uuid;
 
+use super::limits::{self, Running};
 use super::observe::{self, Observed};
 use super::record::{self, Asker};
 use super::resolve::insufficient_groups;
 use super::world::ProjectState;
-use super::limits::{self, Running};
 use super::{load, sessions};
 use crate::error::ApiResult;
 use crate::state::App;
@@ -153,12 +153,7 @@ pub async fn answered(app: &App, mut opening: Opening) -> ApiResult<()> {
     write(app, opening).await
 }
 
-async fn refuse(
-    app: &App,
-    project: &ProjectState,
-    asker: &Asker<'_>,
-    record: AuditRecord,
-) -> ApiResult<()> {
+async fn refuse(app: &App, project: &ProjectState, asker: &Asker<'_>, record: AuditRecord) -> ApiResult<()> {
     app.metrics.decision(Effect::Deny, record.code);
     observe::observed(app, &Observed::of_record(project, asker, &record));
     let opening = Opening {

@@ -4,8 +4,8 @@ use std::future::Future;
 
 use chrono::TimeDelta;
 use sha2::{Digest, Sha256};
-use toolgate_api::{ErrorCode, JsonText};
 use toolgate_api::calls::{CallRequest, CallResponse};
+use toolgate_api::{ErrorCode, JsonText};
 use toolgate_core::ids::CallId;
 use toolgate_store::rows::{Claim, Claimed, IdempotencyKey};
 

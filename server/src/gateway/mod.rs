@@ -2,8 +2,8 @@
 
 pub mod access;
 pub mod agent;
-pub mod available;
 pub mod audit;
+pub mod available;
 pub mod call;
 mod enduring;
 pub mod explain;
@@ -19,8 +19,8 @@ pub mod publish;
 pub mod recommend;
 pub mod record;
 pub mod resolve;
-pub mod sessions;
 pub mod secrets;
+pub mod sessions;
 pub mod settings;
 pub mod states;
 pub mod users;

@@ -17,8 +17,8 @@ use toolgate_core::snapshot::{ProjectSnapshot, ToolInput};
 use toolgate_store::rows::{ProjectRow, ProjectRows};
 use toolgate_store::{Scope, Store, StoreError};
 
-use super::load::ProjectLoad;
 use super::limits::ProjectLimiter;
+use super::load::ProjectLoad;
 use crate::auth::directory::Directory;
 use crate::secrets::{self, Keyring, ProjectSecrets};
 
@@ -138,10 +138,9 @@ impl WorldHolder {
 }
 
 async fn load_directory(store: &Store, keyring: &Keyring) -> Result<Directory, WorldError> {
-    let rows = secrets::signing::open_all(store.load_directory().await?, keyring)
-        .map_err(WorldError::Directory)?;
-    Directory::from_rows(rows)
-        .map_err(|error| WorldError::Directory(error.to_string()))
+    let rows =
+        secrets::signing::open_all(store.load_directory().await?, keyring).map_err(WorldError::Directory)?;
+    Directory::from_rows(rows).map_err(|error| WorldError::Directory(error.to_string()))
 }
 
 fn compile(rows: ProjectRows, previous: Option<&ProjectState>, keyring: &Keyring) -> ProjectState {

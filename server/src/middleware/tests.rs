@@ -340,6 +340,9 @@ async fn the_log_line_says_what_happened_and_no_secret() {
         .with_writer(move || writer.clone())
         .finish();
     let _default = tracing::subscriber::set_default(subscriber);
+    // While there is only one subscriber in the process, lines that another test's thread reaches first are taken to interest
+    // nobody. With a second one every subscriber is asked.
+    let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
 
     let Fixture { server, .. } = fixture().await;
     let headers = "x-request-id: trace-1\r\ncookie: session=hunter2\r\n";

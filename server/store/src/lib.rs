@@ -46,8 +46,8 @@ pub use crate::definitions::Published;
 pub use crate::error::{Result, StoreError};
 pub use crate::labels::{LabelChange, LabelContent};
 pub use crate::policy_tests::PolicyTestChange;
-pub use crate::records::verify::{ChainFault, ChainFaultKind, ChainReport};
 pub use crate::records::tail::{ChainEntry, ChainReader, ChainState, ChainStep};
+pub use crate::records::verify::{ChainFault, ChainFaultKind, ChainReport};
 pub use crate::records::writer::RecordWriter;
 pub use crate::versions::Scope;
 

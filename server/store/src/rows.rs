@@ -5,13 +5,13 @@ mod usage;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use toolgate_api::{ErrorCode, JsonText};
 use toolgate_api::audit::{AuditOutcome, AuditRecord};
-use toolgate_api::permissions::GrantTerms;
 use toolgate_api::calls::CallContext;
-use toolgate_api::policy_tests::StoredPolicyTest;
 use toolgate_api::limits::ProjectLimits;
+use toolgate_api::permissions::GrantTerms;
+use toolgate_api::policy_tests::StoredPolicyTest;
 use toolgate_api::settings::ProjectSettings;
+use toolgate_api::{ErrorCode, JsonText};
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, KeyId, ProjectId, ProjectUid, SessionId, ToolName, UserId};
 use toolgate_core::principal::PrincipalRef;

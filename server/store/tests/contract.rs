@@ -55,10 +55,10 @@ mod projects;
 mod reading;
 #[path = "contract/records.rs"]
 mod records;
-#[path = "contract/sessions.rs"]
-mod sessions;
 #[path = "contract/secrets.rs"]
 mod secrets;
+#[path = "contract/sessions.rs"]
+mod sessions;
 #[path = "contract/settings.rs"]
 mod settings;
 #[path = "contract/tail.rs"]

@@ -41,10 +41,7 @@ async fn a_call_is_decided_executed_recorded_and_answered() {
     );
     assert!(answer["duration_ms"].is_i64());
 
-    let path = format!(
-        "/projects/demo/audit?id={}",
-        answer["call_id"].as_str().unwrap()
-    );
+    let path = format!("/projects/demo/audit?id={}", answer["call_id"].as_str().unwrap());
     let auditor = app.auditor(&admin).await;
     let record = auditor.get(&path).await.expect(200).json()["items"][0].clone();
     assert_eq!(record["outcome"], "succeeded");
@@ -96,10 +93,7 @@ async fn refused_calls_run_nothing_and_are_explained_and_recorded() {
     ];
     for (request, status, code) in rows {
         let problem = agent.post(CALLS, &request).await.problem(status, code);
-        let path = format!(
-            "/projects/demo/audit?id={}",
-            problem["call_id"].as_str().unwrap()
-        );
+        let path = format!("/projects/demo/audit?id={}", problem["call_id"].as_str().unwrap());
         let record = admin.get(&path).await.expect(200).json()["items"][0].clone();
         assert_eq!(record["outcome"], "denied", "{request}");
         assert_eq!(record["code"], code);

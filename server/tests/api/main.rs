@@ -21,8 +21,8 @@ mod jina;
 mod jina_hosts;
 mod keys;
 mod limits;
-mod policy_tests;
 mod permissions;
+mod policy_tests;
 #[path = "../../store/tests/contract/postgres.rs"]
 mod postgres;
 mod projects;

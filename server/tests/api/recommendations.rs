@@ -90,10 +90,7 @@ async fn nothing_outside_the_grant_is_shown_and_asking_for_it_is_refused_and_rec
         .await
         .problem(403, "insufficient_tool_groups");
     assert_eq!(problem["missing_groups"], json!(["knowledge"]));
-    let path = format!(
-        "/projects/demo/audit?id={}",
-        problem["call_id"].as_str().unwrap()
-    );
+    let path = format!("/projects/demo/audit?id={}", problem["call_id"].as_str().unwrap());
     let record = admin.get(&path).await.expect(200).json()["items"][0].clone();
     assert_eq!(
         (&record["action"], &record["outcome"]),

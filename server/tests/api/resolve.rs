@@ -101,10 +101,7 @@ async fn asking_for_more_than_was_granted_is_refused_whole_and_recorded() {
                 .unwrap()
                 .starts_with("Insufficient permissions for requested tool groups")
         );
-        let path = format!(
-            "/projects/demo/audit?id={}",
-            problem["call_id"].as_str().unwrap()
-        );
+        let path = format!("/projects/demo/audit?id={}", problem["call_id"].as_str().unwrap());
         let record = admin.get(&path).await.expect(200).json()["items"][0].clone();
         assert_eq!(record["outcome"], "denied");
         assert_eq!(record["missing_groups"], missing);

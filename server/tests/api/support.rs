@@ -238,12 +238,18 @@ impl Client<'_> {
     }
 
     /// The answer with its body to be read.
-    pub(crate) async fn open(&self, path: &str, headers: &[(&'static str, &str)]) -> axum::response::Response {
+    pub(crate) async fn open(
+        &self,
+        path: &str,
+        headers: &[(&'static str, &str)],
+    ) -> axum::response::Response {
         let mut builder = self.request(Method::GET, path);
         for (name, value) in headers {
             builder = builder.header(*name, *value);
         }
-        self.app.open(builder.body(Body::empty()).expect("a request")).await
+        self.app
+            .open(builder.body(Body::empty()).expect("a request"))
+            .await
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

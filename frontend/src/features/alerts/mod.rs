@@ -9,9 +9,9 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, TimeAgo, Tone, word};
 use crate::paged::{Item, Paged};
+use crate::reactive::text_memo;
 use crate::routes::{Page, Section};
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::text_memo;
 
 const CHOICES: [(&str, &str); 3] = [("", "All alerts"), ("false", "To be seen"), ("true", "Seen")];
 
@@ -21,7 +21,10 @@ pub(crate) fn AlertsPage() -> impl IntoView {
     let project = project_in_path();
     let seen = UrlParam::new("acknowledged");
     let address = text_memo(move || {
-        with_query(in_project(&project.get(), &["alerts"]), &[("acknowledged", &seen.get())])
+        with_query(
+            in_project(&project.get(), &["alerts"]),
+            &[("acknowledged", &seen.get())],
+        )
     });
     let list = Paged::new(move || address.get());
     let action = Action::new();
@@ -29,7 +32,11 @@ pub(crate) fn AlertsPage() -> impl IntoView {
         let path = in_project(&project.get_untracked(), &["alerts", &id, "acknowledge"]);
         action.send(Ask::post(path, Body::None), move |_| list.reload());
     });
-    let cells: Cells = Arc::new(move |item: &Item| item.read::<Alert>().map(|alert| row(alert, acknowledge)).into_any());
+    let cells: Cells = Arc::new(move |item: &Item| {
+        item.read::<Alert>()
+            .map(|alert| row(alert, acknowledge))
+            .into_any()
+    });
     let empty = || {
         view! {
             <EmptyState
@@ -39,7 +46,11 @@ pub(crate) fn AlertsPage() -> impl IntoView {
             />
         }
     };
-    let options = Signal::stored(CHOICES.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let options = Signal::stored(
+        CHOICES
+            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .to_vec(),
+    );
     view! {
         <SectionHead section=Section::Alerts text="Patterns in the record that deserve a look. When they are raised is set in the settings.">
             <a class="button" href=move || Page::In(project.get(), Section::Settings).path()>

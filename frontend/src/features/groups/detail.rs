@@ -9,9 +9,9 @@ use crate::components::{
     Badge, Dialog, EditorHandle, Field, Placement, Tags, TextArea, TextInput, Toasts, Tone, fact, facts, word,
 };
 use crate::loaded::Loaded;
+use crate::reactive::{When, effect, part};
 use crate::session::{Need, Session};
 use crate::url::UrlParam;
-use crate::reactive::{When, effect, part};
 
 /// The drawer with the group that the address names.
 #[component]
@@ -58,7 +58,12 @@ pub(super) fn GroupDetail(
     effect(move || {
         effects.set(None);
         let group = loaded.read::<Group>();
-        description.set(group.as_ref().map(|group| group.description.clone()).unwrap_or_default());
+        description.set(
+            group
+                .as_ref()
+                .map(|group| group.description.clone())
+                .unwrap_or_default(),
+        );
         condition.set(group.and_then(|group| group.condition).unwrap_or_default());
         new_name.set(chosen.get());
     });
@@ -69,7 +74,11 @@ pub(super) fn GroupDetail(
             condition: Some(condition.get_untracked().trim().to_owned()).filter(|text| !text.is_empty()),
         });
         let ask = Ask::put(untrack(|| path(&[])), body);
-        let ask = if untrack(is_declared) { ask.if_match(loaded.etag()) } else { ask.if_new() };
+        let ask = if untrack(is_declared) {
+            ask.if_match(loaded.etag())
+        } else {
+            ask.if_new()
+        };
         saving.send(ask, move |_| {
             toasts.done("The group is saved.");
             loaded.reload();
@@ -167,18 +176,30 @@ fn about(group: Group) -> AnyView {
     let standing = if group.open {
         view! { <Badge tone=Tone::Good text="open" /> }.into_any()
     } else {
-        let by = group.closed_by.map(|by| format!(" by {}: {}", by.group, by.reason));
+        let by = group
+            .closed_by
+            .map(|by| format!(" by {}: {}", by.group, by.reason));
         view! { <Badge tone=Tone::Bad text="closed" /> {by} }.into_any()
     };
     let holders: Vec<_> = group
         .holders
         .unwrap_or_default()
         .into_iter()
-        .map(|holder| format!("{} ({} through {})", holder.principal, word(&holder.role), holder.via))
+        .map(|holder| {
+            format!(
+                "{} ({} through {})",
+                holder.principal,
+                word(&holder.role),
+                holder.via
+            )
+        })
         .collect();
     facts(vec![
         fact("Now", standing),
-        fact("Tools", format!("{}, {} with children", group.tools, group.tools_with_children)),
+        fact(
+            "Tools",
+            format!("{}, {} with children", group.tools, group.tools_with_children),
+        ),
         fact("Children", view! { <Tags names=group.children /> }),
         fact("Held by", view! { <Tags names=holders /> }),
     ])
@@ -191,14 +212,27 @@ fn preview(effects: NameEffects) -> AnyView {
         "{} tools, {} grants, {} sessions",
         effects.tool_count, effects.grant_count, effects.session_count
     );
-    let mut lines = vec![fact("Touches", counts), fact("Tools", view! { <Tags names=tools /> })];
+    let mut lines = vec![
+        fact("Touches", counts),
+        fact("Tools", view! { <Tags names=tools /> }),
+    ];
     if !effects.unreachable_tools.is_empty() {
-        lines.push(fact("Unreachable then", view! { <Tags names=effects.unreachable_tools /> }));
+        lines.push(fact(
+            "Unreachable then",
+            view! { <Tags names=effects.unreachable_tools /> },
+        ));
     }
     if !effects.policy_tests.is_empty() {
-        lines.push(fact("Policy tests", view! { <Tags names=effects.policy_tests /> }));
+        lines.push(fact(
+            "Policy tests",
+            view! { <Tags names=effects.policy_tests /> },
+        ));
     }
-    let warnings: Vec<_> = effects.warnings.into_iter().map(|text| view! { <p class="note">{text}</p> }).collect();
+    let warnings: Vec<_> = effects
+        .warnings
+        .into_iter()
+        .map(|text| view! { <p class="note">{text}</p> })
+        .collect();
     view! {
         <div class="stack" role="status">
             {facts(lines)} {warnings}

@@ -11,10 +11,10 @@ use crate::components::{
     Badge, Cells, Dialog, EmptyState, Field, List, SectionHead, Symbol, TextInput, Tone,
 };
 use crate::paged::{Item, Paged};
+use crate::reactive::When;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::When;
 
 /// All groups one may know of.
 #[component]
@@ -28,7 +28,9 @@ pub(crate) fn GroupsPage() -> impl IntoView {
     let name = RwSignal::new(String::new());
     let cells: Cells = Arc::new(move |item: &Item| {
         let group = item.read::<Group>();
-        group.map(|group| row(&project.get_untracked(), group, open)).into_any()
+        group
+            .map(|group| row(&project.get_untracked(), group, open))
+            .into_any()
     });
     let empty = || {
         view! {
@@ -77,7 +79,9 @@ pub(crate) fn GroupsPage() -> impl IntoView {
 
 fn row(project: &str, group: Group, open: Callback<String>) -> AnyView {
     let depth = group.name.matches('/').count();
-    let tools = Page::In(project.to_owned(), Section::Tools).path() + "?group=" + &crate::browser::encode(&group.name);
+    let tools = Page::In(project.to_owned(), Section::Tools).path()
+        + "?group="
+        + &crate::browser::encode(&group.name);
     let name = group.name.clone();
     let standing = if group.open {
         view! { <Badge tone=Tone::Good text="open" /> }.into_any()

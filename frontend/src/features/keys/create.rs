@@ -11,7 +11,11 @@ use crate::reactive::effect;
 
 /// The roles that a key may have, as they travel and as people read them.
 const ROLES: [(Role, &str, &str); 5] = [
-    (Role::Agent, "agent", "Agent: sees and calls the tools of its groups"),
+    (
+        Role::Agent,
+        "agent",
+        "Agent: sees and calls the tools of its groups",
+    ),
     (Role::Viewer, "viewer", "Viewer: reads definitions too"),
     (Role::Editor, "editor", "Editor: changes tools (for CI)"),
     (Role::Auditor, "auditor", "Auditor: reads the record"),
@@ -72,8 +76,16 @@ pub(super) fn CreateKeyDialog(
             on_created.run(());
         });
     };
-    let roles = Signal::stored(ROLES.map(|(_, key, text)| (key.to_owned(), text.to_owned())).to_vec());
-    let lives = Signal::stored(LIVES.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let roles = Signal::stored(
+        ROLES
+            .map(|(_, key, text)| (key.to_owned(), text.to_owned()))
+            .to_vec(),
+    );
+    let lives = Signal::stored(
+        LIVES
+            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .to_vec(),
+    );
     view! {
         <Dialog open title="New key">
             {move || match secret.get() {

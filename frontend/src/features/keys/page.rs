@@ -57,7 +57,10 @@ pub(crate) fn KeysPage() -> impl IntoView {
         }
     };
     let question = Signal::derive(move || {
-        revoking.with(|key| key.as_ref().map_or_else(String::new, |key| format!("Revoke {}?", key.name)))
+        revoking.with(|key| {
+            key.as_ref()
+                .map_or_else(String::new, |key| format!("Revoke {}?", key.name))
+        })
     });
     view! {
         <SectionHead section=Section::Keys text="How agents and programs identify themselves. A key holds a role and groups, and belongs to this project alone.">

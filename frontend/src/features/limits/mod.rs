@@ -7,10 +7,10 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse};
 use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
 use crate::loaded::Loaded;
+use crate::reactive::{When, condition, effect};
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
-use crate::reactive::{When, condition, effect};
 
 /// A list to start from.
 const EXAMPLE: &str = r#"{
@@ -37,7 +37,9 @@ pub(crate) fn LimitsPage() -> impl IntoView {
     let toasts = Toasts::get();
     let may_change = condition(move || session.may(&project.get(), Need::Own));
     effect(move || {
-        let stored = loaded.answer.with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
+        let stored = loaded
+            .answer
+            .with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
         if let Some(limits) = stored {
             text.set(serde_json::to_string_pretty(&limits).unwrap_or_default());
         }
@@ -73,7 +75,9 @@ pub(crate) fn LimitsPage() -> impl IntoView {
                 }
             })
             .collect();
-        let none = rows.is_empty().then(|| view! { <p class="muted">"Nothing has counted against a limit lately."</p> });
+        let none = rows
+            .is_empty()
+            .then(|| view! { <p class="muted">"Nothing has counted against a limit lately."</p> });
         Some(view! {
             <section class="panel">
                 <h2>"In use now"</h2>

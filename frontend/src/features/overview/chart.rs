@@ -1,9 +1,9 @@
 //! Bars over time, as drawing and as words.
 
+use crate::browser::stamp;
 use chrono::{DateTime, TimeDelta, Utc};
 use leptos::prelude::*;
 use toolgate_api::usage::UsageHour;
-use crate::browser::stamp;
 
 /// Size of the drawing, in its own units.
 const WIDTH: i64 = 9600;
@@ -22,7 +22,12 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
             *bar = ((hour.counts.calls - hour.counts.failures).max(0), bad);
         }
     }
-    let highest = bars.iter().map(|(good, bad)| good + bad).max().unwrap_or(0).max(1);
+    let highest = bars
+        .iter()
+        .map(|(good, bad)| good + bad)
+        .max()
+        .unwrap_or(0)
+        .max(1);
     let foot = HEIGHT - FOOT;
     let tall = |value: i64| value * (foot - 120) / highest;
     let step = WIDTH / i64::try_from(count).unwrap_or(1);

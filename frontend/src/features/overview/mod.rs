@@ -10,11 +10,11 @@ use crate::api::in_project;
 use crate::components::{EmptyState, SectionHead, Symbol, Tabs, TimeAgo};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
+use crate::reactive::{condition, part};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
 use chart::hours_chart;
-use crate::reactive::{condition, part};
 
 /// The first page of a project.
 #[component]
@@ -40,7 +40,9 @@ pub(crate) fn OverviewPage() -> impl IntoView {
         }
     });
     let suspicious = move || {
-        let all: Vec<Alert> = alerts.items.with(|items| items.iter().take(5).filter_map(Item::read).collect());
+        let all: Vec<Alert> = alerts
+            .items
+            .with(|items| items.iter().take(5).filter_map(Item::read).collect());
         let rows: Vec<_> = all
             .into_iter()
             .map(|alert| view! { <li>{alert.message} " " <span class="muted"><TimeAgo at=alert.at /></span></li> })

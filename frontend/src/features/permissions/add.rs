@@ -28,7 +28,10 @@ pub(super) fn AddMember(
         }
     });
     let rows = move || {
-        let items = found.read::<PermissionCandidates>().map(|found| found.items).unwrap_or_default();
+        let items = found
+            .read::<PermissionCandidates>()
+            .map(|found| found.items)
+            .unwrap_or_default();
         items
             .into_iter()
             .map(|candidate| {

@@ -7,19 +7,23 @@ use toolgate_api::permissions::{GrantTerms, GrantedGroup, Permission};
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
+use crate::browser::iso;
 use crate::components::{Dialog, EditorHandle, Field, Placement, Select, TextArea, TextInput, Toasts, word};
 use crate::loaded::Loaded;
+use crate::reactive::{When, effect, part};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::UrlParam;
-use crate::reactive::{When, effect, part};
-use crate::browser::iso;
 
 const ROLES: [(Role, &str, &str); 5] = [
     (Role::Agent, "agent", "Agent: sees and calls tools"),
     (Role::Viewer, "viewer", "Viewer: reads definitions"),
     (Role::Editor, "editor", "Editor: changes tools"),
-    (Role::Auditor, "auditor", "Auditor: reads the record, arguments included"),
+    (
+        Role::Auditor,
+        "auditor",
+        "Auditor: reads the record, arguments included",
+    ),
     (Role::Owner, "owner", "Owner: manages everything"),
 ];
 
@@ -45,7 +49,13 @@ pub(super) fn GrantEditor(
         now
     });
     let path = move || in_project(&project.get(), &["permissions", &chosen.get()]);
-    let loaded = Loaded::new(move || if chosen.get().is_empty() { String::new() } else { path() });
+    let loaded = Loaded::new(move || {
+        if chosen.get().is_empty() {
+            String::new()
+        } else {
+            path()
+        }
+    });
     let role = RwSignal::new("agent".to_owned());
     let groups = RwSignal::new(String::new());
     let expires = RwSignal::new(String::new());
@@ -54,13 +64,22 @@ pub(super) fn GrantEditor(
     let handle = EditorHandle::new();
     effect(move || {
         let permission = loaded.read::<Permission>();
-        role.set(permission.as_ref().map_or_else(|| "agent".to_owned(), |found| word(&found.role)));
+        role.set(
+            permission
+                .as_ref()
+                .map_or_else(|| "agent".to_owned(), |found| word(&found.role)),
+        );
         let lines: Vec<_> = permission
             .as_ref()
             .map(|found| found.groups.iter().map(line).collect())
             .unwrap_or_default();
         groups.set(lines.join("\n"));
-        expires.set(permission.and_then(|found| found.expires_at).map(iso).unwrap_or_default());
+        expires.set(
+            permission
+                .and_then(|found| found.expires_at)
+                .map(iso)
+                .unwrap_or_default(),
+        );
     });
     // Who has no grant yet is answered 404, which is no fault here.
     let exists = move || loaded.is_there();
@@ -76,7 +95,11 @@ pub(super) fn GrantEditor(
             expires_at: time(&expires.get_untracked()),
         };
         let ask = Ask::put(untrack(path), Body::json(&terms));
-        let ask = if untrack(exists) { ask.if_match(loaded.etag()) } else { ask.if_new() };
+        let ask = if untrack(exists) {
+            ask.if_match(loaded.etag())
+        } else {
+            ask.if_new()
+        };
         action.send(ask, move |_| {
             toasts.done("The grant is in force.");
             open.set(false);
@@ -90,7 +113,11 @@ pub(super) fn GrantEditor(
             on_changed.run(());
         });
     };
-    let options = Signal::stored(ROLES.map(|(_, key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let options = Signal::stored(
+        ROLES
+            .map(|(_, key, text)| (key.to_owned(), text.to_owned()))
+            .to_vec(),
+    );
     let name = move || {
         loaded
             .read::<Permission>()
@@ -155,7 +182,9 @@ fn line(group: &GrantedGroup) -> String {
 /// A line as a granted group.
 fn parse(line: &str) -> Option<GrantedGroup> {
     let line = line.trim();
-    let (group, end) = line.rsplit_once(" until ").map_or((line, ""), |(group, end)| (group.trim(), end));
+    let (group, end) = line
+        .rsplit_once(" until ")
+        .map_or((line, ""), |(group, end)| (group.trim(), end));
     (!group.is_empty()).then(|| GrantedGroup {
         group: group.to_owned(),
         expires_at: time(end),
@@ -163,7 +192,9 @@ fn parse(line: &str) -> Option<GrantedGroup> {
 }
 
 fn time(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text.trim()).ok().map(|at| at.with_timezone(&Utc))
+    DateTime::parse_from_rfc3339(text.trim())
+        .ok()
+        .map(|at| at.with_timezone(&Utc))
 }
 
 #[cfg(test)]

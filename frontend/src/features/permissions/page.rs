@@ -6,13 +6,13 @@ use toolgate_api::permissions::{HowGranted, PermissionMatrix, PermissionRow};
 use super::add::AddMember;
 use super::edit::GrantEditor;
 use crate::api::in_project;
+use crate::browser::stamp;
 use crate::components::{Badge, SectionHead, Tone, word};
 use crate::loaded::Loaded;
+use crate::reactive::{When, part, text_memo};
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::{When, part, text_memo};
-use crate::browser::stamp;
 
 /// Principals against groups.
 #[component]
@@ -31,7 +31,11 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
     let loaded = Loaded::new(move || address.get());
     let open = Callback::new(move |principal: String| chosen.push(&principal));
     let adding = RwSignal::new(false);
-    let next = move || loaded.read::<PermissionMatrix>().and_then(|matrix| matrix.next_cursor);
+    let next = move || {
+        loaded
+            .read::<PermissionMatrix>()
+            .and_then(|matrix| matrix.next_cursor)
+    };
     view! {
         <SectionHead section=Section::Permissions text="Roles manage, groups call. A grant of a group covers its children; * covers everything.">
             <When test=move || session.may(&project.get(), Need::Own)>

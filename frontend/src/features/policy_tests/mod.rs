@@ -7,13 +7,13 @@ use toolgate_api::policy_tests::{PolicyTestResult, PolicyTestRun, StoredPolicyTe
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{
-    Badge, Cells, EditorHandle, Editor, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
+    Badge, Cells, Editor, EditorHandle, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
 };
 use crate::paged::{Item, Paged};
+use crate::reactive::{When, condition};
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
-use crate::reactive::{When, condition};
 
 /// Two tests to start from.
 const EXAMPLE: &str = "\
@@ -44,7 +44,9 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     let may_change = condition(move || session.may(&project.get(), Need::Own));
     let run = move |_| {
         let path = in_project(&project.get_untracked(), &["policy-tests", "run"]);
-        running.send(Ask::post(path, Body::None), move |answer| results.set(answer.read().ok()));
+        running.send(Ask::post(path, Body::None), move |answer| {
+            results.set(answer.read().ok())
+        });
     };
     let upload = move |_| {
         let path = in_project(&project.get_untracked(), &["policy-tests"]);
@@ -63,7 +65,8 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     });
     let cells: Cells = std::sync::Arc::new(move |item: &Item| {
         let test = item.read::<StoredPolicyTest>();
-        test.map(|test| row(test, results, may_change.get_untracked(), remove)).into_any()
+        test.map(|test| row(test, results, may_change.get_untracked(), remove))
+            .into_any()
     });
     let empty = move || {
         view! {
@@ -83,7 +86,10 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
             let (tone, text) = if run.failed == 0 {
                 (Tone::Good, format!("All {} hold", run.passed))
             } else {
-                (Tone::Bad, format!("{} of {} fail", run.failed, run.passed + run.failed))
+                (
+                    Tone::Bad,
+                    format!("{} of {} fail", run.failed, run.passed + run.failed),
+                )
             };
             view! { <Badge tone text /> }
         })
@@ -133,7 +139,9 @@ fn row(
         (None, Some(groups)) => format!("whoever holds {}", groups.join(", ")),
         (None, None) => String::new(),
     };
-    let asks = test.group.map_or_else(|| "default".to_owned(), |groups| groups.join(", "));
+    let asks = test
+        .group
+        .map_or_else(|| "default".to_owned(), |groups| groups.join(", "));
     let state = test.state.map(|state| format!(" in {state}"));
     let (tone, expected) = match test.expect.effect {
         DecisionEffect::Allow => (Tone::Good, "allowed"),

@@ -8,9 +8,9 @@ use super::create_hint::CreateHint;
 use super::store::Projects;
 use crate::components::{PageHeading, ProblemPanel, Skeleton, TimeAgo};
 use crate::paged::Status;
+use crate::reactive::{When, condition};
 use crate::routes::{Page, Section};
 use crate::session::Session;
-use crate::reactive::{When, condition};
 
 /// All projects that one may see.
 #[component]

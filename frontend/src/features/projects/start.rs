@@ -7,8 +7,8 @@ use leptos_router::hooks::use_navigate;
 use super::store::Projects;
 use crate::components::{PageHeading, ProblemPanel, Skeleton};
 use crate::paged::Status;
-use crate::routes::{Page, Section};
 use crate::reactive::effect;
+use crate::routes::{Page, Section};
 
 /// Goes to the only project, or to the list when there are none or several.
 #[component]

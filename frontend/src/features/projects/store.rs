@@ -17,7 +17,10 @@ impl Projects {
     /// Reads the list and shares it with everything below the caller.
     pub(crate) fn provide() {
         let list = Paged::new(|| "/projects".to_owned());
-        let all = Memo::new(move |_| list.items.with(|items| items.iter().filter_map(Item::read).collect()));
+        let all = Memo::new(move |_| {
+            list.items
+                .with(|items| items.iter().filter_map(Item::read).collect())
+        });
         provide_context(Self { list, all });
     }
 

@@ -5,12 +5,12 @@ use toolgate_api::audit::AuditRecord;
 
 use super::page::tone;
 use crate::api::in_project;
+use crate::browser::iso;
 use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, fact, facts, json_block, word};
 use crate::loaded::Loaded;
+use crate::reactive::{effect, part, text_memo};
 use crate::routes::{Page, Section};
 use crate::url::UrlParam;
-use crate::reactive::{effect, part, text_memo};
-use crate::browser::iso;
 
 /// The drawer with the record that the address names.
 #[component]
@@ -55,17 +55,29 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
                 </span>
             },
         ),
-        fact("When", view! { <TimeAgo at=record.at /> " (" {iso(record.at)} ")" }),
+        fact(
+            "When",
+            view! { <TimeAgo at=record.at /> " (" {iso(record.at)} ")" },
+        ),
         fact("What", word(&record.action)),
     ];
     if let Some(tool) = record.tool {
         let href = Page::Tool(project.to_owned(), tool.clone()).path();
         let revision = record.revision.map(|revision| format!(" revision {revision}"));
-        lines.push(fact("Tool", view! { <a href=href class="mono">{tool}</a> {revision} }));
+        lines.push(fact(
+            "Tool",
+            view! { <a href=href class="mono">{tool}</a> {revision} },
+        ));
     }
-    lines.push(fact("Who", format!("{} ({})", record.principal_name, word(&record.principal_kind))));
+    lines.push(fact(
+        "Who",
+        format!("{} ({})", record.principal_name, word(&record.principal_kind)),
+    ));
     lines.extend(record.address.map(|address| fact("From", address)));
-    lines.push(fact("Requested", view! { <Tags names=record.requested_groups /> }));
+    lines.push(fact(
+        "Requested",
+        view! { <Tags names=record.requested_groups /> },
+    ));
     lines.push(fact("Granted", view! { <Tags names=record.granted_groups /> }));
     if !record.missing_groups.is_empty() {
         lines.push(fact("Missing", view! { <Tags names=record.missing_groups /> }));
@@ -73,11 +85,18 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
     let after = record.state_after.unwrap_or_else(|| "(running)".to_owned());
     lines.push(fact("State", format!("{} → {after}", record.state_before)));
     if record.state_conflict {
-        lines.push(fact("Conflict", "The session moved meanwhile; the move was not applied."));
+        lines.push(fact(
+            "Conflict",
+            "The session moved meanwhile; the move was not applied.",
+        ));
     }
     if let Some(session) = record.session_id {
-        let href = Page::In(project.to_owned(), Section::Sessions).path() + "?session=" + &session.to_string();
-        lines.push(fact("Session", view! { <a href=href class="mono">{session.to_string()}</a> }));
+        let href =
+            Page::In(project.to_owned(), Section::Sessions).path() + "?session=" + &session.to_string();
+        lines.push(fact(
+            "Session",
+            view! { <a href=href class="mono">{session.to_string()}</a> },
+        ));
     }
     lines.extend(record.duration_ms.map(|ms| fact("Took", format!("{ms} ms"))));
     lines.push(fact("Record", view! { <code>{record.id.to_string()}</code> }));

@@ -5,12 +5,19 @@ use leptos::prelude::*;
 use crate::api::{in_project, with_query};
 use crate::components::{SearchBox, Select};
 use crate::features::tools::Exact;
-use crate::url::UrlParam;
 use crate::reactive::When;
+use crate::url::UrlParam;
 
 /// The parameters of the API that the page offers, by the same names.
 const NAMES: [&str; 8] = [
-    "q", "action", "outcome", "code", "tool", "principal_name", "session_id", "requested_group",
+    "q",
+    "action",
+    "outcome",
+    "code",
+    "tool",
+    "principal_name",
+    "session_id",
+    "requested_group",
 ];
 
 const ACTIONS: [(&str, &str); 9] = [

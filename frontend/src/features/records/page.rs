@@ -10,9 +10,9 @@ use super::filters::{Filters, RecordFilter};
 use super::tail::Tail;
 use crate::components::{Badge, Cells, EmptyState, Icon, List, SectionHead, Symbol, TimeAgo, Tone, word};
 use crate::paged::{Item, Paged};
+use crate::reactive::text_memo;
 use crate::routes::Section;
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::text_memo;
 
 /// Every decision and call, newest first, or as they happen.
 #[component]
@@ -35,7 +35,11 @@ pub(crate) fn RecordsPage() -> impl IntoView {
         Memo::new(move |_| filter.address(&project.get(), &["audit", "stream"])),
     );
     let open = Callback::new(move |id: String| chosen.push(&id));
-    let cells: Cells = Arc::new(move |item: &Item| item.read::<AuditRecord>().map(|record| row(record, open)).into_any());
+    let cells: Cells = Arc::new(move |item: &Item| {
+        item.read::<AuditRecord>()
+            .map(|record| row(record, open))
+            .into_any()
+    });
     let export = move |format: &str| {
         let address = filter.address(&project.get(), &["audit", "export"]);
         let join = if address.contains('?') { '&' } else { '?' };
@@ -127,8 +131,11 @@ fn row(record: AuditRecord, open: Callback<String>) -> AnyView {
     let moved = record
         .state_after
         .filter(|after| *after != record.state_before)
-        .map_or_else(|| record.state_before.clone(), |after| format!("{} → {after}", record.state_before));
-    let code = record.code.map(|code| code.as_str());
+        .map_or_else(
+            || record.state_before.clone(),
+            |after| format!("{} → {after}", record.state_before),
+        );
+    let code = record.code.map(toolgate_api::ErrorCode::as_str);
     view! {
         <th scope="row" role="rowheader">
             <button type="button" class="fault-place" data-row="" on:click=move |_| open.run(id.clone())>

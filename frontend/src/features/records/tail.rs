@@ -64,14 +64,14 @@ impl Tail {
 
     /// A record comes twice: when it is opened, and when it is completed.
     fn take(self, record: AuditRecord) {
-        self.records.try_update(|records| {
-            match records.iter_mut().find(|known| known.id == record.id) {
+        self.records.try_update(
+            |records| match records.iter_mut().find(|known| known.id == record.id) {
                 Some(known) => *known = record,
                 None => {
                     records.insert(0, record);
                     records.truncate(KEPT);
                 }
-            }
-        });
+            },
+        );
     }
 }

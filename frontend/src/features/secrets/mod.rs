@@ -8,13 +8,13 @@ use toolgate_api::secrets::{Secret, SetSecret};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{
-    Badge, Cells, Confirm, Dialog, EmptyState, Field, List, SectionHead, Symbol, Tags, TextInput, TimeAgo, Toasts,
-    Tone,
+    Badge, Cells, Confirm, Dialog, EmptyState, Field, List, SectionHead, Symbol, Tags, TextInput, TimeAgo,
+    Toasts, Tone,
 };
 use crate::paged::{Item, Paged};
+use crate::reactive::{effect, text};
 use crate::routes::Section;
 use crate::url::project_in_path;
-use crate::reactive::{effect, text};
 
 /// The names of all secrets; never a value.
 #[component]
@@ -34,14 +34,22 @@ pub(crate) fn SecretsPage() -> impl IntoView {
             action.error.set(None);
         }
     });
-    let path = move || in_project(&project.get_untracked(), &["secrets", name.get_untracked().trim()]);
+    let path = move || {
+        in_project(
+            &project.get_untracked(),
+            &["secrets", name.get_untracked().trim()],
+        )
+    };
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let body = Body::json(&SetSecret {
             value: value.get_untracked(),
         });
         action.send(Ask::put(path(), body).if_match("*"), move |_| {
-            toasts.done(format!("{} is set. Nobody can read it again.", name.get_untracked()));
+            toasts.done(format!(
+                "{} is set. Nobody can read it again.",
+                name.get_untracked()
+            ));
             setting.set(false);
             list.reload();
         });

@@ -7,14 +7,12 @@ use super::page::standing;
 use crate::action::Action;
 use crate::api::{Ask, in_project};
 use crate::browser::stamp;
-use crate::components::{
-    Badge, Dialog, Icon, Placement, Symbol, Tags, TimeAgo, Toasts, Tone, fact, facts,
-};
+use crate::components::{Badge, Dialog, Icon, Placement, Symbol, Tags, TimeAgo, Toasts, Tone, fact, facts};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
+use crate::reactive::{When, effect, part};
 use crate::routes::{Page, Section};
 use crate::url::UrlParam;
-use crate::reactive::{When, effect, part};
 
 /// The drawer with the session that the address names.
 #[component]
@@ -62,7 +60,10 @@ pub(super) fn SessionDetail(
         if steps.is_empty() {
             return vec![view! { <li class="muted">"It has not moved yet."</li> }.into_any()];
         }
-        steps.into_iter().map(|step| transition(&project.get(), step)).collect()
+        steps
+            .into_iter()
+            .map(|step| transition(&project.get(), step))
+            .collect()
     };
     let is_running = move || {
         let session = loaded.read::<Session>();
@@ -128,7 +129,8 @@ fn about(session: Session) -> AnyView {
 }
 
 fn transition(project: &str, step: SessionTransition) -> AnyView {
-    let record = Page::In(project.to_owned(), Section::Records).path() + "?record=" + &step.call_id.to_string();
+    let record =
+        Page::In(project.to_owned(), Section::Records).path() + "?record=" + &step.call_id.to_string();
     view! {
         <li>
             <span class="row">

@@ -11,11 +11,15 @@ use crate::browser::now_ms;
 use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, Tags, TimeAgo, Tone};
 use crate::features::tools::Exact;
 use crate::paged::{Item, Paged};
+use crate::reactive::text_memo;
 use crate::routes::Section;
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::text_memo;
 
-const LIVING: [(&str, &str); 3] = [("", "All sessions"), ("true", "Running"), ("false", "Ended or expired")];
+const LIVING: [(&str, &str); 3] = [
+    ("", "All sessions"),
+    ("true", "Running"),
+    ("false", "Ended or expired"),
+];
 
 /// All sessions, newest first.
 #[component]
@@ -24,11 +28,18 @@ pub(crate) fn SessionsPage() -> impl IntoView {
     let [state, living, chosen] = ["state", "living", "session"].map(UrlParam::new);
     let address = text_memo(move || {
         let (state, living) = (state.get(), living.get());
-        with_query(in_project(&project.get(), &["sessions"]), &[("state", &state), ("living", &living)])
+        with_query(
+            in_project(&project.get(), &["sessions"]),
+            &[("state", &state), ("living", &living)],
+        )
     });
     let list = Paged::new(move || address.get());
     let open = Callback::new(move |id: String| chosen.push(&id));
-    let cells: Cells = Arc::new(move |item: &Item| item.read::<Session>().map(|session| row(session, open)).into_any());
+    let cells: Cells = Arc::new(move |item: &Item| {
+        item.read::<Session>()
+            .map(|session| row(session, open))
+            .into_any()
+    });
     let empty = move || {
         view! {
             <EmptyState
@@ -38,7 +49,11 @@ pub(crate) fn SessionsPage() -> impl IntoView {
             />
         }
     };
-    let options = Signal::stored(LIVING.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let options = Signal::stored(
+        LIVING
+            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .to_vec(),
+    );
     view! {
         <SectionHead section=Section::Sessions text="Each is one workflow run of one caller. The gateway keeps its state, checks it at every call, and moves it after a success.">
             <button type="button" class="button" on:click=move |_| list.reload()>

@@ -7,30 +7,44 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, SectionHead, TextInput, Toasts};
 use crate::loaded::Loaded;
+use crate::reactive::{When, effect};
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
-use crate::reactive::{When, effect};
 
 /// A threshold: its field, what it counts, and where it is kept.
 type Threshold = (&'static str, &'static str, fn(&mut AlertThresholds) -> &mut u32);
 
 const THRESHOLDS: [Threshold; 7] = [
-    ("alert-window", "Seconds over which the rules count", |all| &mut all.window_s),
-    ("alert-escalation", "Requests for groups that were not granted, by one caller", |all| {
-        &mut all.escalation_attempts
+    ("alert-window", "Seconds over which the rules count", |all| {
+        &mut all.window_s
     }),
-    ("alert-transitions", "Calls of tools that are closed in the state, by one caller", |all| {
-        &mut all.invalid_transitions
+    (
+        "alert-escalation",
+        "Requests for groups that were not granted, by one caller",
+        |all| &mut all.escalation_attempts,
+    ),
+    (
+        "alert-transitions",
+        "Calls of tools that are closed in the state, by one caller",
+        |all| &mut all.invalid_transitions,
+    ),
+    ("alert-addresses", "Different addresses of one key", |all| {
+        &mut all.key_addresses
     }),
-    ("alert-addresses", "Different addresses of one key", |all| &mut all.key_addresses),
-    ("alert-first-use", "First use of a group by a key (1 reports it)", |all| {
-        &mut all.first_group_use
+    (
+        "alert-first-use",
+        "First use of a group by a key (1 reports it)",
+        |all| &mut all.first_group_use,
+    ),
+    ("alert-wide", "Calls soon after a grant of *", |all| {
+        &mut all.calls_after_wide_grant
     }),
-    ("alert-wide", "Calls soon after a grant of *", |all| &mut all.calls_after_wide_grant),
-    ("alert-credentials", "Refused credentials from one address", |all| {
-        &mut all.refused_credentials
-    }),
+    (
+        "alert-credentials",
+        "Refused credentials from one address",
+        |all| &mut all.refused_credentials,
+    ),
 ];
 
 /// The form.
@@ -50,7 +64,9 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             return;
         };
         endpoint.set(settings.agent_endpoint.unwrap_or_default());
-        let (url, name) = settings.webhook.map_or_else(Default::default, |webhook| (webhook.url, webhook.secret));
+        let (url, name) = settings
+            .webhook
+            .map_or_else(Default::default, |webhook| (webhook.url, webhook.secret));
         webhook.set(url);
         secret.set(name);
         for ((_, _, part), field) in THRESHOLDS.iter().zip(thresholds) {
@@ -59,7 +75,9 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     });
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let text = |field: RwSignal<String>| Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty());
+        let text = |field: RwSignal<String>| {
+            Some(field.get_untracked().trim().to_owned()).filter(|text| !text.is_empty())
+        };
         let mut alerts = AlertThresholds::default();
         for ((_, _, part), field) in THRESHOLDS.iter().zip(thresholds) {
             if let Ok(number) = field.get_untracked().trim().parse() {

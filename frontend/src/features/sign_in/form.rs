@@ -9,8 +9,8 @@ use super::TypedAhead;
 use crate::api::{ApiError, Ask, Body};
 use crate::browser;
 use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
-use crate::routes;
 use crate::reactive::effect;
+use crate::routes;
 
 /// Name, password and the button; the markup equals the server's form, so that taking it over is not seen.
 #[component]

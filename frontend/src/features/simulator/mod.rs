@@ -1,19 +1,19 @@
 //! What somebody would see, and why: the same decision as for calls, without any effect.
 
 use leptos::prelude::*;
-use toolgate_api::explain::{DecisionEffect, ExplainRequest, ExplainResponse, TestOutcome, TestReport, ToolExplanation};
+use toolgate_api::explain::{
+    DecisionEffect, ExplainRequest, ExplainResponse, TestOutcome, TestReport, ToolExplanation,
+};
 use toolgate_api::permissions::PermissionMatrix;
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{
-    Badge, Field, SectionHead, Select, Tags, TextInput, Tone, word,
-};
+use crate::components::{Badge, Field, SectionHead, Select, Tags, TextInput, Tone, word};
 use crate::loaded::Loaded;
+use crate::reactive::{condition, effect, part};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::{condition, effect, part};
 
 /// The question, and the answer for every tool.
 #[component]
@@ -44,7 +44,9 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
             ..ExplainRequest::default()
         };
         let path = in_project(&project.get_untracked(), &["explain"]);
-        action.send(Ask::post(path, Body::json(&request)), move |found| answer.set(found.read().ok()));
+        action.send(Ask::post(path, Body::json(&request)), move |found| {
+            answer.set(found.read().ok())
+        });
     };
     // The question is in the address, so that an answer can be shared as a link.
     effect(move || {
@@ -57,12 +59,12 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
     let options = Signal::derive(move || {
         let mut all = vec![(String::new(), "Myself".to_owned())];
         if let Some(matrix) = people.read::<PermissionMatrix>() {
-            all.extend(
-                matrix
-                    .items
-                    .into_iter()
-                    .map(|row| (row.principal, format!("{} ({})", row.name, word(&row.kind).replace('_', " ")))),
-            );
+            all.extend(matrix.items.into_iter().map(|row| {
+                (
+                    row.principal,
+                    format!("{} ({})", row.name, word(&row.kind).replace('_', " ")),
+                )
+            }));
         }
         all
     });
@@ -109,10 +111,18 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
 }
 
 fn result(project: String, answer: ExplainResponse) -> AnyView {
-    let allowed = answer.items.iter().filter(|item| item.effect == DecisionEffect::Allow).count();
+    let allowed = answer
+        .items
+        .iter()
+        .filter(|item| item.effect == DecisionEffect::Allow)
+        .count();
     let more = answer.next_cursor.is_some();
     let total = answer.items.len();
-    let rows: Vec<_> = answer.items.into_iter().map(|item| explanation(&project, item)).collect();
+    let rows: Vec<_> = answer
+        .items
+        .into_iter()
+        .map(|item| explanation(&project, item))
+        .collect();
     view! {
         <p class="row simulator-sum">
             <strong>{format!("{allowed} of {total}{} tools can be called", if more { "+" } else { "" })}</strong>
@@ -181,7 +191,12 @@ fn test(report: TestReport) -> AnyView {
         let closed = operands.closed.unwrap_or_default();
         push(
             "closed",
-            (!closed.is_empty()).then(|| closed.iter().map(|group| format!("{}: {}", group.group, group.reason)).collect()),
+            (!closed.is_empty()).then(|| {
+                closed
+                    .iter()
+                    .map(|group| format!("{}: {}", group.group, group.reason))
+                    .collect()
+            }),
         );
         push("open in", operands.tool_states);
         push("state", operands.state.map(|state| vec![state]));

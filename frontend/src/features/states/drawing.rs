@@ -89,7 +89,13 @@ pub(super) fn drawing(graph: &StateGraph, at: &str, on_choose: Callback<String>)
 /// One arrow with the tools that make the move. A move from every state is written at its target.
 fn arrow(layout: &Layout, transition: &GraphTransition) -> Option<AnyView> {
     let (to_x, to_y) = layout.place(&transition.to)?;
-    let mut label = transition.tools.iter().take(NAMED).cloned().collect::<Vec<_>>().join(", ");
+    let mut label = transition
+        .tools
+        .iter()
+        .take(NAMED)
+        .cloned()
+        .collect::<Vec<_>>()
+        .join(", ");
     let named = u64::try_from(transition.tools.len().min(NAMED)).unwrap_or(0);
     if transition.tool_count > named {
         label.push_str(&format!(" +{}", transition.tool_count - named));
@@ -106,7 +112,16 @@ fn arrow(layout: &Layout, transition: &GraphTransition) -> Option<AnyView> {
             if from == &transition.to {
                 let (x, y) = (from_x + BOX_WIDTH / 2, from_y);
                 (
-                    format!("M{} {y} C{} {} {} {} {} {}", x - 24, x - 34, y - 34, x + 34, y - 34, x + 24, y - 2),
+                    format!(
+                        "M{} {y} C{} {} {} {} {} {}",
+                        x - 24,
+                        x - 34,
+                        y - 34,
+                        x + 34,
+                        y - 34,
+                        x + 24,
+                        y - 2
+                    ),
                     x,
                     y - 30,
                 )

@@ -43,7 +43,10 @@ impl Layout {
         for state in &graph.states {
             let column = depth.get(state.name.as_str()).copied().unwrap_or(last);
             let row = filled.entry(column).or_insert(0);
-            places.insert(state.name.clone(), (MARGIN + column * COLUMN, MARGIN + *row * ROW));
+            places.insert(
+                state.name.clone(),
+                (MARGIN + column * COLUMN, MARGIN + *row * ROW),
+            );
             *row += 1;
         }
         let columns = filled.keys().max().copied().unwrap_or(0) + 1;
@@ -83,7 +86,11 @@ mod tests {
         let graph = StateGraph {
             start: "undefined".to_owned(),
             states: ["undefined", "a", "b", "lonely"].map(state).to_vec(),
-            transitions: vec![step(Some("undefined"), "a"), step(Some("a"), "b"), step(None, "undefined")],
+            transitions: vec![
+                step(Some("undefined"), "a"),
+                step(Some("a"), "b"),
+                step(None, "undefined"),
+            ],
             unreachable: vec!["lonely".to_owned()],
             dead_ends: vec![],
             cycles: vec![],

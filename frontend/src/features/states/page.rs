@@ -10,10 +10,10 @@ use crate::components::{
     Badge, Dialog, EmptyState, Field, SectionHead, Symbol, Tags, TextArea, Toasts, Tone,
 };
 use crate::loaded::Loaded;
+use crate::reactive::{effect, text, text_memo};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::{effect, text, text_memo};
 
 /// The state machine.
 #[component]
@@ -104,8 +104,11 @@ fn walk(
             }
         })
         .collect();
-    let stays = steps.is_empty().then(|| view! { <p class="muted">"Nothing leads out of it."</p> });
-    let tools = Page::In(project.get_untracked(), Section::Tools).path() + "?state=" + &crate::browser::encode(here);
+    let stays = steps
+        .is_empty()
+        .then(|| view! { <p class="muted">"Nothing leads out of it."</p> });
+    let tools =
+        Page::In(project.get_untracked(), Section::Tools).path() + "?state=" + &crate::browser::encode(here);
     let may_change = session.may(&project.get_untracked(), Need::Own);
     view! {
         <section class="panel stack">
@@ -155,12 +158,22 @@ fn problems(machine: &StateGraph) -> AnyView {
         machine.dead_ends.iter().map(|end| end.state.clone()).collect(),
     );
     say(Tone::Note, "no tool names it", machine.unused.clone());
-    say(Tone::Bad, "tools that can never be called", machine.never_callable.clone());
-    say(Tone::Bad, "tools only in unreachable states", machine.only_in_unreachable.clone());
+    say(
+        Tone::Bad,
+        "tools that can never be called",
+        machine.never_callable.clone(),
+    );
+    say(
+        Tone::Bad,
+        "tools only in unreachable states",
+        machine.only_in_unreachable.clone(),
+    );
     for cycle in &machine.cycles {
         say(Tone::Plain, "goes round", cycle.clone());
     }
-    let fine = found.is_empty().then(|| view! { <p class="muted">"Every state can be reached and left."</p> });
+    let fine = found
+        .is_empty()
+        .then(|| view! { <p class="muted">"Every state can be reached and left."</p> });
     let cut = machine.truncated.then(|| {
         view! {
             <p class="note">
@@ -185,13 +198,20 @@ fn problems(machine: &StateGraph) -> AnyView {
 
 /// The dialog that describes the state one stands in.
 #[component]
-fn Describe(project: Memo<String>, states: Loaded, here: Memo<String>, open: RwSignal<bool>) -> impl IntoView {
+fn Describe(
+    project: Memo<String>,
+    states: Loaded,
+    here: Memo<String>,
+    open: RwSignal<bool>,
+) -> impl IntoView {
     let words = RwSignal::new(String::new());
     let action = Action::new();
     let toasts = Toasts::get();
     let declared = move || {
         let page = states.read::<StatePage>()?;
-        page.items.into_iter().find(|state| state.name == here.get() && state.declared)
+        page.items
+            .into_iter()
+            .find(|state| state.name == here.get() && state.declared)
     };
     effect(move || {
         if open.get() {
@@ -205,7 +225,11 @@ fn Describe(project: Memo<String>, states: Loaded, here: Memo<String>, open: RwS
         });
         let path = in_project(&project.get_untracked(), &["states", &here.get_untracked()]);
         let ask = Ask::put(path, body);
-        let ask = if untrack(declared).is_some() { ask.if_match("*") } else { ask.if_new() };
+        let ask = if untrack(declared).is_some() {
+            ask.if_match("*")
+        } else {
+            ask.if_new()
+        };
         action.send(ask, move |_| {
             toasts.done("The state is described.");
             states.reload();

@@ -8,8 +8,8 @@ use toolgate_api::tools::Tool;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Badge, CodeBlock, Field, SchemaForm, TextInput, Tone};
-use crate::snippets;
 use crate::reactive::part;
+use crate::snippets;
 
 /// The form, the button and the answer. The call is a real one, decided and recorded like any other.
 #[component]

@@ -37,22 +37,32 @@ pub(super) fn DefinitionEditor(
     effect(move || {
         if let Some(current) = loaded.answer.get() {
             // A draft survives that somebody else saved meanwhile.
-            let untouched = base.with_untracked(|base| base.as_ref().is_none_or(|base| base.text == draft.get_untracked()));
+            let untouched = base.with_untracked(|base| {
+                base.as_ref()
+                    .is_none_or(|base| base.text == draft.get_untracked())
+            });
             if untouched {
                 draft.set(current.text.clone());
                 base.set(Some(current));
             }
         }
     });
-    let is_changed = condition(move || base.with(|base| base.as_ref().is_some_and(|base| base.text != draft.get())));
+    let is_changed =
+        condition(move || base.with(|base| base.as_ref().is_some_and(|base| base.text != draft.get())));
     let check = move |_| {
         let path = in_project(&project.get_untracked(), &["tools"]) + "?dry_run=true";
-        checking.send(Ask::post(path, Body::Yaml(draft.get_untracked())), move |answer| {
-            let items = answer.read::<UploadResult>().map(|result| result.items).unwrap_or_default();
-            let diffs: Vec<_> = items.into_iter().filter_map(|item| item.diff).collect();
-            diff.set(diffs.join("\n"));
-            review.set(true);
-        });
+        checking.send(
+            Ask::post(path, Body::Yaml(draft.get_untracked())),
+            move |answer| {
+                let items = answer
+                    .read::<UploadResult>()
+                    .map(|result| result.items)
+                    .unwrap_or_default();
+                let diffs: Vec<_> = items.into_iter().filter_map(|item| item.diff).collect();
+                diff.set(diffs.join("\n"));
+                review.set(true);
+            },
+        );
     };
     let save = move |_| {
         let path = with_query(address.get_untracked(), &[("note", note.get_untracked().trim())]);
@@ -70,7 +80,7 @@ pub(super) fn DefinitionEditor(
     // Keeps the draft and takes the newer revision as what it is compared with.
     let rebase = move |_| {
         review.set(false);
-        let ask = Ask::get(address.get_untracked()).as_yaml();
+        let ask = Ask::get(address.get_untracked()).for_yaml();
         saving.send(ask, move |current| base.set(Some(current)));
     };
     view! {

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use crate::components::{SearchBox, TextInput};
-use crate::url::UrlParam;
 use crate::reactive::{When, effect};
+use crate::url::UrlParam;
 
 /// The filters above the list.
 #[component]
@@ -18,7 +18,11 @@ pub(super) fn Filters(
     /// A type.
     type_: UrlParam,
 ) -> impl IntoView {
-    let is_set = move || [q, group, state, type_].iter().any(|param| !param.get().is_empty());
+    let is_set = move || {
+        [q, group, state, type_]
+            .iter()
+            .any(|param| !param.get().is_empty())
+    };
     view! {
         <div class="filters">
             <SearchBox param=q name="Search tools" placeholder="Search by name or description" />

@@ -10,10 +10,10 @@ use super::row::tool_row;
 use crate::api::{in_project, with_query};
 use crate::components::{Cells, List, SectionHead};
 use crate::paged::{Item, Paged, Status};
+use crate::reactive::{When, condition, effect, text_memo};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
-use crate::reactive::{When, condition, effect, text_memo};
 
 /// The tools of the project in the address.
 #[component]
@@ -30,7 +30,10 @@ pub(crate) fn ToolsPage() -> impl IntoView {
             ("state", state.get()),
             ("type", type_.get()),
         ];
-        with_query(all.get(), &query.each_ref().map(|(name, value)| (*name, value.as_str())))
+        with_query(
+            all.get(),
+            &query.each_ref().map(|(name, value)| (*name, value.as_str())),
+        )
     });
     let list = Paged::new(move || address.get());
     // Tools of another project are never shown, not even while the right ones are on their way.

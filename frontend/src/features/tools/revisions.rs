@@ -34,7 +34,9 @@ pub(super) fn Revisions(
     };
     let list = Paged::new(move || path(&["revisions"]));
     let newest = Memo::new(move |_| {
-        let first = list.items.with(|items| items.first().and_then(Item::read::<ToolRevision>));
+        let first = list
+            .items
+            .with(|items| items.first().and_then(Item::read::<ToolRevision>));
         first.map_or(0, |revision| revision.revision)
     });
     let shown = RwSignal::new(None::<RevisionDiff>);
@@ -101,8 +103,12 @@ fn row(
         }
         .into_any()
     };
-    let step = (number > 1)
-        .then(|| button("What changed", Callback::new(move |()| compare.run((number - 1, number)))));
+    let step = (number > 1).then(|| {
+        button(
+            "What changed",
+            Callback::new(move |()| compare.run((number - 1, number))),
+        )
+    });
     let others = move || {
         (newest.get() != number).then(|| {
             let restore = (may_edit && !revision.deleted)

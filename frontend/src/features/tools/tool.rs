@@ -10,10 +10,10 @@ use crate::action::Action;
 use crate::api::{Ask, in_project};
 use crate::components::{Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts};
 use crate::loaded::Loaded;
+use crate::reactive::{When, condition, text};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{Navigator, UrlParam, project_in_path, tool_in_path};
-use crate::reactive::{When, condition, text};
 
 /// One tool: what it is, trying it, its definition and its history.
 #[component]
@@ -35,7 +35,8 @@ pub(crate) fn ToolPage() -> impl IntoView {
             }
             "revisions" if may_read.get() => {
                 let on_restored = move |()| loaded.reload();
-                view! { <Revisions project name etag=loaded.etag() may_edit=may_edit.get() on_restored /> }.into_any()
+                view! { <Revisions project name etag=loaded.etag() may_edit=may_edit.get() on_restored /> }
+                    .into_any()
             }
             _ => view! {
                 <div class="aside-columns">
@@ -113,11 +114,7 @@ fn facts(tool: Tool) -> AnyView {
 
 /// The button that deletes the tool, and the way back from that.
 #[component]
-fn Delete(
-    project: Memo<String>,
-    name: Memo<String>,
-    loaded: Loaded,
-) -> impl IntoView {
+fn Delete(project: Memo<String>, name: Memo<String>, loaded: Loaded) -> impl IntoView {
     let asking = RwSignal::new(false);
     let action = Action::new();
     let navigator = Navigator::new();
@@ -127,7 +124,9 @@ fn Delete(
         let ask = Ask::delete(in_project(&project, &["tools", &name])).if_match(loaded.etag());
         action.send(ask, move |_| {
             asking.set(false);
-            toasts.done(format!("{name} was deleted. Its revisions stay; restoring one brings it back."));
+            toasts.done(format!(
+                "{name} was deleted. Its revisions stay; restoring one brings it back."
+            ));
             navigator.go(&Page::In(project, Section::Tools).path());
         });
     };

@@ -32,13 +32,18 @@ pub(super) fn FileDrop(
             return;
         }
         if files.iter().map(|file| file.size()).sum::<f64>() > LARGEST {
-            toasts.refused("These files are larger than one upload may be (1 MiB together). Upload them in parts.");
+            toasts.refused(
+                "These files are larger than one upload may be (1 MiB together). Upload them in parts.",
+            );
             return;
         }
         spawn_local(async move {
             let mut text = String::new();
             for file in files {
-                let read = JsFuture::from(file.text()).await.ok().and_then(|read| read.as_string());
+                let read = JsFuture::from(file.text())
+                    .await
+                    .ok()
+                    .and_then(|read| read.as_string());
                 let Some(read) = read else {
                     toasts.refused(format!("{} could not be read.", file.name()));
                     return;

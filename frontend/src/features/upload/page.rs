@@ -8,10 +8,10 @@ use super::report::Report;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
+use crate::reactive::{When, effect, part};
 use crate::routes::Section;
 use crate::snippets;
 use crate::url::project_in_path;
-use crate::reactive::{When, effect, part};
 
 /// Drop or type, check, apply.
 #[component]

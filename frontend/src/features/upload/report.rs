@@ -17,7 +17,11 @@ pub(super) fn Report(
     handle: EditorHandle,
 ) -> impl IntoView {
     let applied = !result.dry_run;
-    let heading = if applied { "Applied" } else { "What applying would do" };
+    let heading = if applied {
+        "Applied"
+    } else {
+        "What applying would do"
+    };
     let tests = result.policy_tests.map(|tests| {
         let failed = tests.failed.len();
         let (tone, text) = if failed == 0 {

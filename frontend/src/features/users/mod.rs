@@ -43,16 +43,29 @@ pub(crate) fn UsersPage() -> impl IntoView {
             system_admin: admin.get_untracked(),
         };
         action.send(Ask::post("/users", Body::json(&request)), move |answer| {
-            password.set(answer.read::<CreatedUser>().ok().and_then(|created| created.generated_password));
+            password.set(
+                answer
+                    .read::<CreatedUser>()
+                    .ok()
+                    .and_then(|created| created.generated_password),
+            );
             list.reload();
         });
     };
     let reset = Callback::new(move |user: User| {
         let path = format!("/users/{}/password", encode(&user.id.to_string()));
-        action.send(Ask::post(path, Body::json(&ResetPassword::default())), move |answer| {
-            password.set(answer.read::<PasswordWasReset>().ok().and_then(|reset| reset.generated_password));
-            creating.set(true);
-        });
+        action.send(
+            Ask::post(path, Body::json(&ResetPassword::default())),
+            move |answer| {
+                password.set(
+                    answer
+                        .read::<PasswordWasReset>()
+                        .ok()
+                        .and_then(|reset| reset.generated_password),
+                );
+                creating.set(true);
+            },
+        );
     });
     let disable = Callback::new(move |user: User| {
         let disabled = user.disabled_at.is_none();
@@ -62,12 +75,20 @@ pub(crate) fn UsersPage() -> impl IntoView {
         });
         let ask = Ask::patch(format!("/users/{}", encode(&user.id.to_string())), body).if_match("*");
         action.send(ask, move |_| {
-            let done = if disabled { "can no longer sign in" } else { "can sign in again" };
+            let done = if disabled {
+                "can no longer sign in"
+            } else {
+                "can sign in again"
+            };
             toasts.done(format!("{} {done}.", user.username));
             list.reload();
         });
     });
-    let cells: Cells = Arc::new(move |item: &Item| item.read::<User>().map(|user| row(user, reset, disable)).into_any());
+    let cells: Cells = Arc::new(move |item: &Item| {
+        item.read::<User>()
+            .map(|user| row(user, reset, disable))
+            .into_any()
+    });
     view! {
         <div class="page-head">
             <div>

@@ -8,7 +8,7 @@ use crate::principal::{Principal, PrincipalKind};
 
 const SECOND: i64 = 1_000_000;
 
-fn rules(limits: serde_json::Value) -> Rules {
+fn rules(limits: &serde_json::Value) -> Rules {
     let limits: ProjectLimits = serde_json::from_value(json!({ "limits": limits })).expect("limits");
     Rules::new(&limits)
 }
@@ -70,7 +70,7 @@ proptest! {
     fn several_limits_admit_all_or_nothing(
         steps in prop::collection::vec((0_usize..3, 0_usize..2, 0_i64..700_000, any::<bool>()), 1..120),
     ) {
-        let rules = rules(json!([
+        let rules = rules(&json!([
             {"name": "key", "subject": {"kind": "each_key"}, "requests": {"count": 3, "per_s": 2}, "concurrency": 2},
             {"name": "tool", "subject": {"kind": "tool", "tool": "tool-0"}, "requests": {"count": 4, "per_s": 1}},
         ]));
@@ -97,7 +97,7 @@ proptest! {
 
 #[test]
 fn the_limit_that_lasts_longest_is_named() {
-    let rules = rules(json!([
+    let rules = rules(&json!([
         {"name": "slow", "subject": {"kind": "project"}, "requests": {"count": 1, "per_s": 3600}},
         {"name": "fast", "subject": {"kind": "project"}, "requests": {"count": 1, "per_s": 1}},
         {"name": "places", "subject": {"kind": "project"}, "concurrency": 1},
@@ -121,7 +121,7 @@ fn the_limit_that_lasts_longest_is_named() {
 
 #[test]
 fn servers_share_a_limit() {
-    let rules = rules(json!([
+    let rules = rules(&json!([
         {"name": "x", "subject": {"kind": "project"}, "requests": {"count": 10, "per_s": 60}, "concurrency": 3},
     ]));
     let seats = rules.applicable(&asker(1), None);
@@ -139,7 +139,7 @@ fn servers_share_a_limit() {
 
 #[test]
 fn what_is_taken_back_was_never_used() {
-    let rules = rules(json!([
+    let rules = rules(&json!([
         {"name": "x", "subject": {"kind": "project"}, "requests": {"count": 1, "per_s": 60}},
     ]));
     let seats = rules.applicable(&asker(1), None);
@@ -152,7 +152,7 @@ fn what_is_taken_back_was_never_used() {
 
 #[test]
 fn only_so_many_are_remembered_and_the_newest_stay() {
-    let rules = rules(json!([
+    let rules = rules(&json!([
         {"name": "x", "subject": {"kind": "each_key"}, "requests": {"count": 1, "per_s": 3600}, "concurrency": 2},
     ]));
     let mut ledger = Ledger::default();

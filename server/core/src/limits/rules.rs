@@ -139,7 +139,7 @@ mod tests {
 
     use super::*;
 
-    fn rules(subject: serde_json::Value) -> Rules {
+    fn rules(subject: &serde_json::Value) -> Rules {
         let limits = json!({"limits": [{"name": "x", "subject": subject, "concurrency": 1}]});
         Rules::new(&serde_json::from_value(limits).expect("limits"))
     }
@@ -193,10 +193,10 @@ mod tests {
             name: "same".to_owned(),
         };
         let seat = |rules: &Rules, id| rules.applicable(&asker(id), None)[0].1.clone();
-        let each = rules(json!({"kind": "each_key"}));
+        let each = rules(&json!({"kind": "each_key"}));
         assert_ne!(seat(&each, "a"), seat(&each, "b"));
         assert_eq!(seat(&each, "a"), seat(&each, "a"));
-        let all = rules(json!({"kind": "project"}));
+        let all = rules(&json!({"kind": "project"}));
         assert_eq!(seat(&all, "a"), seat(&all, "b"));
     }
 }

@@ -12,7 +12,8 @@ use super::plan::{Argument, scalar};
 use crate::failure::Failure;
 
 /// Who we are.
-pub(crate) const USER_AGENT: HeaderValue = HeaderValue::from_static(concat!("toolgate/", env!("CARGO_PKG_VERSION")));
+pub(crate) const USER_AGENT: HeaderValue =
+    HeaderValue::from_static(concat!("toolgate/", env!("CARGO_PKG_VERSION")));
 
 /// Headers that belong to the connection, not to a definition.
 const RESERVED: [&str; 14] = [

@@ -96,7 +96,11 @@ impl Sender {
     ///
     /// # Errors
     /// When no head of an answer came back.
-    pub(crate) async fn send_once(&self, hop: &Hop, deadline: Instant) -> Result<Response<Incoming>, Failure> {
+    pub(crate) async fn send_once(
+        &self,
+        hop: &Hop,
+        deadline: Instant,
+    ) -> Result<Response<Incoming>, Failure> {
         self.policy.permits(&hop.url).map_err(|error| denied(&error))?;
         self.send_hop(hop, deadline).await
     }

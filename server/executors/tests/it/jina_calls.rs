@@ -83,7 +83,8 @@ async fn the_reader_gets_the_target_and_nothing_else_in_it() {
         let options = json!({"jina": reader(&jina, options), "envs": {"proxy_url": "EXTRA"}});
         let execution = run(&jina, None, options, arguments).await.expect("a page");
         assert_eq!(
-            execution.result.to_value()["url"], target,
+            execution.result.to_value()["url"],
+            target,
             "the page's address arrives unchanged"
         );
         assert_eq!(execution.usage, Some(json!({"tokens": 42})));

@@ -12,7 +12,7 @@ use toolgate_core::ids::{CallId, KeyId, ProjectId, ProjectUid, ToolName, UserId}
 use toolgate_core::principal::PrincipalRef;
 use toolgate_store::Store;
 use toolgate_store::rows::{
-    Claim, Completion, IdempotencyKey, GrantRow, KeyRow, Opening, ProjectRow, Publication, RecordSeq, UserRow,
+    Claim, Completion, GrantRow, IdempotencyKey, KeyRow, Opening, ProjectRow, Publication, RecordSeq, UserRow,
 };
 use uuid::Uuid;
 
