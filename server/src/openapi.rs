@@ -1,5 +1,7 @@
 //! The API document: what the routes do not say themselves.
 
+use toolgate_api::audit::{AuditFormat, AuditOrder};
+use toolgate_api::states::StateGraphFormat;
 use toolgate_api::{ErrorCode, Problem};
 use utoipa::OpenApi;
 use utoipa::openapi::path::Operation;
@@ -41,7 +43,8 @@ use utoipa::openapi::{Content, Ref, RefOr, Response};
         (name = "usage", description = "How often what was asked for."),
         (name = "operations", description = "For operators and their probes.")
     ),
-    components(schemas(Problem))
+    // What stands in queries alone is not found by itself.
+    components(schemas(Problem, AuditOrder, AuditFormat, StateGraphFormat))
 )]
 struct Base;
 

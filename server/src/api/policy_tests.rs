@@ -51,7 +51,7 @@ pub struct PolicyTestQuery {
 
 /// List policy tests
 ///
-/// By name.
+/// In the order of their names; each with its revision and who stored it when.
 #[utoipa::path(get, path = "/projects/{project_id}/policy-tests", tag = "policy", params(super::ProjectPath, PageQuery),
     responses((status = 200, description = "A page", body = PolicyTestPage)))]
 pub async fn list_policy_tests(

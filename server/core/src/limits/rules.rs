@@ -166,7 +166,7 @@ mod tests {
         #[case] user: bool,
         #[case] key_without_tool: bool,
     ) {
-        let rules = rules(subject);
+        let rules = rules(&subject);
         let groups = ["costly".to_owned(), "knowledge/read".to_owned()];
         let target = Target {
             tool: "web-search",
