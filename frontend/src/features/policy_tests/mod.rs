@@ -45,7 +45,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     let run = move |_| {
         let path = in_project(&project.get_untracked(), &["policy-tests", "run"]);
         running.send(Ask::post(path, Body::None), move |answer| {
-            results.set(answer.read().ok())
+            results.set(answer.read().ok());
         });
     };
     let upload = move |_| {

@@ -45,7 +45,7 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
         };
         let path = in_project(&project.get_untracked(), &["explain"]);
         action.send(Ask::post(path, Body::json(&request)), move |found| {
-            answer.set(found.read().ok())
+            answer.set(found.read().ok());
         });
     };
     // The question is in the address, so that an answer can be shared as a link.
