@@ -24,7 +24,7 @@ use crate::features::tools::{ToolPage, ToolsPage};
 use crate::features::upload::UploadPage;
 use crate::features::users::UsersPage;
 use crate::layout::{Navigation, TopBar};
-use crate::reactive::condition;
+use crate::reactive::{condition, part};
 use crate::routes::{Kind, Page, Section};
 use crate::session::{Session, SessionState};
 use crate::url::provide_page;
@@ -76,7 +76,7 @@ fn Frame() -> impl IntoView {
                 <Navigation />
             </aside>
             <main class="page" id="main" tabindex="-1">
-                {move || content(kind.get())}
+                {part(move || content(kind.get()))}
             </main>
         </div>
         <ToastRegion />

@@ -3,8 +3,10 @@
 use leptos::prelude::*;
 use leptos_router::NavigateOptions;
 use leptos_router::hooks::{use_location, use_navigate, use_query_map};
+use leptos_router::location::{BrowserUrl, LocationProvider};
 
 use crate::browser::encode;
+use crate::reactive::effect;
 use crate::routes::Page;
 
 /// One parameter of the query. Absent is the empty text.
@@ -121,6 +123,17 @@ struct Current(Memo<Option<Page>>);
 pub(crate) fn provide_page() -> Memo<Option<Page>> {
     let path = use_location().pathname;
     let page = Memo::new(move |_| path.with(|path| Page::parse(path)));
+    // The router writes the address and the history once it is told that the new page is shown. Its own routes would do
+    // that; here `Page` says what an address means.
+    let query = use_location().search;
+    let location = use_context::<BrowserUrl>();
+    effect(move || {
+        path.track();
+        query.track();
+        if let Some(location) = &location {
+            location.ready_to_complete();
+        }
+    });
     provide_context(Current(page));
     page
 }

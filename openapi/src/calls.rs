@@ -1,12 +1,44 @@
 //! Asking what is available, and calling.
 
-use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use crate::ErrorCode;
 use crate::JsonText;
 use crate::sessions::CallSession;
+
+/// Reads an optional struct from an object, and from nothing else: a struct could also be read from an array of its members.
+pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Object<T>(PhantomData<T>);
+
+    impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+        type Value = Option<T>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+            T::deserialize(MapAccessDeserializer::new(fields)).map(Some)
+        }
+    }
+
+    deserializer.deserialize_any(Object(PhantomData))
+}
 
 /// Asks which tools are available.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -26,7 +58,7 @@ pub struct ResolveRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Uuid>,
     /// Where a call would come from, for conditions on groups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub context: Option<CallContext>,
 }
 
@@ -136,7 +168,7 @@ pub struct CallRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Uuid>,
     /// Where the call comes from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub context: Option<CallContext>,
 }
 

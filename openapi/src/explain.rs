@@ -52,7 +52,11 @@ pub struct ExplainRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<DateTime<Utc>>,
     /// Where the call would come from; conditions and templates may use it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::calls::object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub context: Option<CallContext>,
     /// `next_cursor` of the page before; without `tool` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -51,7 +51,11 @@ pub struct PolicyTest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<DateTime<Utc>>,
     /// Where the call comes from, for conditions on groups.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::calls::object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub context: Option<CallContext>,
     /// What the decision must be.
     pub expect: Expectation,

@@ -39,7 +39,11 @@ pub struct CreateSession {
     #[cfg_attr(feature = "utoipa", schema(example = 86400, minimum = 1, maximum = 2_592_000))]
     pub expires_in_s: Option<u32>,
     /// Where its calls come from; a call that says more, or otherwise, wins field by field.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::calls::object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub context: Option<CallContext>,
 }
 
@@ -68,7 +72,11 @@ pub struct Session {
     #[cfg_attr(feature = "utoipa", schema(example = json!(["compute", "knowledge"]), max_items = 1000))]
     pub requested_groups: Vec<String>,
     /// Where its calls come from.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "crate::calls::object",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub context: Option<CallContext>,
     /// The state now.
     #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]

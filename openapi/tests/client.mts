@@ -134,7 +134,7 @@ describe('typescript client', () => {
   });
 
   it('reads the record of the call', async () => {
-    const { data } = await listAuditRecords({ client: admin, path, query: { call_id: call.call_id }, throwOnError: true });
+    const { data } = await listAuditRecords({ client: admin, path, query: { id: call.call_id }, throwOnError: true });
     assert.equal(data.items.length, 1);
     assert.equal(data.items[0]?.outcome, 'succeeded');
     assert.equal(data.items[0]?.principal_name, 'typescript agent');

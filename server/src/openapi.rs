@@ -167,6 +167,10 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     if conditional {
         statuses.extend([412, 428]);
     }
+    // Some names cannot be given away: `default`, `*` and `undefined`.
+    if path.ends_with("/rename") || path.ends_with("/groups/{group}") || path.ends_with("/states/{state}") {
+        statuses.extend([412, 422, 428]);
+    }
     // The last administrator stays, and so does what a policy test expects and a secret that is in use.
     if path.starts_with("/users/") || path.contains("/permissions/") || path.contains("/secrets/") {
         statuses.push(409);

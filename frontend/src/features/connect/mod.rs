@@ -19,24 +19,24 @@ pub(crate) fn ConnectPage() -> impl IntoView {
         <SectionHead section=Section::Connect text="Everything goes through one REST API. A key says who calls; the groups it asks for and the workflow state say what it may call." />
         <ol class="steps steps-wide">
             <li>
-                <h3>"Make a key"</h3>
+                <h2>"Make a key"</h2>
                 <p>
                     "On the page " <a href=move || Page::In(project.get(), Section::Keys).path()>"Keys"</a>
                     ", with the groups that the agent needs. Keep it in the variable " <code>"TOOLGATE_KEY"</code> "."
                 </p>
             </li>
             <li>
-                <h3>"See what it may call"</h3>
-                <CodeBlock caption="Bash" text=list />
+                <h2>"See what it may call"</h2>
+                <CodeBlock caption="Bash: list" text=list />
             </li>
             <li>
-                <h3>"Call"</h3>
-                <CodeBlock caption="Bash" text=call />
+                <h2>"Call"</h2>
+                <CodeBlock caption="Bash: call" text=call />
                 <CodeBlock caption="Python" text=python />
                 <CodeBlock caption="TypeScript" text=typescript />
             </li>
             <li>
-                <h3>"Generate a client"</h3>
+                <h2>"Generate a client"</h2>
                 <p>
                     "The " <a href=API_REFERENCE rel="external">"API reference"</a>
                     " is made from " <a href="/openapi.json" rel="external">"the OpenAPI document"</a>

@@ -36,6 +36,11 @@ impl Checked {
             ("TOOLGATE_ADMIN_PASSWORD", PASSWORD),
             ("TOOLGATE_EGRESS_ALLOW", address.as_str()),
             ("TOOLGATE_LOG", "warn"),
+            // Protects nothing: the database goes with the folder.
+            (
+                "TOOLGATE_SECRETS_KEY",
+                "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=",
+            ),
         ];
         let start = Start {
             binary: &binary,
