@@ -72,9 +72,9 @@ fn Frame() -> impl IntoView {
         </a>
         <TopBar />
         <div class="frame">
-            <aside class="sidebar">
+            <div class="sidebar">
                 <Navigation />
-            </aside>
+            </div>
             <main class="page" id="main" tabindex="-1">
                 {part(move || content(kind.get()))}
             </main>

@@ -32,7 +32,7 @@ pub(crate) fn TopBar() -> impl IntoView {
                 <span class="brand-name">"Toolgate"</span>
             </a>
             <ProjectSwitcher />
-            <button type="button" class="palette-button" aria-label="Search or go to…" on:click=move |_| palette.set(true)>
+            <button type="button" class="palette-button" aria-label="Search or go to… Ctrl K" on:click=move |_| palette.set(true)>
                 <Icon symbol=Symbol::Search />
                 <span class="palette-label">"Search or go to…"</span>
                 <kbd>"Ctrl K"</kbd>
