@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -10,6 +11,7 @@ use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
+use futures_util::StreamExt;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use tracing_subscriber::fmt::MakeWriter;
@@ -261,6 +263,8 @@ async fn a_secret_is_in_nothing_that_comes_out() {
     assert_clean("the configuration", format!("{:?}", app.app.config).as_bytes());
     let admin = app.demo().await;
     let auditor = app.key(&admin, "demo", "auditor", &["*"]).await;
+    let stream = auditor.open("/projects/demo/audit/stream", &[]).await;
+    let mut stream = stream.into_body().into_data_stream();
 
     for (name, value) in [("CANARY", CANARY.to_owned()), ("BASIC", format!("user:{CANARY}"))] {
         let path = format!("/projects/demo/secrets/{name}");
@@ -346,6 +350,15 @@ async fn a_secret_is_in_nothing_that_comes_out() {
     )
     .await;
     assert!(String::from_utf8_lossy(&record).contains(&call_id));
+
+    let mut streamed = Vec::new();
+    while !String::from_utf8_lossy(&streamed).contains(&call_id) {
+        let part = tokio::time::timeout(Duration::from_secs(20), stream.next()).await;
+        let part = part.expect("the stream goes on").expect("it has not ended");
+        streamed.extend_from_slice(&part.expect("it can be read"));
+    }
+    drop(stream);
+    assert_clean("the stream of records", &streamed);
 
     let database = app.app.config.database_url.expose_secret().to_owned();
     let folder = Path::new(database.trim_start_matches("sqlite:"))
