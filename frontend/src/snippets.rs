@@ -18,16 +18,6 @@ export TOOLGATE_TOKEN=$(
     )
 }
 
-/// Creates a first project.
-pub(crate) fn create_project() -> String {
-    format!(
-        r#"curl {origin}/projects \
-  -H "Authorization: Bearer $TOOLGATE_TOKEN" \
-  --json '{{"id": "demo", "name": "Demonstration"}}'"#,
-        origin = origin(),
-    )
-}
-
 /// Uploads `tool.yaml` to a project.
 pub(crate) fn upload_tool(project: &str) -> String {
     format!(
@@ -116,6 +106,11 @@ console.log(await response.json());"#,
         origin = origin(),
         project = encode(project),
     )
+}
+
+/// Three tools to begin with, of which one calls this server.
+pub(crate) fn first_steps() -> String {
+    include_str!("../../openapi/examples/first-steps.yaml").replace("http://127.0.0.1:8080", &origin())
 }
 
 /// A definition to start from.

@@ -1,13 +1,14 @@
 //! What happens in a project: calls and denials over time, busy tools, what to look at.
 
 mod chart;
+mod first_steps;
 
 use leptos::prelude::*;
 use toolgate_api::alerts::Alert;
 use toolgate_api::usage::{UsageItem, UsageReport};
 
 use crate::api::in_project;
-use crate::components::{EmptyState, SectionHead, Symbol, Tabs, TimeAgo};
+use crate::components::{SectionHead, Tabs, TimeAgo};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{condition, part};
@@ -15,6 +16,7 @@ use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
 use chart::hours_chart;
+use first_steps::FirstSteps;
 
 /// The first page of a project.
 #[component]
@@ -130,26 +132,3 @@ fn most(title: &'static str, items: Vec<UsageItem>) -> AnyView {
     .into_any()
 }
 
-/// What to do in a project where nothing has happened yet.
-#[component]
-fn FirstSteps(project: Memo<String>) -> impl IntoView {
-    let link = move |section: Section, text: &'static str| {
-        view! {
-            <a class="button" href=move || Page::In(project.get(), section).path()>
-                {text}
-            </a>
-        }
-    };
-    view! {
-        <EmptyState
-            symbol=Symbol::Play
-            title="Nothing has been called yet"
-            text="Upload a tool, make a key with its group, and let an agent call it. Every decision then appears here."
-        >
-            <div class="row">
-                {link(Section::Upload, "1. Upload a tool")} {link(Section::Keys, "2. Make a key")}
-                {link(Section::Connect, "3. Connect an agent")}
-            </div>
-        </EmptyState>
-    }
-}
