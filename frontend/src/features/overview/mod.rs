@@ -54,9 +54,9 @@ pub(crate) fn OverviewPage() -> impl IntoView {
             .collect();
         (!rows.is_empty()).then(|| {
             view! {
-                <section class="panel stack">
+                <section class="panel">
                     <h2>"To look at"</h2>
-                    <ul class="stack">{rows}</ul>
+                    <ul class="rows">{rows}</ul>
                     <p>
                         <a href=move || Page::In(project.get(), Section::Alerts).path()>"All alerts"</a>
                     </p>
@@ -130,7 +130,7 @@ fn most(title: &'static str, items: Vec<UsageItem>) -> AnyView {
     view! {
         <section class="panel">
             <h2>{title}</h2>
-            <ul class="stack">{rows}</ul>
+            <ul class="rows">{rows}</ul>
         </section>
     }
     .into_any()
@@ -167,7 +167,7 @@ fn slow_and_failing(project: &str, tools: &[UsageItem]) -> Option<AnyView> {
         view! {
             <section class="panel">
                 <h2>"Slow or failing"</h2>
-                <ul class="stack">{rows}</ul>
+                <ul class="rows">{rows}</ul>
             </section>
         }
         .into_any()
