@@ -10,6 +10,7 @@ use crate::problem::Diagnostic;
 /// What a caller's turn does after the tool ran (tool development guide, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AfterExecution {
     /// The turn waits for the next step.
@@ -21,6 +22,7 @@ pub enum AfterExecution {
 /// A tool as its reader may see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Tool {
     /// The name callers use.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -66,6 +68,7 @@ pub struct Tool {
 /// A page of tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolPage {
     /// The tools, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -78,6 +81,7 @@ pub struct ToolPage {
 /// What an upload did, or would do, with one definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum UploadOutcome {
     /// It is new.
@@ -91,6 +95,7 @@ pub enum UploadOutcome {
 /// Which kind of definition an upload item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "kebab-case")]
 pub enum DefinitionKind {
     /// A tool.
@@ -102,6 +107,7 @@ pub enum DefinitionKind {
 /// One definition of an upload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadItem {
     /// What it is.
     pub kind: DefinitionKind,
@@ -121,6 +127,7 @@ pub struct UploadItem {
 /// What an upload did. All or nothing: with one error nothing is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadResult {
     /// True when nothing was stored because only a verdict was asked for.
     pub dry_run: bool,
@@ -138,6 +145,7 @@ pub struct UploadResult {
 /// One revision of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolRevision {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -164,6 +172,7 @@ pub struct ToolRevision {
 /// A page of revisions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolRevisionPage {
     /// Newest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -176,6 +185,7 @@ pub struct ToolRevisionPage {
 /// The difference of two revisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RevisionDiff {
     /// The earlier side.
     pub from: i64,
