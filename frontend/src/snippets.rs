@@ -1,6 +1,7 @@
 //! Commands to copy into a shell. They hold no secret: the password is asked for, and the token stays in a variable.
 
 use toolgate_api::calls::CallRequest;
+use toolgate_api::json::Json;
 
 use crate::browser::{encode, origin};
 
@@ -32,7 +33,7 @@ pub(crate) fn upload_tool(project: &str) -> String {
 
 /// Calls a tool.
 pub(crate) fn call(project: &str, request: &CallRequest) -> String {
-    let body = serde_json::to_string_pretty(request).unwrap_or_default();
+    let body = format!("{:#}", request.write());
     format!(
         r#"curl {origin}/projects/{project}/calls \
   -H "Authorization: Bearer $TOOLGATE_TOKEN" \

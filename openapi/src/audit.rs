@@ -11,6 +11,7 @@ use crate::auth::PrincipalKind;
 /// What was asked of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditAction {
     /// A tool call.
@@ -34,6 +35,7 @@ pub enum AuditAction {
 /// Where a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOutcome {
     /// Admitted and running; the completion follows.
@@ -66,6 +68,7 @@ pub enum ArgumentLayer {
 /// One decision, and the call that followed if it was allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditRecord {
     /// The call's id.
     pub id: Uuid,
@@ -146,6 +149,7 @@ pub struct AuditRecord {
 /// A page of records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditPage {
     /// In the order that was asked for. A page looks at a bounded number of records, so it may be short or empty and yet
     /// have a `next_cursor`.
@@ -159,6 +163,7 @@ pub struct AuditPage {
 /// In which order records are told: that of their ids, which is that of their requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOrder {
     /// The latest first.
@@ -171,6 +176,7 @@ pub enum AuditOrder {
 /// What an export looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditFormat {
     /// One JSON object per line, each as this API shows a record.
