@@ -1,5 +1,6 @@
 //! Short messages at the edge of the screen: what was done, and what could not be.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
@@ -16,7 +17,11 @@ struct Toast {
     id: u32,
     text: String,
     failed: bool,
+    offer: Option<Offer>,
 }
+
+/// What a message lets people do: the words on its button, and what it does. It outlives the page that made it.
+type Offer = (&'static str, Arc<dyn Fn() + Send + Sync>);
 
 /// The messages, shared by all pages through the context.
 #[derive(Clone, Copy)]
@@ -41,22 +46,32 @@ impl Toasts {
 
     /// Says that something was done.
     pub(crate) fn done(self, text: impl Into<String>) {
-        self.show(text.into(), false);
+        self.show(text.into(), false, None);
+    }
+
+    /// Says that something was done, with a button while the message stays.
+    pub(crate) fn offer(self, text: impl Into<String>, verb: &'static str, press: impl Fn() + Send + Sync + 'static) {
+        self.show(text.into(), false, Some((verb, Arc::new(press))));
     }
 
     /// Says why something cannot be done; stays until it is closed.
     pub(crate) fn refused(self, text: impl Into<String>) {
-        self.show(text.into(), true);
+        self.show(text.into(), true, None);
     }
 
-    fn show(self, text: String, failed: bool) {
+    fn show(self, text: String, failed: bool, offer: Option<Offer>) {
         let id = self.next.get_value();
         self.next.set_value(id.wrapping_add(1));
         self.shown.update(|shown| {
             if shown.len() >= MOST {
                 shown.remove(0);
             }
-            shown.push(Toast { id, text, failed });
+            shown.push(Toast {
+                id,
+                text,
+                failed,
+                offer,
+            });
         });
         if !failed {
             set_timeout(move || self.close(id), STAYS);
@@ -81,6 +96,22 @@ pub(crate) fn ToastRegion() -> impl IntoView {
                     <div class="toast-text">
                         <p>{toast.text}</p>
                     </div>
+                    {toast
+                        .offer
+                        .map(|(verb, press)| {
+                            view! {
+                                <button
+                                    type="button"
+                                    class="button button-small"
+                                    on:click=move |_| {
+                                        toasts.close(toast.id);
+                                        press();
+                                    }
+                                >
+                                    {verb}
+                                </button>
+                            }
+                        })}
                     <button
                         type="button"
                         class="button button-quiet button-icon"

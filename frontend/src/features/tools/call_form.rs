@@ -19,7 +19,7 @@ pub(super) fn CallForm(
     /// The tool.
     tool: Tool,
 ) -> impl IntoView {
-    let form = SchemaForm::new(tool.parameters);
+    let form = SchemaForm::new(tool.parameters, Value::Object(serde_json::Map::new()), "arg");
     let group = RwSignal::new(tool.group.join(", "));
     let state = RwSignal::new(String::new());
     let action = Action::new();
