@@ -113,11 +113,6 @@ impl Paged {
         }
     }
 
-    /// Whether the page that shows it is still there.
-    pub(crate) fn is_alive(self) -> bool {
-        self.run.try_get_value().is_some()
-    }
-
     /// Tries the last request again.
     pub(crate) fn retry(self) {
         match self.asked.get_value() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::{Icon, Symbol};
+use crate::reactive::effect;
 
 /// How long a message stays that needs no answer.
 const STAYS: Duration = Duration::from_secs(10);
@@ -27,6 +28,7 @@ type Offer = (&'static str, Arc<dyn Fn() + Send + Sync>);
 #[derive(Clone, Copy)]
 pub(crate) struct Toasts {
     shown: RwSignal<Vec<Toast>>,
+    undone: RwSignal<u32>,
     next: StoredValue<u32>,
 }
 
@@ -35,6 +37,7 @@ impl Toasts {
     pub(crate) fn provide() {
         provide_context(Self {
             shown: RwSignal::new(Vec::new()),
+            undone: RwSignal::new(0),
             next: StoredValue::new(0),
         });
     }
@@ -57,6 +60,22 @@ impl Toasts {
     /// Says why something cannot be done; stays until it is closed.
     pub(crate) fn refused(self, text: impl Into<String>) {
         self.show(text.into(), true, None);
+    }
+
+    /// Says that something was taken back, and lets pages know that what they show is old.
+    pub(crate) fn taken_back(self) {
+        self.done("It is as it was before.");
+        self.undone.update(|count| *count += 1);
+    }
+
+    /// Does this whenever something was taken back.
+    pub(crate) fn on_undo(self, work: impl Fn() + 'static) {
+        let before = self.undone.get_untracked();
+        effect(move || {
+            if self.undone.get() != before {
+                work();
+            }
+        });
     }
 
     fn show(self, text: String, failed: bool, offer: Option<Offer>) {

@@ -124,13 +124,8 @@ pub(super) fn Bulk(
             selection.clear();
             list.reload();
             let text = format!("{}: {}.", untrack(now).verb, told(affected(&answer)));
-            let again = move || {
-                if list.is_alive() {
-                    list.reload();
-                }
-            };
             let place = address(&project.get_untracked());
-            offer_undo(toasts, session, place, text, &answer["undo"], again);
+            offer_undo(toasts, session, place, text, &answer["undo"]);
         });
     };
     let begin = move |at: usize| {

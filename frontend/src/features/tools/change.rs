@@ -12,15 +12,13 @@ pub(super) fn address(project: &str) -> String {
     in_project(project, &["tool-changes"])
 }
 
-/// Says what was done and offers to take it back by the body that the server gave for that. `then` follows either way
-/// out; it must bear that its page is gone.
+/// Says what was done and offers to take it back by the body that the server gave for that.
 pub(super) fn offer_undo(
     toasts: Toasts,
     session: Session,
     address: String,
     text: String,
     undo: &Value,
-    then: impl Fn() + Copy + Send + Sync + 'static,
 ) {
     if undo.is_null() {
         toasts.done(text);
@@ -31,10 +29,7 @@ pub(super) fn offer_undo(
         let ask = Ask::post(address.clone(), Body::Json(body.clone()));
         spawn_local(async move {
             match ask.send().await {
-                Ok(_) => {
-                    toasts.done("It is as it was before.");
-                    then();
-                }
+                Ok(_) => toasts.taken_back(),
                 Err(error) => {
                     session.observe(&error);
                     let id = error.request_id().map(|id| format!(" (Request {id})"));

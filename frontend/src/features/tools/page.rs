@@ -14,7 +14,7 @@ use super::filters::{Filters, ToolFilter};
 use super::row::tool_row;
 use super::selection::Selection;
 use crate::api::{in_project, with_query};
-use crate::components::{Cells, LongList, Menu, SectionHead};
+use crate::components::{Cells, LongList, Menu, SectionHead, Toasts};
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition, effect, part, text_memo};
 use crate::routes::{Page, Section};
@@ -40,6 +40,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         move || with_query(matching.get(), &[("view", "summary"), ("sort", &filter.sort.get())]),
         PAGE,
     );
+    Toasts::get().on_undo(move || list.reload());
     let selection = Selection::new();
     let hidden = hidden();
     let may_read = condition(move || session.may(&project.get(), Need::Read));
