@@ -1,0 +1,482 @@
+//! Which tool is in which group, as a grid that mouse and keyboard change. Nothing is saved before it was reviewed.
+//!
+//! Only the rows near the ones on the screen are drawn, and cells are plain markup: what happens in them is handled once,
+//! by the table.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use leptos::ev;
+use leptos::html;
+use leptos::prelude::*;
+use serde_json::{Value, json};
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
+
+use crate::api::{in_project, parse, with_query};
+use crate::browser::element;
+use crate::components::{EmptyState, SearchBox, Symbol, csv_button};
+use crate::features::tools::Exact;
+use crate::loaded::Loaded;
+use crate::reactive::{When, effect, part};
+use crate::session::{Need, Session};
+use crate::tool_change::{Part, ToolChange};
+use crate::url::UrlParam;
+
+/// Height of a row in pixels, as the style sheet has it.
+const ROW: i32 = 36;
+/// Rows that are drawn; the tallest frame shows fewer.
+const DRAWN: usize = 48;
+/// Drawn rows above the frame. The first drawn one is a multiple of it, so that few scrolls draw anew.
+const ABOVE: usize = 8;
+/// Rows that Page Up and Page Down pass.
+const PAGE: usize = 10;
+/// Columns at once.
+const COLUMNS: usize = 40;
+/// Changes that are named before they are reviewed.
+const NAMED: usize = 12;
+
+/// A tool and the groups its definition names.
+struct Row {
+    tool: String,
+    groups: BTreeSet<String>,
+}
+
+/// The grid, and what was changed in it.
+#[derive(Clone, Copy)]
+struct Grid {
+    rows: StoredValue<Vec<Row>>,
+    columns: StoredValue<Vec<String>>,
+    /// Tool and group, and whether it is to be in it; only where that differs from the definition.
+    pending: RwSignal<BTreeMap<(String, String), bool>>,
+    /// The first row that is drawn.
+    top: RwSignal<usize>,
+    /// The cell that the Tab key reaches.
+    at: StoredValue<(usize, usize)>,
+    frame: NodeRef<html::Div>,
+    may_change: bool,
+}
+
+/// The matrix of tools and groups.
+#[component]
+pub(super) fn Matrix(
+    /// The project's id.
+    project: Memo<String>,
+) -> impl IntoView {
+    let session = Session::get();
+    let [q, only] = ["q", "columns"].map(UrlParam::new);
+    let tools = Loaded::new(move || {
+        let query = [("view", "summary"), ("limit", "1000"), ("q", &q.get())];
+        with_query(in_project(&project.get(), &["tools"]), &query)
+    });
+    let groups = Loaded::new(move || {
+        let query = [("limit", "200"), ("q", &only.get())];
+        with_query(in_project(&project.get(), &["groups"]), &query)
+    });
+    let may_change = untrack(|| session.may(&project.get(), Need::Edit));
+    let grid = Grid {
+        rows: StoredValue::new(Vec::new()),
+        columns: StoredValue::new(Vec::new()),
+        pending: RwSignal::new(BTreeMap::new()),
+        top: RwSignal::new(0),
+        at: StoredValue::new((0, 0)),
+        frame: NodeRef::new(),
+        may_change,
+    };
+    // Drawn anew with every answer, and when changes are given up.
+    let drawn = RwSignal::new(0_u32);
+    let change = ToolChange::new(project, move || {
+        grid.pending.set(BTreeMap::new());
+        tools.reload();
+    });
+    let cut = RwSignal::new(None::<String>);
+    effect(move || {
+        let (Some(found), Some(named)) = (items(tools), items(groups)) else {
+            return;
+        };
+        let column_count = named.1.len();
+        let total = found.0["total"].as_u64().unwrap_or(0);
+        cut.set(
+            match (found.0["next_cursor"].is_string(), column_count > COLUMNS) {
+                (true, _) => Some(format!(
+                    "The first {} of {total} tools are shown; search to narrow them down.",
+                    found.1.len()
+                )),
+                (_, true) => Some(format!(
+                    "The first {COLUMNS} groups are shown; choose them by a part of their names."
+                )),
+                _ => None,
+            },
+        );
+        let name = |item: &Value| item["name"].as_str().unwrap_or_default().to_owned();
+        grid.columns
+            .set_value(named.1.iter().map(name).take(COLUMNS).collect());
+        grid.rows.set_value(
+            found
+                .1
+                .iter()
+                .map(|item| Row {
+                    tool: name(item),
+                    groups: item["group"]
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .filter_map(|group| group.as_str().map(str::to_owned))
+                        .collect(),
+                })
+                .collect(),
+        );
+        grid.at.set_value((0, 0));
+        grid.top.set(0);
+        drawn.update(|drawn| *drawn += 1);
+    });
+    let count = move || grid.pending.with(BTreeMap::len);
+    view! {
+        <div class="filters">
+            <SearchBox param=q name="Search tools" placeholder="Search by name or description" />
+            <Exact id="matrix-columns" label="Groups with" param=only />
+            {csv_button("tools-and-groups.csv", move || grid.table())}
+        </div>
+        {change.view()}
+        {tools.placeholder("the tools")}
+        <p class="muted" id="matrix-keys">
+            {if may_change {
+                "Arrow keys move, Space changes. Nothing is saved before you have reviewed it."
+            } else {
+                "Arrow keys move."
+            }}
+        </p>
+        {part(move || cut.get().map(|text| view! { <p class="note">{text}</p> }).into_any())}
+        {part(move || if drawn.get() == 0 { ().into_any() } else { grid.view() })}
+        <When test=move || count() != 0>
+            <section class="bar" aria-label="Changes that are not saved">
+                <strong>{move || if count() == 1 { "1 change".to_owned() } else { format!("{} changes", count()) }}</strong>
+                {part(move || grid.pending_tags())}
+                <button
+                    type="button"
+                    class="button"
+                    on:click=move |_| {
+                        grid.pending.set(BTreeMap::new());
+                        drawn.update(|drawn| *drawn += 1);
+                    }
+                >
+                    "Discard"
+                </button>
+                <button type="button" class="button button-primary" on:click=move |_| change.review(grid.parts())>
+                    "Review and save"
+                </button>
+            </section>
+        </When>
+    }
+}
+
+/// The page that was read, and its items.
+fn items(loaded: Loaded) -> Option<(Value, Vec<Value>)> {
+    let mut page = loaded
+        .answer
+        .with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()))?;
+    match page["items"].take() {
+        Value::Array(items) => Some((page, items)),
+        _ => None,
+    }
+}
+
+fn cell_id(row: usize, column: usize) -> String {
+    format!("cell-{row}-{column}")
+}
+
+/// Row, column and box of the cell that an event is about.
+fn cell_of(event: &ev::Event) -> Option<((usize, usize), HtmlInputElement)> {
+    let field: HtmlInputElement = event.target()?.dyn_into().ok()?;
+    let id = field.id();
+    let (row, column) = id.strip_prefix("cell-")?.split_once('-')?;
+    Some(((row.parse().ok()?, column.parse().ok()?), field))
+}
+
+impl Grid {
+    fn view(self) -> AnyView {
+        let (rows, columns) = (self.rows.with_value(Vec::len), self.columns.get_value());
+        if rows == 0 || columns.is_empty() {
+            return view! {
+                <EmptyState
+                    symbol=Symbol::Group
+                    title="Nothing to show"
+                    text="No tool or no group matches. A group appears as soon as a tool names it or it is declared."
+                />
+            }
+            .into_any();
+        }
+        let heads: Vec<_> = columns
+            .iter()
+            .map(|group| view! { <th scope="col" role="columnheader" class="mono">{group.clone()}</th> })
+            .collect();
+        let last = move || rows.min(self.top.get() + DRAWN);
+        let height = |rows: usize| format!("{}px", i32::try_from(rows).unwrap_or(0) * ROW);
+        view! {
+            <div
+                class="matrix-wrap"
+                node_ref=self.frame
+                on:scroll=move |_| self.follow()
+                on:keydown=move |event| self.key(&event)
+            >
+                <table
+                    class="matrix matrix-even"
+                    role="grid"
+                    aria-label="Tools and groups"
+                    aria-describedby="matrix-keys"
+                    aria-rowcount=rows + 1
+                    on:change=move |event| self.toggle(&event)
+                    on:focusin=move |event| {
+                        if let Some((at, _)) = cell_of(&event) {
+                            self.mark(at);
+                        }
+                    }
+                >
+                    <thead role="rowgroup">
+                        <tr role="row" aria-rowindex="1">
+                            <th scope="col" role="columnheader">"Tool"</th>
+                            {heads}
+                        </tr>
+                    </thead>
+                    <tbody role="rowgroup">
+                        <tr role="presentation" style:height=move || height(self.top.get())></tr>
+                        <For
+                            each=move || self.top.get()..last()
+                            key=|row| *row
+                            children=move |row| self.row(row)
+                        />
+                        <tr role="presentation" style:height=move || height(rows - last())></tr>
+                    </tbody>
+                </table>
+            </div>
+        }
+        .into_any()
+    }
+
+    fn row(self, at: usize) -> AnyView {
+        let reached = self.at.get_value();
+        self.rows.with_value(|rows| {
+            let Some(row) = rows.get(at) else {
+                return ().into_any();
+            };
+            let cells: Vec<_> = self.columns.with_value(|columns| {
+                self.pending.with_untracked(|pending| {
+                    columns
+                        .iter()
+                        .enumerate()
+                        .map(|(column, group)| {
+                            let is_in = row.groups.contains(group);
+                            let wanted = pending.get(&(row.tool.clone(), group.clone()));
+                            let below = format!("{group}/");
+                            let through = row.groups.iter().find(|name| name.starts_with(&below));
+                            let mut name = format!("{} in {group}", row.tool);
+                            if let Some(child) = through.filter(|_| !is_in) {
+                                name.push_str(&format!(" (reached through {child})"));
+                            }
+                            let class = match (wanted, through) {
+                                (Some(_), _) => "matrix-changed",
+                                (None, Some(_)) => "matrix-through",
+                                _ => "",
+                            };
+                            view! {
+                                <td role="gridcell" class=class>
+                                    <input
+                                        type="checkbox"
+                                        id=cell_id(at, column)
+                                        title=name.clone()
+                                        aria-label=name
+                                        tabindex=if reached == (at, column) { "0" } else { "-1" }
+                                        prop:checked=wanted.copied().unwrap_or(is_in)
+                                        aria-disabled=(!self.may_change).then_some("true")
+                                    />
+                                </td>
+                            }
+                        })
+                        .collect()
+                })
+            });
+            view! {
+                <tr role="row" aria-rowindex=at + 2>
+                    <th scope="row" role="rowheader" class="mono" title=row.tool.clone()>
+                        {row.tool.clone()}
+                    </th>
+                    {cells}
+                </tr>
+            }
+            .into_any()
+        })
+    }
+
+    /// Draws the rows that have come near, and keeps the reached cell among the drawn ones.
+    fn follow(self) {
+        let Some(frame) = self.frame.get_untracked() else {
+            return;
+        };
+        let first = usize::try_from(frame.scroll_top() / ROW).unwrap_or(0);
+        let top = first.saturating_sub(ABOVE) / ABOVE * ABOVE;
+        if top == self.top.get_untracked() {
+            return;
+        }
+        let had_focus = document()
+            .active_element()
+            .is_some_and(|active| frame.contains(Some(&active)));
+        self.top.set(top);
+        let (row, column) = self.at.get_value();
+        if !(top..top + DRAWN).contains(&row) {
+            let row = row.clamp(first, first + ABOVE);
+            self.at.set_value((row, column));
+            if had_focus {
+                focus_soon(row, column);
+            }
+        }
+    }
+
+    /// Makes a cell the one that Tab reaches.
+    fn mark(self, at: (usize, usize)) {
+        let before = self.at.get_value();
+        self.at.set_value(at);
+        for ((row, column), order) in [(before, -1), (at, 0)] {
+            if let Some(field) = element(&cell_id(row, column)) {
+                field.set_tab_index(order);
+            }
+        }
+    }
+
+    fn key(self, event: &ev::KeyboardEvent) {
+        let (row, column) = self.at.get_value();
+        let last_row = self.rows.with_value(Vec::len).saturating_sub(1);
+        let last_column = self.columns.with_value(Vec::len).saturating_sub(1);
+        let whole = event.ctrl_key() || event.meta_key();
+        let to = match event.key().as_str() {
+            "ArrowDown" => (row + 1, column),
+            "ArrowUp" => (row.saturating_sub(1), column),
+            "ArrowRight" => (row, column + 1),
+            "ArrowLeft" => (row, column.saturating_sub(1)),
+            "PageDown" => (row + PAGE, column),
+            "PageUp" => (row.saturating_sub(PAGE), column),
+            "Home" => (if whole { 0 } else { row }, 0),
+            "End" => (if whole { last_row } else { row }, last_column),
+            _ => return,
+        };
+        event.prevent_default();
+        let (row, column) = (to.0.min(last_row), to.1.min(last_column));
+        self.mark((row, column));
+        if let Some(frame) = self.frame.get_untracked() {
+            // The headings stay above the rows and take a row's height or more; the browser scrolls the rest by itself.
+            let place = i32::try_from(row).unwrap_or(0) * ROW;
+            let seen = frame.client_height() - 3 * ROW;
+            let from = frame.scroll_top().clamp((place - seen).max(0), place);
+            if from != frame.scroll_top() {
+                frame.set_scroll_top(from);
+                self.follow();
+            }
+        }
+        focus_soon(row, column);
+    }
+
+    /// Takes a change of a box down, or puts the box back for those who may not change it.
+    fn toggle(self, event: &ev::Event) {
+        let Some(((row, column), field)) = cell_of(event) else {
+            return;
+        };
+        let wanted = field.checked();
+        if !self.may_change {
+            field.set_checked(!wanted);
+            return;
+        }
+        let key = self.rows.with_value(|rows| {
+            self.columns.with_value(|columns| {
+                let (row, group) = (rows.get(row)?, columns.get(column)?);
+                Some((row.groups.contains(group), (row.tool.clone(), group.clone())))
+            })
+        });
+        let Some((is_in, key)) = key else {
+            return;
+        };
+        self.pending.update(|pending| {
+            if wanted == is_in {
+                pending.remove(&key);
+            } else {
+                pending.insert(key, wanted);
+            }
+        });
+        if let Some(cell) = field.parent_element() {
+            cell.set_class_name(if wanted == is_in { "" } else { "matrix-changed" });
+        }
+    }
+
+    /// The changes as words.
+    fn pending_tags(self) -> AnyView {
+        self.pending.with(|pending| {
+            let tags: Vec<_> = pending
+                .iter()
+                .take(NAMED)
+                .map(|((tool, group), is_in)| {
+                    let sign = if *is_in { "+" } else { "−" };
+                    view! { <li class="tag">{format!("{tool} {sign} {group}")}</li> }
+                })
+                .collect();
+            let more = pending.len().saturating_sub(NAMED);
+            view! {
+                <ul class="tags">
+                    {tags} {(more > 0).then(|| view! { <li class="muted">{format!("and {more} more")}</li> })}
+                </ul>
+            }
+            .into_any()
+        })
+    }
+
+    /// The changes as requests: tools that change alike go together.
+    fn parts(self) -> Vec<Part> {
+        let mut by_tool: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
+        for ((tool, group), is_in) in self.pending.get_untracked() {
+            let (added, removed) = by_tool.entry(tool).or_default();
+            if is_in { added } else { removed }.push(group);
+        }
+        let mut alike: BTreeMap<(Vec<String>, Vec<String>), Vec<String>> = BTreeMap::new();
+        for (tool, change) in by_tool {
+            alike.entry(change).or_default().push(tool);
+        }
+        alike
+            .into_iter()
+            .map(|((added, removed), names)| {
+                let mut change = json!({});
+                for (key, groups) in [("add_groups", added), ("remove_groups", removed)] {
+                    if !groups.is_empty() {
+                        change[key] = groups.into();
+                    }
+                }
+                Part { names, change }
+            })
+            .collect()
+    }
+
+    /// The grid as it is stored, for a file.
+    fn table(self) -> Vec<Vec<String>> {
+        let columns = self.columns.get_value();
+        let mut table = vec![vec!["Tool".to_owned()]];
+        table[0].extend(columns.iter().cloned());
+        self.rows.with_value(|rows| {
+            for row in rows {
+                let mut line = vec![row.tool.clone()];
+                line.extend(
+                    columns
+                        .iter()
+                        .map(|group| if row.groups.contains(group) { "x" } else { "" }.to_owned()),
+                );
+                table.push(line);
+            }
+        });
+        table
+    }
+}
+
+/// Puts the focus into a cell once it is drawn.
+fn focus_soon(row: usize, column: usize) {
+    request_animation_frame(move || {
+        if let Some(field) = element(&cell_id(row, column)) {
+            field.set_tab_index(0);
+            // The cell is on the page, so it takes the focus.
+            let _ = field.focus();
+        }
+    });
+}
