@@ -39,15 +39,7 @@ pub(super) fn GrantEditor(
     on_changed: Callback<()>,
 ) -> impl IntoView {
     let session = Session::get();
-    let open = RwSignal::new(false);
-    effect(move || open.set(!chosen.get().is_empty()));
-    Effect::new(move |before: Option<bool>| {
-        let now = open.get();
-        if before == Some(true) && !now {
-            chosen.push("");
-        }
-        now
-    });
+    let open = chosen.drawer();
     let path = move || in_project(&project.get(), &["permissions", &chosen.get()]);
     let loaded = Loaded::new(move || {
         if chosen.get().is_empty() {

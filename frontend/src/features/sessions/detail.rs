@@ -10,7 +10,7 @@ use crate::browser::stamp;
 use crate::components::{Badge, Dialog, Icon, Placement, Symbol, Tags, TimeAgo, Toasts, Tone, fact, facts};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
-use crate::reactive::{When, effect, part};
+use crate::reactive::{When, part};
 use crate::routes::{Page, Section};
 use crate::url::UrlParam;
 
@@ -25,15 +25,7 @@ pub(super) fn SessionDetail(
     #[prop(into)]
     on_ended: Callback<()>,
 ) -> impl IntoView {
-    let open = RwSignal::new(false);
-    effect(move || open.set(!chosen.get().is_empty()));
-    Effect::new(move |before: Option<bool>| {
-        let now = open.get();
-        if before == Some(true) && !now {
-            chosen.push("");
-        }
-        now
-    });
+    let open = chosen.drawer();
     let address = move |part: &'static str| {
         move || match chosen.get() {
             id if id.is_empty() => String::new(),
