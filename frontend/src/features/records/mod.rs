@@ -5,4 +5,5 @@ mod filters;
 mod page;
 mod tail;
 
-pub(crate) use page::RecordsPage;
+pub(crate) use page::{RecordsPage, tone};
+pub(crate) use tail::Tail;
