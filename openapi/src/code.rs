@@ -52,6 +52,8 @@ codes! {
     Forbidden = "forbidden", 403, false, "Your role does not allow this";
     /// The request asks for groups that the caller was not granted.
     InsufficientToolGroups = "insufficient_tool_groups", 403, false, "Insufficient permissions for requested tool groups";
+    /// The tool is disabled.
+    ToolDisabled = "tool_disabled", 403, false, "The tool is disabled";
     /// The tool is in none of the requested groups.
     ToolNotInGroups = "tool_not_in_groups", 403, false, "The tool is in none of the requested groups";
     /// The tool is not open in the current workflow state.

@@ -88,6 +88,8 @@ pub enum DecisionTest {
     Grant,
     /// The project has the tool (`tool_not_found`).
     Exists,
+    /// The tool is enabled (`tool_disabled`).
+    Enabled,
     /// The tool is in a requested group (`tool_not_in_groups`).
     Groups,
     /// One of the groups it is reached through is open (`group_closed`).
@@ -222,7 +224,7 @@ pub struct ToolExplanation {
     /// The same in one sentence, with how to mend it.
     pub summary: String,
     /// Every test in the order of the decision.
-    #[cfg_attr(feature = "utoipa", schema(max_items = 6))]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 7))]
     pub tests: Vec<TestReport>,
     /// The state now, and the one that a successful call would lead to.
     pub state: StateChange,

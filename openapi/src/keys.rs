@@ -76,6 +76,9 @@ pub struct Key {
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<DateTime<Utc>>,
+    /// When it was last used to ask for something; absent when never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<DateTime<Utc>>,
 }
 
 /// A new key with its secret, which is shown this once and not kept.

@@ -41,6 +41,14 @@ pub struct UsageItem {
     pub counts: UsageCounts,
     /// When it was last asked for.
     pub last_at: DateTime<Utc>,
+    /// Of tools: how many milliseconds an admitted call took on average; absent when none has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 240, minimum = 0))]
+    pub mean_ms: Option<i64>,
+    /// Of tools: how many milliseconds the slowest admitted call took; absent when none has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 1800, minimum = 0))]
+    pub slowest_ms: Option<i64>,
 }
 
 /// The usage of a project within a window. Hours begin at full hours; the present one is not over yet.
