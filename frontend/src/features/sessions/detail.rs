@@ -41,7 +41,13 @@ pub(super) fn SessionDetail(
         owner.is_some() && owner == session.me().map(|me| me.id)
     });
     // Only its principal can ask as the session; others ask the simulator.
-    let tools = Loaded::new(move || if is_own.get() { address(&["tools"]) } else { String::new() });
+    let tools = Loaded::new(move || {
+        if is_own.get() {
+            address(&["tools"])
+        } else {
+            String::new()
+        }
+    });
     let record = move |parts: &[&str]| match chosen.get() {
         id if id.is_empty() || !reads_record.get() => String::new(),
         id => with_query(in_project(&project.get(), parts), &[("session_id", &id)]),
@@ -83,7 +89,7 @@ pub(super) fn SessionDetail(
                 <section class="stack">
                     <div class="row">
                         <h3>"What happened"</h3>
-                        {news}
+                        {news.badge()}
                     </div>
                     {timeline(project, happened, reads_record)}
                 </section>

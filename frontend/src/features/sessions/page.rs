@@ -73,7 +73,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
     );
     view! {
         <SectionHead section=Section::Sessions text="Each is one workflow run of one caller. The gateway keeps its state, checks it at every call, and moves it after a success.">
-            {news}
+            {news.badge()}
             <button type="button" class="button" on:click=move |_| list.reload()>
                 "Refresh"
             </button>

@@ -16,7 +16,9 @@ pub(super) fn timeline(project: Memo<String>, list: Paged, of_records: Memo<bool
     let rows = move || {
         let project = project.get();
         let row: fn(&str, &Item) -> Option<AnyView> = if of_records.get() { entry } else { transition };
-        let rows: Vec<_> = list.items.with(|items| items.iter().filter_map(|item| row(&project, item)).collect());
+        let rows: Vec<_> = list
+            .items
+            .with(|items| items.iter().filter_map(|item| row(&project, item)).collect());
         if rows.is_empty() && list.status.get() == Status::Ready {
             return view! { <p class="muted">"Nothing has happened in it yet."</p> }.into_any();
         }
@@ -51,7 +53,10 @@ fn moved(from: String, to: String) -> AnyView {
 
 fn entry(project: &str, item: &Item) -> Option<AnyView> {
     let record = item.read::<AuditRecord>()?;
-    if !matches!(record.action, AuditAction::Call | AuditAction::Session | AuditAction::AgentRequest) {
+    if !matches!(
+        record.action,
+        AuditAction::Call | AuditAction::Session | AuditAction::AgentRequest
+    ) {
         return None;
     }
     let href = record_path(project, &record.id.to_string());

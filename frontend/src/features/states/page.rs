@@ -13,10 +13,10 @@ use super::walk::Walk;
 use crate::api::in_project;
 use crate::components::{EmptyState, SectionHead, Symbol};
 use crate::loaded::Loaded;
-use crate::reactive::{When, condition, part};
+use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
-use crate::url::{Navigator, project_in_path};
+use crate::url::{Navigator, UrlParam, project_in_path};
 
 /// The state machine.
 #[component]
@@ -32,8 +32,17 @@ pub(crate) fn StatesPage() -> impl IntoView {
         name => in_project(&project.get(), &["states", &name]),
     });
     let edit = EditTool::new(project, graph);
-    let describing = RwSignal::new(false);
     let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    // Other pages lead to the dialog by the address.
+    let wanted = UrlParam::new("edit");
+    effect(move || {
+        let tool = wanted.get();
+        if !tool.is_empty() && may_edit.get() {
+            edit.open(&tool);
+            wanted.replace("");
+        }
+    });
+    let describing = RwSignal::new(false);
     let to_state = Callback::new(move |name: String| picked.state(&name));
     let to_tool = Callback::new(move |name: String| {
         if may_edit.get_untracked() {
