@@ -138,14 +138,14 @@ pub(super) fn Matrix(
         </div>
         {change.view()}
         {tools.placeholder("the tools")}
-        <p class="muted" id="matrix-keys">
+        <p class="muted lead" id="matrix-keys">
             {if may_change {
                 "Arrow keys move, Space changes. Nothing is saved before you have reviewed it."
             } else {
                 "Arrow keys move."
             }}
         </p>
-        {part(move || cut.get().map(|text| view! { <p class="note">{text}</p> }).into_any())}
+        {part(move || cut.get().map(|text| view! { <p class="note lead">{text}</p> }).into_any())}
         {part(move || if drawn.get() == 0 { ().into_any() } else { grid.view() })}
         <When test=move || count() != 0>
             <section class="bar" aria-label="Changes that are not saved">

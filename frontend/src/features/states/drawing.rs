@@ -13,7 +13,7 @@ use crate::components::{Icon, Symbol};
 /// Tools named on an arrow.
 const NAMED: usize = 2;
 /// Characters of a name in the drawing; the rest is in the tooltip.
-const LETTERS: usize = 24;
+const LETTERS: usize = 20;
 /// Pixels that the pointer may tremble in a click.
 const TREMBLE: f64 = 4.0;
 

@@ -9,9 +9,9 @@ use toolgate_api::states::{GraphTransition, StateGraph};
 pub(super) const BOX_WIDTH: i32 = 160;
 /// Height of a state's box.
 pub(super) const BOX_HEIGHT: i32 = 48;
-const COLUMN: i32 = 350;
-const ROW: i32 = 116;
-const MARGIN: i32 = 60;
+const COLUMN: i32 = 310;
+const ROW: i32 = 112;
+const MARGIN: i32 = 56;
 /// How far below the boxes the first arrow back runs, and each further one below it.
 const LANE: i32 = 34;
 
@@ -35,27 +35,46 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Places a graph. Unreachable states stand in a column of their own at the end.
+    /// Places a graph. Unreachable states stand below all others.
     pub(super) fn of(graph: &StateGraph) -> Self {
-        let columns = columns(graph);
+        let (columns, unreachable) = columns(graph);
         let tallest = count(columns.iter().map(Vec::len).max().unwrap_or(1));
         let mut places = BTreeMap::new();
-        let mut x = MARGIN;
-        for column in &columns {
+        for (x, column) in columns.iter().enumerate() {
             let first = MARGIN + (tallest - count(column.len())) * ROW / 2;
             for (row, name) in column.iter().enumerate() {
-                places.insert((*name).to_owned(), (x, first + count(row) * ROW));
+                places.insert(
+                    (*name).to_owned(),
+                    (MARGIN + count(x) * COLUMN, first + count(row) * ROW),
+                );
             }
-            x += COLUMN;
         }
         let bottom = MARGIN + (tallest - 1) * ROW + BOX_HEIGHT;
         let mut layout = Self {
             places,
             routes: Vec::new(),
-            width: x - COLUMN + BOX_WIDTH + MARGIN,
-            height: bottom + MARGIN,
+            width: MARGIN * 2 + (count(columns.len()) - 1) * COLUMN + BOX_WIDTH,
+            height: bottom,
         };
-        layout.run_arrows(graph);
+        let lanes = graph
+            .transitions
+            .iter()
+            .filter_map(|step| layout.ends(step))
+            .filter(|(from, to)| from != to && to.0 <= from.0)
+            .count();
+        if lanes > 0 {
+            layout.height += LANE * count(lanes + 1);
+        }
+        for (at, name) in unreachable.iter().enumerate() {
+            let column = at % columns.len();
+            if column == 0 {
+                layout.height += ROW / 2 + BOX_HEIGHT;
+            }
+            let place = (MARGIN + count(column) * COLUMN, layout.height - BOX_HEIGHT);
+            layout.places.insert((*name).to_owned(), place);
+        }
+        layout.height += MARGIN;
+        layout.run_arrows(graph, bottom);
         layout
     }
 
@@ -64,18 +83,22 @@ impl Layout {
         self.places.get(state).copied()
     }
 
-    fn run_arrows(&mut self, graph: &StateGraph) {
+    /// The places that a transition leads from and to; nothing when it leads from everywhere.
+    fn ends(&self, step: &GraphTransition) -> Option<((i32, i32), (i32, i32))> {
+        Some((self.place(step.from.as_deref()?)?, self.place(&step.to)?))
+    }
+
+    /// `bottom` is where the reachable states end.
+    fn run_arrows(&mut self, graph: &StateGraph, bottom: i32) {
         let forward = |step: &GraphTransition| {
-            let (from, to) = (self.place(step.from.as_deref()?)?, self.place(&step.to)?);
-            (to.0 > from.0).then_some((from, to))
+            self.ends(step)
+                .filter(|(from, to)| to.0 > from.0 && from.1 < bottom)
         };
         // Where arrows leave and meet a side, spread over it in the order of their other ends.
         let (mut outs, mut ins) = (BTreeMap::new(), BTreeMap::new());
-        for step in &graph.transitions {
-            if let Some((from, to)) = forward(step) {
-                outs.entry(from).or_insert_with(Vec::new).push(to);
-                ins.entry(to).or_insert_with(Vec::new).push(from);
-            }
+        for (from, to) in graph.transitions.iter().filter_map(forward) {
+            outs.entry(from).or_insert_with(Vec::new).push(to);
+            ins.entry(to).or_insert_with(Vec::new).push(from);
         }
         for ends in outs.values_mut().chain(ins.values_mut()) {
             ends.sort_unstable_by_key(|(x, y)| (*y, *x));
@@ -86,29 +109,27 @@ impl Layout {
             BOX_HEIGHT * (count(at) + 1) / (count(ends.len()) + 1)
         };
         let mut lanes = 0;
-        let mut routes = Vec::new();
-        for step in &graph.transitions {
-            let Some(to) = self.place(&step.to) else {
-                routes.push(None);
-                continue;
-            };
-            let from = step.from.as_deref().map(|from| self.place(from));
-            routes.push(match (from, forward(step)) {
-                (None, _) => Some(from_anywhere(to)),
-                (Some(None), _) => None,
-                (Some(Some(from)), Some(_)) => Some(ahead(
+        let mut route = |step: &GraphTransition| {
+            if step.from.is_none() {
+                return Some(from_anywhere(self.place(&step.to)?));
+            }
+            let (from, to) = self.ends(step)?;
+            Some(if from == to {
+                around(to)
+            } else if forward(step).is_some() {
+                ahead(
                     (from.0 + BOX_WIDTH, from.1 + port(outs.get(&from), to)),
                     (to.0 - 3, to.1 + port(ins.get(&to), from)),
-                )),
-                (Some(Some(from)), None) if from == to => Some(around(to)),
-                (Some(Some(from)), None) => {
-                    lanes += 1;
-                    Some(back(from, to, lanes))
-                }
-            });
-        }
+                )
+            } else if from.1 > bottom && to.1 < bottom {
+                rise(from, to)
+            } else {
+                lanes += 1;
+                back(from, to, lanes, bottom.max(from.1 + BOX_HEIGHT))
+            })
+        };
+        let routes = graph.transitions.iter().map(&mut route).collect();
         self.routes = routes;
-        self.height += lanes * LANE / 2;
     }
 }
 
@@ -116,8 +137,8 @@ fn count(of: usize) -> i32 {
     i32::try_from(of).unwrap_or(i32::MAX)
 }
 
-/// The states of each column, in an order that keeps arrows short.
-fn columns(graph: &StateGraph) -> Vec<Vec<&str>> {
+/// The states of each column, in an order that keeps arrows short, and those that cannot be reached.
+fn columns(graph: &StateGraph) -> (Vec<Vec<&str>>, Vec<&str>) {
     let mut depth: BTreeMap<&str, usize> = BTreeMap::from([(graph.start.as_str(), 0)]);
     let mut queue = VecDeque::from([graph.start.as_str()]);
     while let Some(at) = queue.pop_front() {
@@ -130,12 +151,13 @@ fn columns(graph: &StateGraph) -> Vec<Vec<&str>> {
             }
         }
     }
-    let last = depth.values().max().copied().unwrap_or(0) + 1;
+    let last = depth.values().max().copied().unwrap_or(0);
     let mut columns = vec![Vec::new(); last + 1];
+    let mut unreachable = Vec::new();
     for state in &graph.states {
-        columns[depth.get(state.name.as_str()).copied().unwrap_or(last)].push(state.name.as_str());
+        let column = depth.get(state.name.as_str()).and_then(|at| columns.get_mut(*at));
+        column.unwrap_or(&mut unreachable).push(state.name.as_str());
     }
-    columns.retain(|column| !column.is_empty());
     for at in 1..columns.len() {
         let (before, here) = columns.split_at_mut(at);
         let Some(before) = before.last() else {
@@ -154,7 +176,7 @@ fn columns(graph: &StateGraph) -> Vec<Vec<&str>> {
                 .unwrap_or(usize::MAX)
         });
     }
-    columns
+    (columns, unreachable)
 }
 
 /// A short arrow from above, for a move that is possible in every state.
@@ -192,15 +214,31 @@ fn ahead((x1, y1): (i32, i32), (x2, y2): (i32, i32)) -> Route {
     }
 }
 
+/// From below all others to one of them.
+fn rise(from: (i32, i32), to: (i32, i32)) -> Route {
+    let (x1, y1) = (from.0 + BOX_WIDTH / 2, from.1);
+    let (x2, y2) = (to.0 + BOX_WIDTH / 4, to.1 + BOX_HEIGHT + 3);
+    Route {
+        path: format!(
+            "M{x1} {y1} C{x1} {} {x2} {} {x2} {y2}",
+            y1 - ROW / 2,
+            y2 + ROW / 2
+        ),
+        label: (x1, y1 - 10),
+    }
+}
+
 /// To an earlier column or within one: below the boxes, each in a lane of its own.
-fn back(from: (i32, i32), to: (i32, i32), lane: i32) -> Route {
+fn back(from: (i32, i32), to: (i32, i32), lane: i32, bottom: i32) -> Route {
     let shift = lane % 4 * 12;
     let (x1, y1) = (from.0 + BOX_WIDTH / 2 - 20 + shift, from.1 + BOX_HEIGHT);
     let (x2, y2) = (to.0 + BOX_WIDTH / 2 - 20 + shift, to.1 + BOX_HEIGHT + 3);
-    let low = y1.max(y2) + LANE + lane * LANE / 2;
+    let low = bottom + LANE * lane;
+    // A curve comes three quarters of the way to its handles.
+    let (a, b) = (y1 + (low - y1) * 4 / 3, y2 + (low - y2) * 4 / 3);
     Route {
-        path: format!("M{x1} {y1} C{x1} {low} {x2} {low} {x2} {y2}"),
-        label: (i32::midpoint(x1, x2), (y1 + y2) / 8 + low * 3 / 4 - 6),
+        path: format!("M{x1} {y1} C{x1} {a} {x2} {b} {x2} {y2}"),
+        label: (i32::midpoint(x1, x2), low - 6),
     }
 }
 
@@ -250,7 +288,9 @@ mod tests {
         );
         let layout = Layout::of(&graph);
         let x = |name: &str| layout.place(name).map(|(x, _)| x);
-        assert!(x("undefined") < x("a") && x("a") < x("b") && x("b") < x("lonely"));
+        assert!(x("undefined") < x("a") && x("a") < x("b"));
+        let y = |name: &str| layout.place(name).map(|(_, y)| y);
+        assert!(y("lonely") > y("b"), "what cannot be reached stands below");
         assert_eq!(layout.place("nowhere"), None);
     }
 
