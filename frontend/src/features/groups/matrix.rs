@@ -1,7 +1,7 @@
 //! Which tool is in which group, as a grid that mouse and keyboard change. Nothing is saved before it was reviewed.
 //!
-//! Only the rows near the ones on the screen are drawn, and cells are plain markup: what happens in them is handled once,
-//! by the table.
+//! Only the rows near the ones on the screen are drawn, and as markup that is made of numbers alone: names are put in as
+//! text, and what happens in a cell is handled once, by the table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,10 +24,9 @@ use crate::url::UrlParam;
 
 /// Height of a row in pixels, as the style sheet has it.
 const ROW: i32 = 36;
-/// Rows that are drawn; the tallest frame shows fewer.
-const DRAWN: usize = 48;
-/// Drawn rows above the frame. The first drawn one is a multiple of it, so that few scrolls draw anew.
-const ABOVE: usize = 8;
+/// Rows that are drawn above and below those on the screen. The first drawn one is a multiple of it, so that few scrolls
+/// draw anew.
+const AROUND: usize = 8;
 /// Rows that Page Up and Page Down pass.
 const PAGE: usize = 10;
 /// Columns at once.
@@ -49,10 +48,11 @@ struct Grid {
     /// Tool and group, and whether it is to be in it; only where that differs from the definition.
     pending: RwSignal<BTreeMap<(String, String), bool>>,
     /// The first row that is drawn.
-    top: RwSignal<usize>,
+    top: StoredValue<usize>,
     /// The cell that the Tab key reaches.
     at: StoredValue<(usize, usize)>,
     frame: NodeRef<html::Div>,
+    body: NodeRef<html::Tbody>,
     may_change: bool,
 }
 
@@ -77,9 +77,10 @@ pub(super) fn Matrix(
         rows: StoredValue::new(Vec::new()),
         columns: StoredValue::new(Vec::new()),
         pending: RwSignal::new(BTreeMap::new()),
-        top: RwSignal::new(0),
+        top: StoredValue::new(0),
         at: StoredValue::new((0, 0)),
         frame: NodeRef::new(),
+        body: NodeRef::new(),
         may_change,
     };
     // Drawn anew with every answer, and when changes are given up.
@@ -126,7 +127,7 @@ pub(super) fn Matrix(
                 .collect(),
         );
         grid.at.set_value((0, 0));
-        grid.top.set(0);
+        grid.top.set_value(0);
         drawn.update(|drawn| *drawn += 1);
     });
     let count = move || grid.pending.with(BTreeMap::len);
@@ -207,10 +208,20 @@ impl Grid {
         }
         let heads: Vec<_> = columns
             .iter()
-            .map(|group| view! { <th scope="col" role="columnheader" class="mono">{group.clone()}</th> })
+            .enumerate()
+            .map(|(at, group)| {
+                view! {
+                    <th scope="col" role="columnheader" class="mono" id=format!("column-{at}")>
+                        {group.clone()}
+                    </th>
+                }
+            })
             .collect();
-        let last = move || rows.min(self.top.get() + DRAWN);
-        let height = |rows: usize| format!("{}px", i32::try_from(rows).unwrap_or(0) * ROW);
+        effect(move || {
+            if self.body.get().is_some() {
+                self.draw();
+            }
+        });
         view! {
             <div
                 class="matrix-wrap"
@@ -218,6 +229,9 @@ impl Grid {
                 on:scroll=move |_| self.follow()
                 on:keydown=move |event| self.key(&event)
             >
+                <span id="matrix-in" hidden>
+                    "in"
+                </span>
                 <table
                     class="matrix matrix-even"
                     role="grid"
@@ -237,96 +251,97 @@ impl Grid {
                             {heads}
                         </tr>
                     </thead>
-                    <tbody role="rowgroup">
-                        <tr role="presentation" style:height=move || height(self.top.get())></tr>
-                        <For
-                            each=move || self.top.get()..last()
-                            key=|row| *row
-                            children=move |row| self.row(row)
-                        />
-                        <tr role="presentation" style:height=move || height(rows - last())></tr>
-                    </tbody>
+                    <tbody role="rowgroup" node_ref=self.body></tbody>
                 </table>
             </div>
         }
         .into_any()
     }
 
-    fn row(self, at: usize) -> AnyView {
-        let reached = self.at.get_value();
+    /// Draws the rows around those on the screen.
+    fn draw(self) {
+        let (Some(frame), Some(body)) = (self.frame.get_untracked(), self.body.get_untracked()) else {
+            return;
+        };
+        let top = self.top.get_value();
+        let seen = usize::try_from(frame.client_height() / ROW).unwrap_or(0);
         self.rows.with_value(|rows| {
-            let Some(row) = rows.get(at) else {
-                return ().into_any();
-            };
-            let cells: Vec<_> = self.columns.with_value(|columns| {
-                self.pending.with_untracked(|pending| {
-                    columns
-                        .iter()
-                        .enumerate()
-                        .map(|(column, group)| {
-                            let is_in = row.groups.contains(group);
-                            let wanted = pending.get(&(row.tool.clone(), group.clone()));
-                            let below = format!("{group}/");
-                            let through = row.groups.iter().find(|name| name.starts_with(&below));
-                            let mut name = format!("{} in {group}", row.tool);
-                            if let Some(child) = through.filter(|_| !is_in) {
-                                name.push_str(&format!(" (reached through {child})"));
-                            }
-                            let class = match (wanted, through) {
-                                (Some(_), _) => "matrix-changed",
-                                (None, Some(_)) => "matrix-through",
-                                _ => "",
-                            };
-                            view! {
-                                <td role="gridcell" class=class>
-                                    <input
-                                        type="checkbox"
-                                        id=cell_id(at, column)
-                                        title=name.clone()
-                                        aria-label=name
-                                        tabindex=if reached == (at, column) { "0" } else { "-1" }
-                                        prop:checked=wanted.copied().unwrap_or(is_in)
-                                        aria-disabled=(!self.may_change).then_some("true")
-                                    />
-                                </td>
-                            }
-                        })
-                        .collect()
-                })
-            });
-            view! {
-                <tr role="row" aria-rowindex=at + 2>
-                    <th scope="row" role="rowheader" class="mono" title=row.tool.clone()>
-                        {row.tool.clone()}
-                    </th>
-                    {cells}
-                </tr>
+            let last = rows.len().min(top + seen + 2 * AROUND);
+            let drawn = rows.get(top..last).unwrap_or_default();
+            let mut html = gap(top);
+            for (at, row) in drawn.iter().enumerate() {
+                self.row(top + at, row, &mut html);
             }
-            .into_any()
-        })
+            html.push_str(&gap(rows.len() - last));
+            body.set_inner_html(&html);
+            for (at, row) in drawn.iter().enumerate() {
+                if let Some(head) = element(&format!("row-{}", top + at)) {
+                    head.set_text_content(Some(&row.tool));
+                    head.set_title(&row.tool);
+                }
+            }
+        });
     }
 
-    /// Draws the rows that have come near, and keeps the reached cell among the drawn ones.
+    /// The markup of a row. It holds no name, so there is nothing in it that could be misread.
+    fn row(self, at: usize, row: &Row, html: &mut String) {
+        let reached = self.at.get_value();
+        let locked = if self.may_change {
+            ""
+        } else {
+            " aria-disabled=\"true\""
+        };
+        html.push_str(&format!(
+            "<tr role=\"row\" aria-rowindex=\"{}\"><th scope=\"row\" role=\"rowheader\" class=\"mono\" id=\"row-{at}\"></th>",
+            at + 2
+        ));
+        self.columns.with_value(|columns| {
+            self.pending.with_untracked(|pending| {
+                for (column, group) in columns.iter().enumerate() {
+                    let is_in = row.groups.contains(group);
+                    let wanted = pending.get(&(row.tool.clone(), group.clone())).copied();
+                    let below = format!("{group}/");
+                    let class = if wanted.is_some() {
+                        " class=\"matrix-changed\""
+                    } else if !is_in && row.groups.iter().any(|name| name.starts_with(&below)) {
+                        " class=\"matrix-through\" title=\"Reached through a child\""
+                    } else {
+                        ""
+                    };
+                    let checked = if wanted.unwrap_or(is_in) { " checked" } else { "" };
+                    let order = if reached == (at, column) { 0 } else { -1 };
+                    let id = cell_id(at, column);
+                    html.push_str(&format!(
+                        "<td role=\"gridcell\"{class}><input type=\"checkbox\" id=\"{id}\" tabindex=\"{order}\" \
+                         aria-labelledby=\"row-{at} matrix-in column-{column}\"{checked}{locked}></td>"
+                    ));
+                }
+            });
+        });
+        html.push_str("</tr>");
+    }
+
+    /// Draws the rows that have come near, and keeps the reached cell among them, with the focus if it had it.
     fn follow(self) {
         let Some(frame) = self.frame.get_untracked() else {
             return;
         };
         let first = usize::try_from(frame.scroll_top() / ROW).unwrap_or(0);
-        let top = first.saturating_sub(ABOVE) / ABOVE * ABOVE;
-        if top == self.top.get_untracked() {
+        let top = first.saturating_sub(AROUND) / AROUND * AROUND;
+        if top == self.top.get_value() {
             return;
         }
         let had_focus = document()
             .active_element()
             .is_some_and(|active| frame.contains(Some(&active)));
-        self.top.set(top);
+        self.top.set_value(top);
+        let seen = usize::try_from(frame.client_height() / ROW).unwrap_or(0);
         let (row, column) = self.at.get_value();
-        if !(top..top + DRAWN).contains(&row) {
-            let row = row.clamp(first, first + ABOVE);
-            self.at.set_value((row, column));
-            if had_focus {
-                focus_soon(row, column);
-            }
+        let row = row.clamp(first, first + seen.max(3) - 3);
+        self.at.set_value((row, column));
+        self.draw();
+        if had_focus {
+            focus(row, column);
         }
     }
 
@@ -359,18 +374,19 @@ impl Grid {
         };
         event.prevent_default();
         let (row, column) = (to.0.min(last_row), to.1.min(last_column));
-        self.mark((row, column));
         if let Some(frame) = self.frame.get_untracked() {
             // The headings stay above the rows and take a row's height or more; the browser scrolls the rest by itself.
             let place = i32::try_from(row).unwrap_or(0) * ROW;
             let seen = frame.client_height() - 3 * ROW;
             let from = frame.scroll_top().clamp((place - seen).max(0), place);
             if from != frame.scroll_top() {
+                self.at.set_value((row, column));
                 frame.set_scroll_top(from);
                 self.follow();
             }
         }
-        focus_soon(row, column);
+        self.mark((row, column));
+        focus(row, column);
     }
 
     /// Takes a change of a box down, or puts the box back for those who may not change it.
@@ -470,13 +486,16 @@ impl Grid {
     }
 }
 
-/// Puts the focus into a cell once it is drawn.
-fn focus_soon(row: usize, column: usize) {
-    request_animation_frame(move || {
-        if let Some(field) = element(&cell_id(row, column)) {
-            field.set_tab_index(0);
-            // The cell is on the page, so it takes the focus.
-            let _ = field.focus();
-        }
-    });
+/// Puts the focus into a cell.
+fn focus(row: usize, column: usize) {
+    if let Some(field) = element(&cell_id(row, column)) {
+        // The cell is on the page, so it takes the focus.
+        let _ = field.focus();
+    }
+}
+
+/// The place of rows that are not drawn.
+fn gap(rows: usize) -> String {
+    let height = i32::try_from(rows).unwrap_or(0) * ROW;
+    format!("<tr role=\"presentation\"><td role=\"presentation\" height=\"{height}\"></td></tr>")
 }

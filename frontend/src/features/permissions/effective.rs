@@ -155,6 +155,19 @@ pub(super) fn ByPerson(
             />
             <Exact id="effective-state" label="In the state" param=state />
         </div>
-        {simulation.view()}
+        {part(move || {
+            if who.get().is_empty() {
+                view! {
+                    <EmptyState
+                        symbol=Symbol::Person
+                        title="Whose tools?"
+                        text="Choose somebody to see every tool that they can call with all that they hold, and why the others are hidden."
+                    />
+                }
+                    .into_any()
+            } else {
+                simulation.view()
+            }
+        })}
     }
 }

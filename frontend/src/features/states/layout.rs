@@ -60,7 +60,7 @@ impl Layout {
             .transitions
             .iter()
             .filter_map(|step| layout.ends(step))
-            .filter(|(from, to)| from != to && to.0 <= from.0)
+            .filter(|(from, to)| to.0 < from.0)
             .count();
         if lanes > 0 {
             layout.height += LANE * count(lanes + 1);
@@ -121,6 +121,8 @@ impl Layout {
                     (from.0 + BOX_WIDTH, from.1 + port(outs.get(&from), to)),
                     (to.0 - 3, to.1 + port(ins.get(&to), from)),
                 )
+            } else if from.0 == to.0 && from.1 < bottom {
+                within(from, to)
             } else if from.1 > bottom && to.1 < bottom {
                 rise(from, to)
             } else {
@@ -214,6 +216,21 @@ fn ahead((x1, y1): (i32, i32), (x2, y2): (i32, i32)) -> Route {
     }
 }
 
+/// To another state of the column: down on its right side, up on its left.
+fn within(from: (i32, i32), to: (i32, i32)) -> Route {
+    let (side, out) = if to.1 > from.1 {
+        (from.0 + BOX_WIDTH, 48)
+    } else {
+        (from.0, -48)
+    };
+    let (y1, y2) = (from.1 + BOX_HEIGHT * 3 / 4, to.1 + BOX_HEIGHT / 4);
+    let (bow, tip) = (side + out, side + out.signum() * 3);
+    Route {
+        path: format!("M{side} {y1} C{bow} {y1} {bow} {y2} {tip} {y2}"),
+        label: (side + out * 3 / 4, i32::midpoint(y1, y2) + 4),
+    }
+}
+
 /// From below all others to one of them.
 fn rise(from: (i32, i32), to: (i32, i32)) -> Route {
     let (x1, y1) = (from.0 + BOX_WIDTH / 2, from.1);
@@ -228,7 +245,7 @@ fn rise(from: (i32, i32), to: (i32, i32)) -> Route {
     }
 }
 
-/// To an earlier column or within one: below the boxes, each in a lane of its own.
+/// To an earlier column: below the boxes, each in a lane of its own.
 fn back(from: (i32, i32), to: (i32, i32), lane: i32, bottom: i32) -> Route {
     let shift = lane % 4 * 12;
     let (x1, y1) = (from.0 + BOX_WIDTH / 2 - 20 + shift, from.1 + BOX_HEIGHT);
