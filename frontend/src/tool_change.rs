@@ -138,7 +138,7 @@ impl ToolChange {
             })
         };
         view! {
-            <div role="status">
+            <div class="notices" role="status">
                 {part(move || {
                     let count = self.undo.with(Vec::len);
                     if count == 0 {

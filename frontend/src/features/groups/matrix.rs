@@ -126,8 +126,6 @@ pub(super) fn Matrix(
                 })
                 .collect(),
         );
-        grid.at.set_value((0, 0));
-        grid.top.set_value(0);
         drawn.update(|drawn| *drawn += 1);
     });
     let count = move || grid.pending.with(BTreeMap::len);
@@ -217,6 +215,9 @@ impl Grid {
                 }
             })
             .collect();
+        let (row, column) = self.at.get_value();
+        self.at
+            .set_value((row.min(rows - 1), column.min(columns.len() - 1)));
         effect(move || {
             if self.body.get().is_some() {
                 self.draw();
@@ -263,7 +264,8 @@ impl Grid {
         let (Some(frame), Some(body)) = (self.frame.get_untracked(), self.body.get_untracked()) else {
             return;
         };
-        let top = self.top.get_value();
+        let top = top_of(&frame);
+        self.top.set_value(top);
         let seen = usize::try_from(frame.client_height() / ROW).unwrap_or(0);
         self.rows.with_value(|rows| {
             let last = rows.len().min(top + seen + 2 * AROUND);
@@ -326,16 +328,14 @@ impl Grid {
         let Some(frame) = self.frame.get_untracked() else {
             return;
         };
-        let first = usize::try_from(frame.scroll_top() / ROW).unwrap_or(0);
-        let top = first.saturating_sub(AROUND) / AROUND * AROUND;
-        if top == self.top.get_value() {
+        if top_of(&frame) == self.top.get_value() {
             return;
         }
         let had_focus = document()
             .active_element()
             .is_some_and(|active| frame.contains(Some(&active)));
-        self.top.set_value(top);
-        let seen = usize::try_from(frame.client_height() / ROW).unwrap_or(0);
+        let [first, seen] = [frame.scroll_top(), frame.client_height()]
+            .map(|pixels| usize::try_from(pixels / ROW).unwrap_or(0));
         let (row, column) = self.at.get_value();
         let row = row.clamp(first, first + seen.max(3) - 3);
         self.at.set_value((row, column));
@@ -492,6 +492,12 @@ fn focus(row: usize, column: usize) {
         // The cell is on the page, so it takes the focus.
         let _ = field.focus();
     }
+}
+
+/// The first row to draw.
+fn top_of(frame: &web_sys::HtmlDivElement) -> usize {
+    let first = usize::try_from(frame.scroll_top() / ROW).unwrap_or(0);
+    first.saturating_sub(AROUND) / AROUND * AROUND
 }
 
 /// The place of rows that are not drawn.
