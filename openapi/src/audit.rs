@@ -11,6 +11,7 @@ use crate::auth::PrincipalKind;
 /// What was asked of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditAction {
     /// A tool call.
@@ -34,6 +35,7 @@ pub enum AuditAction {
 /// Where a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOutcome {
     /// Admitted and running; the completion follows.
@@ -66,6 +68,7 @@ pub enum ArgumentLayer {
 /// One decision, and the call that followed if it was allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditRecord {
     /// The call's id.
     pub id: Uuid,
@@ -146,6 +149,7 @@ pub struct AuditRecord {
 /// A page of records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditPage {
     /// In the order that was asked for. A page looks at a bounded number of records, so it may be short or empty and yet
     /// have a `next_cursor`.
@@ -159,6 +163,7 @@ pub struct AuditPage {
 /// In which order records are told: that of their ids, which is that of their requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOrder {
     /// The latest first.
@@ -171,6 +176,7 @@ pub enum AuditOrder {
 /// What an export looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditFormat {
     /// One JSON object per line, each as this API shows a record.
@@ -183,6 +189,7 @@ pub enum AuditFormat {
 /// Whether the record is as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum IntegrityStatus {
     /// Every entry that was verified is what was written.
@@ -196,6 +203,7 @@ pub enum IntegrityStatus {
 /// The first entry that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct IntegrityFault {
     /// Its record, where that is known and belongs to the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -214,6 +222,7 @@ pub struct IntegrityFault {
 /// What the last verification of the record found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditIntegrity {
     /// How it stands.
     pub status: IntegrityStatus,

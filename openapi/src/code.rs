@@ -7,6 +7,7 @@ macro_rules! codes {
         /// A stable error code. Clients branch on it; the text beside it is for people.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+        #[cfg_attr(feature = "browser", derive(crate::json::Json))]
         #[serde(rename_all = "snake_case")]
         pub enum ErrorCode {
             $($(#[$doc])* $variant,)*

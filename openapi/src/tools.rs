@@ -10,6 +10,7 @@ use crate::problem::Diagnostic;
 /// What a caller's turn does after the tool ran (tool development guide, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AfterExecution {
     /// The turn waits for the next step.
@@ -21,6 +22,7 @@ pub enum AfterExecution {
 /// A tool as its reader may see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Tool {
     /// The name callers use.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -70,6 +72,7 @@ pub struct Tool {
 /// A page of tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolPage {
     /// The tools, in the order that was asked for.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
@@ -133,6 +136,7 @@ pub enum ToolFormat {
 /// What an upload did, or would do, with one definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum UploadOutcome {
     /// It is new.
@@ -146,6 +150,7 @@ pub enum UploadOutcome {
 /// Which kind of definition an upload item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "kebab-case")]
 pub enum DefinitionKind {
     /// A tool.
@@ -157,6 +162,7 @@ pub enum DefinitionKind {
 /// One definition of an upload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadItem {
     /// What it is.
     pub kind: DefinitionKind,
@@ -176,6 +182,7 @@ pub struct UploadItem {
 /// What an upload did. All or nothing: with one error nothing is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadResult {
     /// True when nothing was stored because only a verdict was asked for.
     pub dry_run: bool,
@@ -193,6 +200,7 @@ pub struct UploadResult {
 /// One revision of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolRevision {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -219,6 +227,7 @@ pub struct ToolRevision {
 /// A page of revisions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolRevisionPage {
     /// Newest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -231,6 +240,7 @@ pub struct ToolRevisionPage {
 /// The difference of two revisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RevisionDiff {
     /// The earlier side.
     pub from: i64,
@@ -243,6 +253,7 @@ pub struct RevisionDiff {
 /// What a text of definitions is worth; nothing was stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct DefinitionsChecked {
     /// Whether an upload would accept it.
     pub valid: bool,
