@@ -85,10 +85,7 @@ pub(super) fn Matrix(
     };
     // Drawn anew with every answer, and when changes are given up.
     let drawn = RwSignal::new(0_u32);
-    let change = ToolChange::new(project, move || {
-        grid.pending.set(BTreeMap::new());
-        tools.reload();
-    });
+    let change = ToolChange::new(project, move || tools.reload());
     let cut = RwSignal::new(None::<String>);
     effect(move || {
         let (Some(found), Some(named)) = (items(tools), items(groups)) else {
@@ -126,6 +123,7 @@ pub(super) fn Matrix(
                 })
                 .collect(),
         );
+        grid.forget_saved();
         drawn.update(|drawn| *drawn += 1);
     });
     let count = move || grid.pending.with(BTreeMap::len);
@@ -417,6 +415,22 @@ impl Grid {
         });
         if let Some(cell) = field.parent_element() {
             cell.set_class_name(if wanted == is_in { "" } else { "matrix-changed" });
+        }
+    }
+
+    /// Drops the changes that the definitions have by now.
+    fn forget_saved(self) {
+        let mut pending = self.pending.get_untracked();
+        let before = pending.len();
+        self.rows.with_value(|rows| {
+            for row in rows {
+                pending.retain(|(tool, group), wanted| {
+                    *tool != row.tool || row.groups.contains(group) != *wanted
+                });
+            }
+        });
+        if pending.len() != before {
+            self.pending.set(pending);
         }
     }
 

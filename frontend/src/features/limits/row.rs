@@ -234,7 +234,7 @@ mod tests {
             json!({"name": "c", "subject": {"kind": "principal", "principal": "user:1"}, "concurrency": 1}),
         ];
         for limit in limits {
-            let row = Row::of(serde_json::from_value(limit.clone()).expect("it is a limit"));
+            let row = Row::of(toolgate_api::json::from_value(&limit).expect("it is a limit"));
             assert_eq!(row.limit(), limit);
         }
     }

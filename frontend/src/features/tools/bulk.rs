@@ -34,13 +34,28 @@ const DEEDS: [Deed; 8] = [
     deed("Add groups", "add_groups", "Groups to add", true),
     deed("Remove groups", "remove_groups", "Groups to remove", true),
     deed("Open in states", "add_states", "States to open them in", true),
-    deed("Close in states", "remove_states", "States to close them in", true),
-    deed("Set state after success", "set_state", "State after a success; empty for none", true),
+    deed(
+        "Close in states",
+        "remove_states",
+        "States to close them in",
+        true,
+    ),
+    deed(
+        "Set state after success",
+        "set_state",
+        "State after a success; empty for none",
+        true,
+    ),
     deed("Delete", "delete", "", true),
 ];
 
 const fn deed(verb: &'static str, key: &'static str, asks: &'static str, value: bool) -> Deed {
-    Deed { verb, key, asks, value }
+    Deed {
+        verb,
+        key,
+        asks,
+        value,
+    }
 }
 
 impl Deed {
@@ -243,13 +258,13 @@ fn told(count: usize) -> String {
 }
 
 /// How many tools an answer says are affected.
-fn affected(answer: &Value) -> usize {
+pub(crate) fn affected(answer: &Value) -> usize {
     let items = answer["items"].as_array().into_iter().flatten();
     items.filter(|item| item["outcome"] != "unchanged").count()
 }
 
 /// What would happen: numbers, policy tests, and the first differences.
-fn outlook(plan: &Value) -> AnyView {
+pub(crate) fn outlook(plan: &Value) -> AnyView {
     let count = affected(plan);
     let same = plan["items"].as_array().map_or(0, Vec::len) - count;
     let tests = plan.get("policy_tests").map(tests_badge);
@@ -318,13 +333,17 @@ mod tests {
         assert_eq!(change("Disable", ""), json!({"enabled": false}));
         assert_eq!(change("Delete", ""), json!({"delete": true}));
         assert_eq!(change("Add groups", " a, b,"), json!({"add_groups": ["a", "b"]}));
-        assert_eq!(change("Set state after success", " done "), json!({"set_state": "done"}));
+        assert_eq!(
+            change("Set state after success", " done "),
+            json!({"set_state": "done"})
+        );
         assert_eq!(change("Set state after success", " "), json!({"set_state": null}));
     }
 
     #[test]
     fn what_stays_is_not_counted() {
-        let answer = json!({"items": [{"outcome": "changed"}, {"outcome": "unchanged"}, {"outcome": "deleted"}]});
+        let answer =
+            json!({"items": [{"outcome": "changed"}, {"outcome": "unchanged"}, {"outcome": "deleted"}]});
         assert_eq!(affected(&answer), 2);
         assert_eq!(affected(&json!(null)), 0);
         assert_eq!(told(1), "1 tool");

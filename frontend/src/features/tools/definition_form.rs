@@ -19,7 +19,8 @@ const FIELDS: &str = r#"{"properties": {
 }}"#;
 
 /// The field of a definition that is not stored yet.
-const NAME: &str = r#"{"type": "string", "description": "What callers call it; it cannot be changed later."}"#;
+const NAME: &str =
+    r#"{"type": "string", "description": "What callers call it; it cannot be changed later."}"#;
 
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
 
@@ -69,7 +70,9 @@ fn write(definition: &mut Value, all: Vec<Parameter>) {
         .filter(|parameter| parameter.required)
         .map(|parameter| parameter.name.clone())
         .collect();
-    let properties = all.into_iter().map(|parameter| (parameter.name, parameter.schema));
+    let properties = all
+        .into_iter()
+        .map(|parameter| (parameter.name, parameter.schema));
     definition["parameters"]["properties"] = Value::Object(properties.collect());
     definition["parameters"]["required"] = required;
 }

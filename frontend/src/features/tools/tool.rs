@@ -108,7 +108,10 @@ fn about(tool: Tool) -> AnyView {
     };
     let lines = facts(vec![
         fact("Type", view! { <span class="mono">{tool.type_}</span> }),
-        fact("Groups", view! { <Tags names=tool.group none="none; only by *" /> }),
+        fact(
+            "Groups",
+            view! { <Tags names=tool.group none="none; only by *" /> },
+        ),
         fact("Open in", states),
         fact("Moves to", view! { <Tags names=moves_to none="stays" /> }),
         fact("Revision", revision),
@@ -124,7 +127,12 @@ fn about(tool: Tool) -> AnyView {
 
 /// The buttons that disable and delete the tool, each with the way back.
 #[component]
-fn Changes(project: Memo<String>, name: Memo<String>, loaded: Loaded, enabled: Signal<bool>) -> impl IntoView {
+fn Changes(
+    project: Memo<String>,
+    name: Memo<String>,
+    loaded: Loaded,
+    enabled: Signal<bool>,
+) -> impl IntoView {
     let asking = RwSignal::new(false);
     let action = Action::new();
     let switching = Action::new();
@@ -139,7 +147,13 @@ fn Changes(project: Memo<String>, name: Memo<String>, loaded: Loaded, enabled: S
         switching.send(Ask::post(&place, Body::Json(body.to_string())), move |answer| {
             let answer = parse(&answer.text).unwrap_or_default();
             let word = if enable { "enabled" } else { "disabled" };
-            offer_undo(toasts, session, place, format!("{name} is {word}."), &answer["undo"]);
+            offer_undo(
+                toasts,
+                session,
+                place,
+                format!("{name} is {word}."),
+                &answer["undo"],
+            );
             loaded.reload();
         });
     };
