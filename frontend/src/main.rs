@@ -24,6 +24,7 @@ mod routes;
 mod session;
 mod snippets;
 mod theme;
+mod tool_change;
 mod url;
 
 use features::sign_in::{SignInForm, TypedAhead};
