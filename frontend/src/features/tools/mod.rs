@@ -19,6 +19,7 @@ mod selection;
 mod tool;
 mod uses;
 
+pub(crate) use bulk::tests_badge;
 pub(crate) use filters::Exact;
 pub(crate) use page::ToolsPage;
 pub(crate) use tool::ToolPage;
