@@ -97,8 +97,11 @@ pub(crate) fn LongList(
     let rows = move || -> Vec<(usize, Option<Item>)> {
         let (first, last) = range.get();
         let last = last.min(total.get());
-        list.items
-            .with(|items| (first.min(last)..last).map(|at| (at, items.get(at).cloned())).collect())
+        list.items.with(|items| {
+            (first.min(last)..last)
+                .map(|at| (at, items.get(at).cloned()))
+                .collect()
+        })
     };
     let space = move |rows: usize| {
         #[expect(clippy::cast_precision_loss, reason = "no list has 2^52 rows")]
@@ -110,7 +113,8 @@ pub(crate) fn LongList(
     let row = move |(at, item): (usize, Option<Item>)| {
         let content = match item {
             Some(item) => cells(&item),
-            None => view! { <div role="cell" class="long-waiting"><span class="skeleton-bar"></span></div> }.into_any(),
+            None => view! { <div role="cell" class="long-waiting"><span class="skeleton-bar"></span></div> }
+                .into_any(),
         };
         view! {
             <div role="row" class="long-row" aria-rowindex=at + 2>
@@ -130,7 +134,13 @@ pub(crate) fn LongList(
                 {sorter(sort, column)}
             </div> }
         };
-        columns.get().into_iter().enumerate().map(head).collect::<Vec<_>>().into_any()
+        columns
+            .get()
+            .into_iter()
+            .enumerate()
+            .map(head)
+            .collect::<Vec<_>>()
+            .into_any()
     });
     let body_rows = part(move || {
         // Other columns are other rows.
@@ -206,10 +216,16 @@ fn sorter(sort: UrlParam, column: Column) -> AnyView {
     };
     let press = move |_| {
         let ascending = untrack(|| direction(sort, column)) == Some("ascending");
-        sort.push(&if ascending { format!("-{key}") } else { key.to_owned() });
+        sort.push(&if ascending {
+            format!("-{key}")
+        } else {
+            key.to_owned()
+        });
     };
     let mark = part(move || match direction(sort, column) {
-        Some("ascending") => view! { <span class="sort-up"><Icon symbol=Symbol::ChevronDown /></span> }.into_any(),
+        Some("ascending") => {
+            view! { <span class="sort-up"><Icon symbol=Symbol::ChevronDown /></span> }.into_any()
+        }
         Some("descending") => view! { <Icon symbol=Symbol::ChevronDown /> }.into_any(),
         _ => ().into_any(),
     });

@@ -13,13 +13,7 @@ pub(super) fn address(project: &str) -> String {
 }
 
 /// Says what was done and offers to take it back by the body that the server gave for that.
-pub(super) fn offer_undo(
-    toasts: Toasts,
-    session: Session,
-    address: String,
-    text: String,
-    undo: &Value,
-) {
+pub(super) fn offer_undo(toasts: Toasts, session: Session, address: String, text: String, undo: &Value) {
     if undo.is_null() {
         toasts.done(text);
         return;

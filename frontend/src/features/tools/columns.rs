@@ -71,7 +71,10 @@ pub(super) fn ColumnMenu(
     let toggle = move |key: &str| {
         hidden.update(|hidden| {
             let was = has(hidden, key);
-            let mut keys: Vec<&str> = hidden.split(' ').filter(|name| !name.is_empty() && *name != key).collect();
+            let mut keys: Vec<&str> = hidden
+                .split(' ')
+                .filter(|name| !name.is_empty() && *name != key)
+                .collect();
             if !was {
                 keys.push(key);
             }

@@ -37,7 +37,9 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
         newest,
     } = conflict;
     let author = newest["author"].as_str().unwrap_or("Somebody").to_owned();
-    let note = newest["note"].as_str().map(|note| format!(" Their note: “{note}”"));
+    let note = newest["note"]
+        .as_str()
+        .map(|note| format!(" Their note: “{note}”"));
     let told = format!(
         "{author} saved revision {} while you were editing.",
         newest["revision"]

@@ -111,13 +111,19 @@ pub(super) fn DefinitionEditor(
     };
     let save = move || {
         let ignore = if ignored.get_untracked() { "true" } else { "" };
-        let query = [("note", note.get_untracked()), ("ignore_policy_tests", ignore.to_owned())];
+        let query = [
+            ("note", note.get_untracked()),
+            ("ignore_policy_tests", ignore.to_owned()),
+        ];
         let query = query.each_ref().map(|(name, value)| (*name, value.trim()));
         if is_new {
             let path = with_query(in_project(&project.get_untracked(), &["tools"]), &query);
             saving.send(Ask::post(path, body()), move |_| {
                 done("The new tool is there.");
-                let name = both.form.value.with_untracked(|value| value["name"].as_str().map(str::to_owned));
+                let name = both
+                    .form
+                    .value
+                    .with_untracked(|value| value["name"].as_str().map(str::to_owned));
                 navigator.go(&Page::Tool(project.get_untracked(), name.unwrap_or_default()).path());
             });
             return;
@@ -198,13 +204,20 @@ pub(super) fn DefinitionEditor(
         (_, _, false) => "As stored.",
     };
     let faults = part(move || {
-        let faults = both.verdict.with(|verdict| verdict.as_ref().map(|verdict| verdict.diagnostics.clone()));
+        let faults = both
+            .verdict
+            .with(|verdict| verdict.as_ref().map(|verdict| verdict.diagnostics.clone()));
         faults
             .filter(|faults| !faults.is_empty())
             .map(|faults| view! { <Faults faults handle /> })
             .into_any()
     });
-    let trouble = part(move || both.error.get().map(|error| view! { <ProblemPanel error /> }).into_any());
+    let trouble = part(move || {
+        both.error
+            .get()
+            .map(|error| view! { <ProblemPanel error /> })
+            .into_any()
+    });
     let shown = RwSignal::new(String::new());
     effect(move || {
         if let Some(base) = base.get() {

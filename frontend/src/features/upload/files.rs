@@ -40,7 +40,11 @@ pub(super) fn FileDrop(
             // The browser empties the data when this handler returns; the entries stay.
             let (files, entries) = (listed(data.files()), entries(&data));
             spawn_local(async move {
-                let found = if entries.is_empty() { files } else { walk(entries).await };
+                let found = if entries.is_empty() {
+                    files
+                } else {
+                    walk(entries).await
+                };
                 take(found.into_iter().filter(is_definition).collect());
             });
         }
@@ -53,7 +57,7 @@ pub(super) fn FileDrop(
                     class="visually-hidden"
                     type="file"
                     multiple
-                    webkitdirectory=is_folder
+                    prop:webkitdirectory=is_folder
                     accept=".yaml,.yml,.json"
                     on:change=move |event| {
                         let field = event.target().and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
@@ -98,7 +102,9 @@ fn listed(files: Option<FileList>) -> Vec<File> {
 /// Whether a file of a folder is meant: others are left alone.
 fn is_definition(file: &File) -> bool {
     let name = file.name().to_lowercase();
-    [".yaml", ".yml", ".json"].iter().any(|ending| name.ends_with(ending))
+    [".yaml", ".yml", ".json"]
+        .iter()
+        .any(|ending| name.ends_with(ending))
 }
 
 fn entries(data: &DataTransfer) -> Vec<FileSystemEntry> {
@@ -120,7 +126,7 @@ async fn walk(mut waiting: Vec<FileSystemEntry>) -> Vec<File> {
             // A reader gives a folder in parts; the last one is empty.
             loop {
                 let part = asked(|done| reader.read_entries_with_callback(done).is_ok()).await;
-                let part = part.map(js_sys::Array::from).unwrap_or_default();
+                let part = part.map(|part| js_sys::Array::from(&part)).unwrap_or_default();
                 if part.length() == 0 {
                     break;
                 }
@@ -161,9 +167,10 @@ async fn joined(files: Vec<File>) -> Result<String, String> {
     if files.is_empty() {
         return Err("There is no YAML or JSON file in what was given.".to_owned());
     }
-    if files.iter().map(File::size).sum::<f64>() > LARGEST {
+    if files.iter().map(|file| file.size()).sum::<f64>() > LARGEST {
         return Err(
-            "These files are larger than one upload may be (1 MiB together). Upload them in parts.".to_owned(),
+            "These files are larger than one upload may be (1 MiB together). Upload them in parts."
+                .to_owned(),
         );
     }
     let several = files.len() > 1;

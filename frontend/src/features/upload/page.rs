@@ -54,9 +54,14 @@ pub(crate) fn UploadPage() -> impl IntoView {
             }
         });
     };
-    let is_checked = move || verdict.with(|verdict| verdict.as_ref().is_some_and(|verdict| verdict["dry_run"] == true));
+    let is_checked =
+        move || verdict.with(|verdict| verdict.as_ref().is_some_and(|verdict| verdict["dry_run"] == true));
     let breaks = move || {
-        let failed = |verdict: &Value| verdict["policy_tests"]["failed"].as_array().is_some_and(|failed| !failed.is_empty());
+        let failed = |verdict: &Value| {
+            verdict["policy_tests"]["failed"]
+                .as_array()
+                .is_some_and(|failed| !failed.is_empty())
+        };
         is_checked() && verdict.with(|verdict| verdict.as_ref().is_some_and(failed))
     };
     let is_empty = move || text.with(|text| text.trim().is_empty());
