@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::merge::{diff, merge};
+use crate::api::Answer;
 use crate::components::Diff;
 
 /// The two changes of one definition.
@@ -14,7 +15,7 @@ pub(super) struct Conflict {
     /// The definition as this person wants it.
     pub(super) mine: String,
     /// The definition as it is stored now.
-    pub(super) theirs: String,
+    pub(super) theirs: Answer,
     /// The newest revision, as the API tells it.
     pub(super) newest: Value,
 }
@@ -44,6 +45,7 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
         "{author} saved revision {} while you were editing.",
         newest["revision"]
     );
+    let theirs = theirs.text;
     let merged = merge(&base, &mine, &theirs);
     let together = match &merged {
         Some(merged) => {

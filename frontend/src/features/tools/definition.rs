@@ -77,7 +77,7 @@ pub(super) fn DefinitionEditor(
     // Keeps what is typed, unless an earlier draft still waits for an answer.
     effect(move || {
         let text = draft.get();
-        let (Some(base), None) = (base.get(), offered.get()) else {
+        let (Some(base), None, true) = (base.get(), offered.get(), may_edit) else {
             return;
         };
         let key = kept_under.get_untracked();
@@ -150,22 +150,27 @@ pub(super) fn DefinitionEditor(
                 conflict.set(Some(Conflict {
                     base: old.text,
                     mine: both.canonical().unwrap_or_else(|| draft.get_untracked()),
-                    theirs: theirs.text.clone(),
+                    theirs,
                     newest,
                 }));
-                // From here on, what is saved goes on top of theirs.
-                base.set(Some(theirs));
                 saving.error.set(None);
             });
         });
     });
+    // Each way goes on from what is stored now.
+    let rebase = move || base.set(conflict.get_untracked().map(|conflict| conflict.theirs));
     let ways = Ways {
         take: Callback::new(move |text: String| {
+            rebase();
             draft.set(text);
             conflict.set(None);
             review.set(false);
         }),
-        save_mine: Callback::new(move |()| save()),
+        save_mine: Callback::new(move |()| {
+            rebase();
+            conflict.set(None);
+            save();
+        }),
     };
     let go_on = move |kept: Draft| {
         offered.set(None);
