@@ -23,7 +23,7 @@ pub(super) fn CallForm(
 ) -> impl IntoView {
     let session = Session::get();
     let kept_under = {
-        let who = session.me().map(|me| me.id).unwrap_or_default();
+        let who = untrack(|| session.me()).map(|me| me.id).unwrap_or_default();
         StoredValue::new(format!("input {who} {}/{}", project.get_untracked(), tool.name))
     };
     // A form with a secret in it is not remembered.
