@@ -40,7 +40,7 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
     let author = newest["author"].as_str().unwrap_or("Somebody").to_owned();
     let note = newest["note"]
         .as_str()
-        .map(|note| format!(" Their note: “{note}”"));
+        .map(|note| format!(" Their note: “{note}”."));
     let told = format!(
         "{author} saved revision {} while you were editing.",
         newest["revision"]
@@ -79,9 +79,6 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
                 {note}
                 " Nothing was saved; your draft is kept."
             </p>
-            {section("What they changed", view! { <Diff text=they /> }.into_any())}
-            {section("What you changed", view! { <Diff text=you /> }.into_any())}
-            {section("Both together, compared with theirs", together)}
             <div class="row">
                 {use_both}
                 <button type="button" class="button" on:click=move |_| ways.save_mine.run(())>
@@ -91,6 +88,9 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
                     "Take theirs"
                 </button>
             </div>
+            {section("What they changed", view! { <Diff text=they /> }.into_any())}
+            {section("What you changed", view! { <Diff text=you /> }.into_any())}
+            {section("Both together, compared with theirs", together)}
         </section>
     }
     .into_any()
