@@ -168,6 +168,7 @@ fn test(report: TestReport) -> AnyView {
         TestOutcome::Passed => (Tone::Good, "passed"),
         TestOutcome::Failed => (Tone::Bad, "failed"),
         TestOutcome::NotReached => (Tone::Plain, "not reached"),
+        TestOutcome::Unknown => (Tone::Plain, "cannot be told"),
     };
     let mut compared = Vec::new();
     if let Some(operands) = report.operands {
