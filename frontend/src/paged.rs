@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
+use toolgate_api::json::Json;
 
 use crate::api::{ApiError, Ask, PAGE_SIZE, parse, read_json, with_query};
 use crate::reactive::{effect, text_memo};
@@ -45,7 +45,7 @@ impl Item {
     }
 
     /// The item as a value of the contract; nothing when this page is older than the server.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
+    pub(crate) fn read<T: Json>(&self) -> Option<T> {
         read_json(&self.text).ok()
     }
 }

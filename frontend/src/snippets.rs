@@ -1,6 +1,7 @@
 //! Commands to copy into a shell. They hold no secret: the password is asked for, and the token stays in a variable.
 
 use toolgate_api::calls::CallRequest;
+use toolgate_api::json::Json;
 
 use crate::browser::{encode, origin};
 
@@ -14,16 +15,6 @@ export TOOLGATE_TOKEN=$(
     sed 's/.*"access_token": *"\([^"]*\)".*/\1/'
 )"#,
         username = username.replace('\'', r"'\''"),
-        origin = origin(),
-    )
-}
-
-/// Creates a first project.
-pub(crate) fn create_project() -> String {
-    format!(
-        r#"curl {origin}/projects \
-  -H "Authorization: Bearer $TOOLGATE_TOKEN" \
-  --json '{{"id": "demo", "name": "Demonstration"}}'"#,
         origin = origin(),
     )
 }
@@ -42,7 +33,7 @@ pub(crate) fn upload_tool(project: &str) -> String {
 
 /// Calls a tool.
 pub(crate) fn call(project: &str, request: &CallRequest) -> String {
-    let body = serde_json::to_string_pretty(request).unwrap_or_default();
+    let body = format!("{:#}", request.write());
     format!(
         r#"curl {origin}/projects/{project}/calls \
   -H "Authorization: Bearer $TOOLGATE_TOKEN" \
@@ -116,6 +107,11 @@ console.log(await response.json());"#,
         origin = origin(),
         project = encode(project),
     )
+}
+
+/// Three tools to begin with, of which one calls this server.
+pub(crate) fn first_steps() -> String {
+    include_str!("../../openapi/examples/first-steps.yaml").replace("http://127.0.0.1:8080", &origin())
 }
 
 /// A definition to start from.

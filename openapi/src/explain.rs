@@ -12,6 +12,7 @@ use crate::{Diagnostic, ErrorCode};
 /// Asks why tools are available or not, without calling anything.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ExplainRequest {
     /// The tool. Absent: every tool that the one who asks may see, page by page.
@@ -71,6 +72,7 @@ pub struct ExplainRequest {
 /// Allowed or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionEffect {
     /// The call would run.
@@ -82,12 +84,15 @@ pub enum DecisionEffect {
 /// One test of the decision. They are made in this order, and the first that fails decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionTest {
     /// The grant covers every requested group (`insufficient_tool_groups`).
     Grant,
     /// The project has the tool (`tool_not_found`).
     Exists,
+    /// The tool is enabled (`tool_disabled`).
+    Enabled,
     /// The tool is in a requested group (`tool_not_in_groups`).
     Groups,
     /// One of the groups it is reached through is open (`group_closed`).
@@ -101,6 +106,7 @@ pub enum DecisionTest {
 /// How a test came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum TestOutcome {
     /// It holds.
@@ -114,6 +120,7 @@ pub enum TestOutcome {
 /// A requested group that reaches the tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupMatch {
     /// The tool's group; absent when the request is for `*`, which needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,6 +136,7 @@ pub struct GroupMatch {
 /// A group that is closed, and by which condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ClosedGroup {
     /// The tool's group.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge/read"))]
@@ -146,6 +154,7 @@ pub struct ClosedGroup {
 /// What a test compared. Only what belongs to the test is there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct TestOperands {
     /// `grant` and `groups`: the requested groups after the default was applied, sorted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,6 +196,7 @@ pub struct TestOperands {
 /// One test, with its operands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct TestReport {
     /// Which test.
     pub test: DecisionTest,
@@ -210,6 +220,7 @@ pub struct TestReport {
 /// The decision on one tool, test by test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolExplanation {
     /// The tool, as it was named.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -222,7 +233,7 @@ pub struct ToolExplanation {
     /// The same in one sentence, with how to mend it.
     pub summary: String,
     /// Every test in the order of the decision.
-    #[cfg_attr(feature = "utoipa", schema(max_items = 6))]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 7))]
     pub tests: Vec<TestReport>,
     /// The state now, and the one that a successful call would lead to.
     pub state: StateChange,
@@ -231,6 +242,7 @@ pub struct ToolExplanation {
 /// Who an explanation is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ExplainedPrincipal {
     /// Which kind.
     pub kind: PrincipalKind,
@@ -241,6 +253,7 @@ pub struct ExplainedPrincipal {
 /// Why tools are available or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ExplainResponse {
     /// The record of this simulation.
     pub record_id: Uuid,

@@ -2,7 +2,6 @@
 
 mod client;
 mod error;
-mod read;
 
 pub(crate) use client::{Answer, Ask, Body, parse, read_json};
 pub(crate) use error::ApiError;

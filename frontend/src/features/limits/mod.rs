@@ -41,7 +41,7 @@ pub(crate) fn LimitsPage() -> impl IntoView {
             .answer
             .with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
         if let Some(limits) = stored {
-            text.set(serde_json::to_string_pretty(&limits).unwrap_or_default());
+            text.set(format!("{limits:#}"));
         }
     });
     let save = move |_| {

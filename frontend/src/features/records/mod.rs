@@ -2,6 +2,7 @@
 
 mod detail;
 mod filters;
+mod integrity;
 mod page;
 mod tail;
 

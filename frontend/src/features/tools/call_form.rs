@@ -98,9 +98,7 @@ fn Answer(answer: CallResponse) -> impl IntoView {
     };
     let moved = (answer.state.before != answer.state.after)
         .then(|| format!("State: {} → {}", answer.state.before, answer.state.after));
-    let text = answer
-        .result
-        .map(|result| serde_json::to_string_pretty(&result.to_value()).unwrap_or_default());
+    let text = answer.result.map(|result| format!("{:#}", result.to_value()));
     view! {
         <section class="panel stack" role="status">
             <div class="row">
