@@ -1,33 +1,39 @@
 // Every page of the dashboard, once: whatever holds for all of them is tested by going through this list.
 
-/** The project in which everything has something to show. */
-const LIVELY = 'demo';
-/** The project that has nothing. */
-const BLANK = 'blank';
+/** Where everything has something to show. */
+const LIVELY = { project: 'demo', tool: 'look-up' };
+/** Where nothing is. */
+const BLANK = { project: 'blank' };
 
 /** A page that every project has. `reads` tells whether it asks the server for anything. */
 const inProject = (name, { query = '', reads = true } = {}) => ({
   name,
-  path: (project) => `/ui/projects/${project}/${name}${query}`,
+  path: ({ project }) => `/ui/projects/${project}/${name}${query}`,
   reads,
   hasEmpty: true,
 });
 
-/** A page that is about one thing that only the lively project has. */
-const about = (name, path) => ({ name, path: () => path, reads: true, hasEmpty: false });
+/** A page that is the same for all projects. */
+const ofServer = (name) => ({ name, path: () => `/ui/${name}`, reads: true, hasEmpty: false });
 
-const TOOL = `/ui/projects/${LIVELY}/tools/look-up`;
+/** A view of a tool. */
+const ofTool = (view) => ({
+  name: view === '' ? 'tool' : `tool-${view}`,
+  path: ({ project, tool }) => `/ui/projects/${project}/tools/${tool}${view === '' ? '' : `?tab=${view}`}`,
+  reads: true,
+  hasEmpty: false,
+});
 
 /** All pages of a signed-in system administrator. */
 export const PAGES = [
-  about('projects', '/ui/projects'),
-  about('users', '/ui/users'),
-  about('health', '/ui/health'),
+  ofServer('projects'),
+  ofServer('users'),
+  ofServer('health'),
   inProject('overview'),
   inProject('tools'),
-  about('tool', TOOL),
-  about('tool-definition', `${TOOL}?tab=definition`),
-  about('tool-revisions', `${TOOL}?tab=revisions`),
+  ofTool(''),
+  ofTool('definition'),
+  ofTool('revisions'),
   inProject('upload', { reads: false }),
   inProject('groups'),
   inProject('states'),
