@@ -1,7 +1,6 @@
 //! Commands to copy into a shell. They hold no secret: the password is asked for, and the token stays in a variable.
 
-use toolgate_api::calls::CallRequest;
-use toolgate_api::json::Json;
+use serde_json::{Value, json};
 
 use crate::browser::{encode, origin};
 
@@ -32,16 +31,8 @@ pub(crate) fn upload_tool(project: &str) -> String {
 }
 
 /// Calls a tool.
-pub(crate) fn call(project: &str, request: &CallRequest) -> String {
-    let body = format!("{:#}", request.write());
-    format!(
-        r#"curl {origin}/projects/{project}/calls \
-  -H "Authorization: Bearer $TOOLGATE_TOKEN" \
-  --json '{body}'"#,
-        origin = origin(),
-        project = encode(project),
-        body = body.replace('\'', r"'\''"),
-    )
+pub(crate) fn call(project: &str, body: &str) -> String {
+    curl(project, "TOOLGATE_TOKEN", body)
 }
 
 /// Lists the tools that a key may call.
@@ -54,29 +45,48 @@ pub(crate) fn list(project: &str) -> String {
     )
 }
 
+/// What is called in the examples.
+const EXAMPLE_CALL: &str = r#"{
+  "tool": "read-page",
+  "group": ["knowledge"],
+  "arguments": {"url": "https://example.com"}
+}"#;
+
 /// Calls a tool by a key.
 pub(crate) fn call_example(project: &str) -> String {
+    curl(project, "TOOLGATE_KEY", EXAMPLE_CALL)
+}
+
+/// The same call in Python.
+pub(crate) fn python(project: &str) -> String {
+    python_call(project, EXAMPLE_CALL)
+}
+
+/// The same call in TypeScript.
+pub(crate) fn typescript(project: &str) -> String {
+    typescript_call(project, EXAMPLE_CALL)
+}
+
+fn curl(project: &str, variable: &str, body: &str) -> String {
     format!(
         r#"curl {origin}/projects/{project}/calls \
-  -H "Authorization: Bearer $TOOLGATE_KEY" \
-  --json '{{"tool": "read-page", "group": ["knowledge"], "arguments": {{"url": "https://example.com"}}}}'"#,
+  -H "Authorization: Bearer ${variable}" \
+  --json '{body}'"#,
         origin = origin(),
         project = encode(project),
+        body = body.replace('\'', r"'\''"),
     )
 }
 
-/// The same call in Python, with nothing but its standard library.
-pub(crate) fn python(project: &str) -> String {
+/// A call in Python, with nothing but its standard library. JSON never has three quotes in a row, so it stands as it is.
+pub(crate) fn python_call(project: &str, body: &str) -> String {
     format!(
         r#"import json, os, urllib.request
 
+body = r"""{body}"""
 request = urllib.request.Request(
     "{origin}/projects/{project}/calls",
-    data=json.dumps({{
-        "tool": "read-page",
-        "group": ["knowledge"],
-        "arguments": {{"url": "https://example.com"}},
-    }}).encode(),
+    data=body.encode(),
     headers={{
         "Authorization": "Bearer " + os.environ["TOOLGATE_KEY"],
         "Content-Type": "application/json",
@@ -88,8 +98,8 @@ print(json.load(urllib.request.urlopen(request)))"#,
     )
 }
 
-/// The same call in TypeScript.
-pub(crate) fn typescript(project: &str) -> String {
+/// A call in TypeScript. JSON is an expression there too.
+pub(crate) fn typescript_call(project: &str, body: &str) -> String {
     format!(
         r#"const response = await fetch("{origin}/projects/{project}/calls", {{
   method: "POST",
@@ -97,21 +107,29 @@ pub(crate) fn typescript(project: &str) -> String {
     Authorization: `Bearer ${{process.env.TOOLGATE_KEY}}`,
     "Content-Type": "application/json",
   }},
-  body: JSON.stringify({{
-    tool: "read-page",
-    group: ["knowledge"],
-    arguments: {{ url: "https://example.com" }},
-  }}),
+  body: JSON.stringify({body}),
 }});
 console.log(await response.json());"#,
         origin = origin(),
         project = encode(project),
+        body = body.replace('\n', "\n  "),
     )
 }
 
 /// Three tools to begin with, of which one calls this server.
 pub(crate) fn first_steps() -> String {
     include_str!("../../openapi/examples/first-steps.yaml").replace("http://127.0.0.1:8080", &origin())
+}
+
+/// The message by which a client of the Model Context Protocol calls a tool.
+pub(crate) fn mcp_call(tool: &str, arguments: &Value) -> String {
+    let message = json!({
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": tool, "arguments": arguments},
+    });
+    serde_json::to_string_pretty(&message).unwrap_or_default()
 }
 
 /// A definition to start from.

@@ -189,6 +189,7 @@ pub enum AuditFormat {
 /// Whether the record is as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum IntegrityStatus {
     /// Every entry that was verified is what was written.
@@ -202,6 +203,7 @@ pub enum IntegrityStatus {
 /// The first entry that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct IntegrityFault {
     /// Its record, where that is known and belongs to the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -220,6 +222,7 @@ pub struct IntegrityFault {
 /// What the last verification of the record found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditIntegrity {
     /// How it stands.
     pub status: IntegrityStatus,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum StatusLevel {
     /// As it should be.
@@ -18,6 +19,7 @@ pub enum StatusLevel {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StatusCheck {
     /// Which one; it stays the same over time.
     #[cfg_attr(feature = "utoipa", schema(example = "database"))]
@@ -41,6 +43,7 @@ pub struct StatusCheck {
 /// Everything that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SystemStatus {
     /// The worst of the checks.
     pub status: StatusLevel,

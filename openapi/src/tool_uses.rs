@@ -8,6 +8,7 @@ use crate::auth::Role;
 /// Somebody whose grant reaches a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolPrincipal {
     /// `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`.
     #[cfg_attr(
@@ -32,6 +33,7 @@ pub struct ToolPrincipal {
 /// What a tool has to do with now. Lists end after 1000.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolUses {
     /// Who may ask for one of its groups.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]

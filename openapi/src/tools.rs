@@ -253,6 +253,7 @@ pub struct RevisionDiff {
 /// What a text of definitions is worth; nothing was stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct DefinitionsChecked {
     /// Whether an upload would accept it.
     pub valid: bool,

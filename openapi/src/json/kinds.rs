@@ -44,6 +44,7 @@ numbers! {
     u16: as_u64, "a whole number from 0 to 65535";
     u32: as_u64, "a whole number from 0 to 4294967295";
     u64: as_u64, "a whole number from 0";
+    usize: as_u64, "a whole number from 0";
     i64: as_i64, "a whole number";
     f64: as_f64, "a number";
 }
