@@ -6,41 +6,48 @@ import { assertAccessible } from './axe.mjs';
 import { overflow } from './browser.mjs';
 
 const FOLDER = process.env.TOOLGATE_SCREENSHOTS ?? resolve(import.meta.dirname, '../../target/screenshots');
-const HEIGHTS = { 320: 700, 390: 844, 1280: 800, 1920: 1080 };
-const DARK = { colorScheme: 'dark' };
+const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
 const LIGHT = { colorScheme: 'light' };
-/** The widths and colours under which the rules are checked. */
+const DARK = { colorScheme: 'dark' };
+/** The widths, colours and chosen themes under which the rules are checked. */
 const CHECKED = [
-  { name: 'light, 1280 pixels', width: 1280, media: LIGHT },
-  { name: 'dark, 1280 pixels', width: 1280, media: DARK },
-  { name: 'light with high contrast, 1280 pixels', width: 1280, media: { ...LIGHT, contrast: 'more' } },
-  { name: 'dark with high contrast, 1280 pixels', width: 1280, media: { ...DARK, contrast: 'more' } },
-  { name: 'dark, 390 pixels', width: 390, media: DARK },
-  { name: 'light, 390 pixels', width: 390, media: LIGHT },
+  { width: 1280, media: LIGHT },
+  { width: 1280, media: DARK },
+  { width: 1280, media: LIGHT, theme: 'contrast' },
+  { width: 1280, media: DARK, theme: 'contrast' },
+  { width: 390, media: DARK },
+  { width: 390, media: LIGHT },
 ];
+/** What pictures are kept of. */
+const PICTURED = [390, 1280, 1920].flatMap((width) => [LIGHT, DARK].map((media) => ({ width, media })));
 
-async function wear(page, { width, media }) {
-  await page.emulateMedia({ contrast: 'no-preference', ...media });
+const told = ({ width, media, theme }) => [media.colorScheme, theme, `${width} pixels`].filter(Boolean).join(', ');
+
+/** Looks at the open page in another way. The theme is shown as if it had been chosen in the menu. */
+async function wear(page, { width, media, theme }) {
+  await page.emulateMedia(media);
   await page.setViewportSize({ width, height: HEIGHTS[width] });
+  await page.evaluate((name) => {
+    if (name) document.documentElement.dataset.theme = name;
+    else delete document.documentElement.dataset.theme;
+  }, theme);
 }
 
 /** Fails when the page breaks a rule or is wider than its window in any look. */
 export async function assertGoodInEveryLook(page, what) {
   for (const look of CHECKED) {
     await wear(page, look);
-    await assertAccessible(page, `${what}: ${look.name}`);
+    await assertAccessible(page, `${what}: ${told(look)}`);
     const wider = await overflow(page);
-    if (wider > 0) throw new Error(`${what}: ${wider} pixels wider than the window: ${look.name}`);
+    if (wider > 0) throw new Error(`${what}: ${wider} pixels wider than the window: ${told(look)}`);
   }
 }
 
 /** Keeps pictures of the page for people to look at. */
 export async function keepPictures(page, name) {
   await mkdir(FOLDER, { recursive: true });
-  for (const [theme, media] of [['light', LIGHT], ['dark', DARK]]) {
-    for (const width of [390, 1280, 1920]) {
-      await wear(page, { width, media });
-      await page.screenshot({ path: join(FOLDER, `${name}-${width}-${theme}.png`) });
-    }
+  for (const look of PICTURED) {
+    await wear(page, look);
+    await page.screenshot({ path: join(FOLDER, `${name}-${look.width}-${look.media.colorScheme}.png`) });
   }
 }

@@ -5,12 +5,12 @@ const LIVELY = { project: 'demo', tool: 'look-up' };
 /** Where nothing is. */
 const BLANK = { project: 'blank' };
 
-/** A page that every project has. `reads` tells whether it asks the server for anything. */
-const inProject = (name, { query = '', reads = true } = {}) => ({
-  name,
+/** A page that every project has. `reads` tells whether it asks the server for anything, `hasEmpty` whether it can be empty. */
+const inProject = (name, { view = '', query = view && `?view=${view}`, reads = true, hasEmpty = true } = {}) => ({
+  name: view === '' ? name : `${name}-${view}`,
   path: ({ project }) => `/ui/projects/${project}/${name}${query}`,
   reads,
-  hasEmpty: true,
+  hasEmpty,
 });
 
 /** A page that is the same for all projects. */
@@ -33,11 +33,16 @@ export const PAGES = [
   inProject('tools'),
   ofTool(''),
   ofTool('definition'),
+  ofTool('uses'),
   ofTool('revisions'),
+  ofTool('clone'),
   inProject('upload', { reads: false }),
   inProject('groups'),
+  inProject('groups', { view: 'matrix' }),
   inProject('states'),
   inProject('permissions'),
+  inProject('permissions', { view: 'tool', query: '?view=tool&tool=look-up', hasEmpty: false }),
+  inProject('permissions', { view: 'person' }),
   inProject('keys'),
   inProject('simulator', { query: '?group=*' }),
   inProject('policy-tests'),
