@@ -126,6 +126,11 @@ function worst(frames) {
   return `slowest frame ${Math.round(frame.ms)}: ${scripts.join(', ')}; style and layout ${Math.round(frame.style)}`;
 }
 
+/** How far one scrolls at a stretch, in pixels, how fast in pixels a second, and from where: parts of the whole list. */
+const STRETCH = 16_000;
+const PACE = 8000;
+const PLACES = [0, 0.1, 0.5, 0.9, 0.2];
+
 async function measureScroll({ browser, server, session }) {
   const profile = await browser.newContext({ viewport: DESKTOP, baseURL: server.origin, storageState: session });
   profile.setDefaultTimeout(120_000);
@@ -133,31 +138,22 @@ async function measureScroll({ browser, server, session }) {
   await page.goto(PAGES.tools);
   await settled(page);
   await taken(page);
-  const wheel = await profile.newCDPSession(page);
-  await page.mouse.move(640, 500);
-  let tasks = [];
-  let frames = [];
-  const started = Date.now();
-  for (let rounds = 0; rounds < 400; rounds += 1) {
-    const distance = await page.evaluate(() => {
+  const hand = await profile.newCDPSession(page);
+  for (const place of PLACES) {
+    await page.evaluate((part) => {
       const room = document.scrollingElement;
-      return room.scrollHeight - room.clientHeight - room.scrollTop;
-    });
-    const more = page.getByRole('button', { name: /^Show more/ });
-    if (distance < 2 && (await more.count()) === 0) break;
-    if (distance < 2) {
-      await more.click();
-      await settled(page);
-    } else {
-      await wheel.send('Input.synthesizeScrollGesture', { x: 640, y: 500, yDistance: -Math.min(distance, 4000), speed: 8000 });
-    }
-    const found = await taken(page);
-    tasks.push(...found.tasks);
-    frames.push(...found.frames);
+      room.scrollTop = part * (room.scrollHeight - room.clientHeight);
+    }, place);
+    await page.waitForFunction(() => !document.querySelector('.long-waiting'));
+    const jump = await taken(page);
+    await hand.send('Input.synthesizeScrollGesture', { x: 640, y: 500, yDistance: -STRETCH, speed: PACE });
+    await page.waitForFunction(() => !document.querySelector('.long-waiting'));
+    const stretch = await taken(page);
+    const where = `at ${Math.round(place * 100)} % of the list`;
+    const count = ({ tasks }) => `${tasks.filter((task) => task.ms > AIMS.task).length} long tasks`;
+    tell(`longest task after a jump ${where}`, longest(jump.tasks), AIMS.task, 'ms', `${count(jump)}; ${worst(jump.frames)}`);
+    tell(`longest task while scrolling ${where}`, longest(stretch.tasks), AIMS.task, 'ms', `${count(stretch)}; ${worst(stretch.frames)}`);
   }
-  const rows = await page.locator('.tool-name').count();
-  const long = tasks.filter((task) => task.ms > AIMS.task);
-  tell('longest task while scrolling through the list', longest(tasks), AIMS.task, 'ms', `${long.length} long tasks in ${Date.now() - started} ms, ${rows} rows in the page at the end; ${worst(frames)}`);
   await profile.close();
 }
 

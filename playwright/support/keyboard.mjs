@@ -15,6 +15,29 @@ export async function tabTo(page, part, key = 'Tab') {
   assert.fail(`the focus does not come to ${part}`);
 }
 
+/** Walks through the whole page. Every stop must be seen, and none may hold the focus. */
+export async function walk(page) {
+  await page.evaluate(() => document.activeElement?.blur());
+  let stops = 0;
+  for (let before = null; stops < MOST; stops += 1) {
+    await page.keyboard.press('Tab');
+    await assertFocusSeen(page);
+    const now = await page.evaluateHandle(() => document.activeElement);
+    const { isEnd, isHeld, told } = await page.evaluate(
+      ([now, before]) => ({
+        isEnd: now === document.body || now.matches('.skip-link'),
+        isHeld: now === before,
+        told: now.outerHTML.slice(0, 160),
+      }),
+      [now, before],
+    );
+    assert.ok(!isHeld, `the focus stays on ${told}`);
+    if (isEnd && stops > 0) break;
+    before = now;
+  }
+  return stops;
+}
+
 /** Goes to a part and presses it. */
 export async function press(page, part) {
   await tabTo(page, part);
@@ -27,7 +50,7 @@ async function assertFocusSeen(page) {
     const element = document.activeElement;
     // Between the last stop and the first one the browser itself has the focus.
     if (!element || element === document.body) return null;
-    const { left, top, width, height } = element.getBoundingClientRect();
+    const { left, top, bottom, width, height } = element.getBoundingClientRect();
     const shown = getComputedStyle(element);
     const told = element.outerHTML.slice(0, 160);
     // What is drawn in place of a hidden control shows the focus for it.
@@ -37,7 +60,9 @@ async function assertFocusSeen(page) {
       return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
     });
     if (!hasRing && !(element instanceof SVGElement)) return `no mark of the focus on ${told}`;
-    const at = document.elementFromPoint(left + Math.min(width, 24) / 2, top + height / 2);
+    // What is taller than the window is looked for in the part that is in sight.
+    const middle = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
+    const at = document.elementFromPoint(left + Math.min(width, 24) / 2, middle);
     const isOnTop = at && (element.contains(at) || at.contains(element));
     return isOnTop ? null : `something lies over ${told}`;
   });

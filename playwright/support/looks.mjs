@@ -1,11 +1,8 @@
 // How people look at the dashboard: themes and widths. A page that is open changes its look without being loaded again.
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-
 import { assertAccessible } from './axe.mjs';
 import { overflow } from './browser.mjs';
+import { keepPicture } from './pictures.mjs';
 
-const FOLDER = process.env.TOOLGATE_SCREENSHOTS ?? resolve(import.meta.dirname, '../../target/screenshots');
 const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
 const LIGHT = { colorScheme: 'light' };
 const DARK = { colorScheme: 'dark' };
@@ -45,9 +42,8 @@ export async function assertGoodInEveryLook(page, what) {
 
 /** Keeps pictures of the page for people to look at. */
 export async function keepPictures(page, name) {
-  await mkdir(FOLDER, { recursive: true });
   for (const look of PICTURED) {
     await wear(page, look);
-    await page.screenshot({ path: join(FOLDER, `${name}-${look.width}-${look.media.colorScheme}.png`) });
+    await keepPicture(page, `${name}-${look.width}-${look.media.colorScheme}`);
   }
 }

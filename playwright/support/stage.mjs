@@ -2,6 +2,7 @@
 import { after, before, test } from 'node:test';
 
 import { launch, signedIn, visit } from './browser.mjs';
+import { picturedOnFailure } from './pictures.mjs';
 import { startLively } from './seed.mjs';
 
 /**
@@ -24,7 +25,9 @@ export function setStage(start = startLively) {
     const run = rest.pop();
     const [options = {}] = rest;
     test(name, () =>
-      visit(stage.browser, stage.server.origin, { storageState: stage.session, ...options }, run),
+      visit(stage.browser, stage.server.origin, { storageState: stage.session, ...options }, (page, profile) =>
+        picturedOnFailure(page, name, () => run(page, profile)),
+      ),
     );
   }
   return stage;

@@ -5,7 +5,8 @@ import { Palette } from '../pages/palette.mjs';
 import { SignInPage } from '../pages/sign-in.mjs';
 import { UploadPage } from '../pages/upload.mjs';
 import { settled, visit } from '../support/browser.mjs';
-import { press, tabTo } from '../support/keyboard.mjs';
+import { press, tabTo, walk } from '../support/keyboard.mjs';
+import { PAGES, lively } from '../support/pages.mjs';
 import { ADMIN } from '../support/server.mjs';
 import { setStage } from '../support/stage.mjs';
 
@@ -102,4 +103,18 @@ stage.story('closing a dialog gives the focus back', async (page) => {
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'New key' }).waitFor({ state: 'hidden' });
   assert.equal(await button.evaluate((one) => one === document.activeElement), true);
+});
+
+stage.story('on every page one sees where the focus is, and gets on', async (page) => {
+  const faults = [];
+  for (const it of PAGES) {
+    await page.goto(lively(it));
+    await settled(page);
+    try {
+      assert.ok((await walk(page)) > 10, 'there are more stops than that');
+    } catch (error) {
+      faults.push(`${it.name}: ${error.message}`);
+    }
+  }
+  assert.deepEqual(faults, []);
 });

@@ -8,6 +8,7 @@ import { holdAll, refuseAll } from '../support/answers.mjs';
 import { Visitor, launch, settled, signedIn } from '../support/browser.mjs';
 import { assertGoodInEveryLook, keepPictures } from '../support/looks.mjs';
 import { OPENED, PAGES, blank, lively, pageNamed } from '../support/pages.mjs';
+import { picturedOnFailure } from '../support/pictures.mjs';
 import { startLively } from '../support/seed.mjs';
 import { ADMIN } from '../support/server.mjs';
 
@@ -29,7 +30,7 @@ after(async () => {
 const story = (name, run) =>
   test(name, async () => {
     try {
-      await run(visitor.page);
+      await picturedOnFailure(visitor.page, name, () => run(visitor.page));
       visitor.assertClean();
     } finally {
       await visitor.page.unrouteAll({ behavior: 'ignoreErrors' });
