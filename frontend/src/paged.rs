@@ -165,7 +165,9 @@ impl Paged {
                         self.items.set(items);
                     }
                     let read = self.items.with_untracked(Vec::len);
-                    let total = page["total"].as_u64().and_then(|total| usize::try_from(total).ok());
+                    let total = page["total"]
+                        .as_u64()
+                        .and_then(|total| usize::try_from(total).ok());
                     self.total.set(total.unwrap_or(read));
                     self.shown.set(address);
                     self.status.set(Status::Ready);

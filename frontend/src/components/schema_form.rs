@@ -60,7 +60,7 @@ impl Entry {
                 let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
                 names.join(", ")
             }
-            (Self::Json, value) => serde_json::to_string_pretty(value).unwrap_or_default(),
+            (Self::Json, value) => format!("{value:#}"),
             (_, value) => value.to_string(),
         }
     }
@@ -446,7 +446,9 @@ fn fits(value: &Value, part: &Value) -> bool {
         "object" => {
             let named = part["properties"].as_object();
             value.is_object()
-                && part["required"].as_array().is_none_or(|names| names.iter().all(has))
+                && part["required"]
+                    .as_array()
+                    .is_none_or(|names| names.iter().all(has))
                 && named.into_iter().flatten().all(|(name, part)| {
                     let given = value.get(name);
                     given.is_none_or(|given| choices(part).is_none_or(|all| all.contains(given)))
@@ -567,13 +569,17 @@ mod tests {
             choices(&json!({"oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]})),
             Some(vec![json!("a"), json!("b")])
         );
-        assert_eq!(choices(&json!({"anyOf": [{"const": "a"}, {"type": "null"}]})), None);
+        assert_eq!(
+            choices(&json!({"anyOf": [{"const": "a"}, {"type": "null"}]})),
+            None
+        );
         assert_eq!(choices(&json!({"type": "string"})), None);
     }
 
     #[test]
     fn the_variant_of_a_value_is_found() {
-        let circle = json!({"type": "object", "properties": {"kind": {"const": "circle"}}, "required": ["kind"]});
+        let circle =
+            json!({"type": "object", "properties": {"kind": {"const": "circle"}}, "required": ["kind"]});
         let square = json!({"type": "object", "properties": {"kind": {"enum": ["square"]}, "side": {}}});
         for (value, schema, expected) in [
             (json!({"kind": "circle"}), &circle, true),
@@ -600,7 +606,9 @@ mod tests {
 
     #[test]
     fn secrets_are_found_at_any_depth() {
-        assert!(has_secret(&json!({"properties": {"a": {"items": {"format": "password"}}}})));
+        assert!(has_secret(
+            &json!({"properties": {"a": {"items": {"format": "password"}}}})
+        ));
         assert!(has_secret(&json!({"$defs": {"a": {"writeOnly": true}}})));
         assert!(!has_secret(&json!({"properties": {"a": {"format": "uri"}}})));
     }

@@ -53,7 +53,12 @@ impl Toasts {
     }
 
     /// Says that something was done, with a button while the message stays.
-    pub(crate) fn offer(self, text: impl Into<String>, verb: &'static str, press: impl Fn() + Send + Sync + 'static) {
+    pub(crate) fn offer(
+        self,
+        text: impl Into<String>,
+        verb: &'static str,
+        press: impl Fn() + Send + Sync + 'static,
+    ) {
         self.show(text.into(), false, Some((verb, Arc::new(press))));
     }
 

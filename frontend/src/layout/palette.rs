@@ -29,7 +29,13 @@ const SOURCES: [(&str, &str, Section, &str, &str); 5] = [
     ("tools", "Tool", Section::Tools, "", "12"),
     ("groups", "Group", Section::Groups, "group", "6"),
     ("states", "State", Section::States, "at", "6"),
-    ("permissions", "Person or key", Section::Permissions, "principal", "200"),
+    (
+        "permissions",
+        "Person or key",
+        Section::Permissions,
+        "principal",
+        "200",
+    ),
     ("audit", RECORD, Section::Records, "record", "4"),
 ];
 /// Records are found by all that they hold, not only by what is shown of them.
@@ -142,12 +148,10 @@ pub(super) fn Palette(
                 .collect()
         });
         found.with(|found| {
-            entries.extend(
-                found.iter().filter_map(|entry| {
-                    let rank = rank(&entry.text, &wanted).or((entry.kind == RECORD).then_some(LAST))?;
-                    Some((rank, entry.clone()))
-                }),
-            );
+            entries.extend(found.iter().filter_map(|entry| {
+                let rank = rank(&entry.text, &wanted).or((entry.kind == RECORD).then_some(LAST))?;
+                Some((rank, entry.clone()))
+            }));
         });
         entries.sort_by_key(|(rank, _)| *rank);
         entries

@@ -32,7 +32,10 @@ pub(crate) fn OverviewPage() -> impl IntoView {
     let usage = Loaded::new(move || {
         let hours = if span.get() == "week" { 168 } else { 24 };
         if may_read.get() {
-            format!("{}?hours={hours}&limit=10", in_project(&project.get(), &["usage"]))
+            format!(
+                "{}?hours={hours}&limit=10",
+                in_project(&project.get(), &["usage"])
+            )
         } else {
             String::new()
         }
@@ -135,7 +138,6 @@ fn most(title: &'static str, items: Vec<UsageItem>) -> AnyView {
     }
     .into_any()
 }
-
 
 /// Tools that fail, then those that take long.
 fn slow_and_failing(project: &str, tools: &[UsageItem]) -> Option<AnyView> {

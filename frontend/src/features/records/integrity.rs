@@ -32,6 +32,8 @@ fn told(integrity: AuditIntegrity) -> AnyView {
             </span>
         }
     });
-    let checked = integrity.checked_at.map(|at| view! { <span class="muted">{integrity.entries} " entries, checked " <TimeAgo at /></span> });
+    let checked = integrity.checked_at.map(
+        |at| view! { <span class="muted">{integrity.entries} " entries, checked " <TimeAgo at /></span> },
+    );
     view! { <p class="row">{view! { <Badge tone text /> }} {fault} {checked}</p> }.into_any()
 }

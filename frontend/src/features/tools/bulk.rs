@@ -1,13 +1,13 @@
 //! Changing many tools at once: what is selected, what would happen, and the way back.
 
 use leptos::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::change::{address, offer_undo};
 use super::filters::ToolFilter;
 use super::selection::Selection;
 use crate::action::Action;
-use crate::api::{Ask, Body, parse};
+use crate::api::{Ask, Body, object, parse};
 use crate::components::{Badge, Dialog, Diff, EditorHandle, Field, Placement, TextInput, Toasts, Tone};
 use crate::paged::Paged;
 use crate::reactive::{When, effect, part, text};
@@ -34,13 +34,28 @@ const DEEDS: [Deed; 8] = [
     deed("Add groups", "add_groups", "Groups to add", true),
     deed("Remove groups", "remove_groups", "Groups to remove", true),
     deed("Open in states", "add_states", "States to open them in", true),
-    deed("Close in states", "remove_states", "States to close them in", true),
-    deed("Set state after success", "set_state", "State after a success; empty for none", true),
+    deed(
+        "Close in states",
+        "remove_states",
+        "States to close them in",
+        true,
+    ),
+    deed(
+        "Set state after success",
+        "set_state",
+        "State after a success; empty for none",
+        true,
+    ),
     deed("Delete", "delete", "", true),
 ];
 
 const fn deed(verb: &'static str, key: &'static str, asks: &'static str, value: bool) -> Deed {
-    Deed { verb, key, asks, value }
+    Deed {
+        verb,
+        key,
+        asks,
+        value,
+    }
 }
 
 impl Deed {
@@ -55,7 +70,7 @@ impl Deed {
                 .filter(|name| !name.is_empty())
                 .collect(),
         };
-        Value::Object(Map::from_iter([(self.key.to_owned(), value)]))
+        object(vec![(self.key, value)])
     }
 
     fn is_delete(&self) -> bool {
@@ -93,10 +108,10 @@ pub(super) fn Bulk(
     });
     let body = move || {
         let deed = untrack(now);
-        let mut body = json!({
-            "select": selection.to_json(filter),
-            "change": deed.change(&typed.get_untracked()),
-        });
+        let mut body = object(vec![
+            ("select", selection.to_json(filter)),
+            ("change", deed.change(&typed.get_untracked())),
+        ]);
         let note = note.get_untracked();
         if !note.trim().is_empty() {
             body["note"] = note.trim().into();
@@ -243,13 +258,13 @@ fn told(count: usize) -> String {
 }
 
 /// How many tools an answer says are affected.
-fn affected(answer: &Value) -> usize {
+pub(crate) fn affected(answer: &Value) -> usize {
     let items = answer["items"].as_array().into_iter().flatten();
     items.filter(|item| item["outcome"] != "unchanged").count()
 }
 
 /// What would happen: numbers, policy tests, and the first differences.
-fn outlook(plan: &Value) -> AnyView {
+pub(crate) fn outlook(plan: &Value) -> AnyView {
     let count = affected(plan);
     let same = plan["items"].as_array().map_or(0, Vec::len) - count;
     let tests = plan.get("policy_tests").map(tests_badge);
@@ -318,13 +333,17 @@ mod tests {
         assert_eq!(change("Disable", ""), json!({"enabled": false}));
         assert_eq!(change("Delete", ""), json!({"delete": true}));
         assert_eq!(change("Add groups", " a, b,"), json!({"add_groups": ["a", "b"]}));
-        assert_eq!(change("Set state after success", " done "), json!({"set_state": "done"}));
+        assert_eq!(
+            change("Set state after success", " done "),
+            json!({"set_state": "done"})
+        );
         assert_eq!(change("Set state after success", " "), json!({"set_state": null}));
     }
 
     #[test]
     fn what_stays_is_not_counted() {
-        let answer = json!({"items": [{"outcome": "changed"}, {"outcome": "unchanged"}, {"outcome": "deleted"}]});
+        let answer =
+            json!({"items": [{"outcome": "changed"}, {"outcome": "unchanged"}, {"outcome": "deleted"}]});
         assert_eq!(affected(&answer), 2);
         assert_eq!(affected(&json!(null)), 0);
         assert_eq!(told(1), "1 tool");

@@ -1,11 +1,11 @@
 //! Trying a tool: a form made from its schema, the answer, and the same call as a program.
 
 use leptos::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toolgate_api::tools::Tool;
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, parse, with_query};
+use crate::api::{Ask, Body, in_project, object, parse, with_query};
 use crate::browser::{recall, remember};
 use crate::components::{Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block};
 use crate::reactive::{When, part, text};
@@ -23,7 +23,7 @@ pub(super) fn CallForm(
 ) -> impl IntoView {
     let session = Session::get();
     let kept_under = {
-        let who = session.me().map(|me| me.id).unwrap_or_default();
+        let who = untrack(|| session.me()).map(|me| me.id).unwrap_or_default();
         StoredValue::new(format!("input {who} {}/{}", project.get_untracked(), tool.name))
     };
     // A form with a secret in it is not remembered.
@@ -33,14 +33,18 @@ pub(super) fn CallForm(
     let arguments = Some(&last["arguments"]).filter(|arguments| arguments.is_object());
     let arguments = arguments.cloned().unwrap_or_else(|| Value::Object(Map::new()));
     let form = SchemaForm::new(tool.parameters, arguments, "arg");
-    let word = |key: &str, otherwise: String| RwSignal::new(last[key].as_str().map_or(otherwise, str::to_owned));
+    let word =
+        |key: &str, otherwise: String| RwSignal::new(last[key].as_str().map_or(otherwise, str::to_owned));
     let group = word("group", tool.group.join(", "));
     let state = word("state", String::new());
     let action = Action::new();
     let answer = RwSignal::new(None::<Value>);
     let name = StoredValue::new(tool.name);
     let request = move || {
-        let mut request = json!({"tool": name.get_value(), "arguments": form.value.get()});
+        let mut request = object(vec![
+            ("tool", name.get_value().into()),
+            ("arguments", form.value.get()),
+        ]);
         if let Some(group) = names(&group.get()) {
             request["group"] = group;
         }
@@ -53,29 +57,42 @@ pub(super) fn CallForm(
         let path = in_project(&project.get_untracked(), &["calls"]);
         answer.set(None);
         if is_kept {
-            let input = json!({
-                "arguments": form.value.get_untracked(),
-                "group": group.get_untracked(),
-                "state": state.get_untracked(),
-            });
+            let input = object(vec![
+                ("arguments", form.value.get_untracked()),
+                ("group", group.get_untracked().into()),
+                ("state", state.get_untracked().into()),
+            ]);
             kept_under.with_value(|key| remember(key, Some(&input.to_string())));
         }
         let ask = Ask::post(path, Body::Json(untrack(request).to_string()));
         action.send(ask, move |response| answer.set(parse(&response.text).ok()));
     };
     let why = move || {
-        let query = [("tool", name.get_value()), ("group", group.get()), ("state", state.get())];
+        let query = [
+            ("tool", name.get_value()),
+            ("group", group.get()),
+            ("state", state.get()),
+        ];
         let path = Page::In(project.get(), Section::Simulator).path();
-        with_query(path, &query.each_ref().map(|(name, value)| (*name, value.as_str())))
+        with_query(
+            path,
+            &query.each_ref().map(|(name, value)| (*name, value.as_str())),
+        )
     };
-    let body = move || serde_json::to_string_pretty(&request()).unwrap_or_default();
+    let body = move || format!("{:#}", request());
     let programs = move || {
-        let arguments = move || name.with_value(|name| snippets::mcp_call(name, &form.value.get()));
+        let arguments = move || name.with_value(|name| snippets::mcp_call(name, form.value.get()));
         [
             ("curl", text(move || snippets::call(&project.get(), &body()))),
             ("MCP message", text(arguments)),
-            ("TypeScript", text(move || snippets::typescript_call(&project.get(), &body()))),
-            ("Python", text(move || snippets::python_call(&project.get(), &body()))),
+            (
+                "TypeScript",
+                text(move || snippets::typescript_call(&project.get(), &body())),
+            ),
+            (
+                "Python",
+                text(move || snippets::python_call(&project.get(), &body())),
+            ),
         ]
         .into_iter()
         .map(|(caption, text)| view! { <CodeBlock caption text /> })
@@ -142,8 +159,13 @@ fn names(text: &str) -> Option<Value> {
 fn outcome(answer: &Value, project: &str, may_audit: bool) -> AnyView {
     let word = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     let status = word("status");
-    let tone = if status == "succeeded" { Tone::Good } else { Tone::Bad };
-    let [before, after] = ["before", "after"].map(|key| answer["state"][key].as_str().unwrap_or_default().to_owned());
+    let tone = if status == "succeeded" {
+        Tone::Good
+    } else {
+        Tone::Bad
+    };
+    let [before, after] =
+        ["before", "after"].map(|key| answer["state"][key].as_str().unwrap_or_default().to_owned());
     let state = if before == after {
         format!("in state {before}")
     } else {
@@ -164,7 +186,10 @@ fn outcome(answer: &Value, project: &str, may_audit: bool) -> AnyView {
     let result = answer.get("result").map(|result| json_block("Result", result));
     let id = word("call_id");
     let record = if may_audit {
-        let href = with_query(Page::In(project.to_owned(), Section::Records).path(), &[("record", &id)]);
+        let href = with_query(
+            Page::In(project.to_owned(), Section::Records).path(),
+            &[("record", &id)],
+        );
         view! { <a href=href>"Record " <code>{id}</code></a> }.into_any()
     } else {
         view! { <span class="muted">"Record " <code>{id}</code></span> }.into_any()

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::api::parse;
+use crate::api::{object, parse};
 use crate::components::{Icon, SchemaForm, Symbol};
 use crate::reactive::part;
 
@@ -19,7 +19,8 @@ const FIELDS: &str = r#"{"properties": {
 }}"#;
 
 /// The field of a definition that is not stored yet.
-const NAME: &str = r#"{"type": "string", "description": "What callers call it; it cannot be changed later."}"#;
+const NAME: &str =
+    r#"{"type": "string", "description": "What callers call it; it cannot be changed later."}"#;
 
 const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "object"];
 
@@ -62,14 +63,16 @@ fn write(definition: &mut Value, all: Vec<Parameter>) {
         return;
     }
     if !definition["parameters"].is_object() {
-        definition["parameters"] = Value::Object(Map::from_iter([("type".to_owned(), "object".into())]));
+        definition["parameters"] = object(vec![("type", "object".into())]);
     }
     let required: Value = all
         .iter()
         .filter(|parameter| parameter.required)
         .map(|parameter| parameter.name.clone())
         .collect();
-    let properties = all.into_iter().map(|parameter| (parameter.name, parameter.schema));
+    let properties = all
+        .into_iter()
+        .map(|parameter| (parameter.name, parameter.schema));
     definition["parameters"]["properties"] = Value::Object(properties.collect());
     definition["parameters"]["required"] = required;
 }
@@ -189,7 +192,7 @@ pub(super) fn Parameters(
             let name = (1..)
                 .map(|number| format!("parameter{number}"))
                 .find(|name| all.iter().all(|other| other.name != *name));
-            let schema = Value::Object(Map::from_iter([("type".to_owned(), "string".into())]));
+            let schema = object(vec![("type", "string".into())]);
             all.push(Parameter {
                 name: name.unwrap_or_default(),
                 schema,

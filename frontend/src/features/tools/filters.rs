@@ -47,8 +47,10 @@ impl ToolFilter {
     /// The address of the project's tools under these filters, reactively.
     pub(super) fn address(self, project: &str, more: &[(&str, &str)]) -> String {
         let values = self.params.map(UrlParam::get);
-        let mut query: Vec<(&str, &str)> =
-            NAMES.into_iter().zip(values.iter().map(|value| value.trim())).collect();
+        let mut query: Vec<(&str, &str)> = NAMES
+            .into_iter()
+            .zip(values.iter().map(|value| value.trim()))
+            .collect();
         query.extend_from_slice(more);
         with_query(in_project(project, &["tools"]), &query)
     }

@@ -140,10 +140,7 @@ mod tests {
 
     #[test]
     fn changes_are_shown_with_what_is_around_them() {
-        assert_eq!(
-            diff(BASE, "a\nb\nc\nD\ne\nf\n"),
-            " a\n b\n c\n-d\n+D\n e\n f\n"
-        );
+        assert_eq!(diff(BASE, "a\nb\nc\nD\ne\nf\n"), " a\n b\n c\n-d\n+D\n e\n f\n");
         assert_eq!(diff("", "x\n"), "+x\n");
         assert_eq!(diff("x\n", ""), "-x\n");
     }
@@ -168,7 +165,11 @@ mod tests {
             ("x\n", BASE, "x\n"),
             ("same\n", "same\n", "same\n"),
         ] {
-            assert_eq!(merge(BASE, mine, theirs).as_deref(), Some(joined), "{mine:?} {theirs:?}");
+            assert_eq!(
+                merge(BASE, mine, theirs).as_deref(),
+                Some(joined),
+                "{mine:?} {theirs:?}"
+            );
         }
     }
 

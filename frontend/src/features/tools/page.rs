@@ -37,7 +37,12 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     let all = text_memo(move || in_project(&project.get(), &["tools"]));
     let matching = text_memo(move || filter.address(&project.get(), &[]));
     let list = Paged::sized(
-        move || with_query(matching.get(), &[("view", "summary"), ("sort", &filter.sort.get())]),
+        move || {
+            with_query(
+                matching.get(),
+                &[("view", "summary"), ("sort", &filter.sort.get())],
+            )
+        },
         PAGE,
     );
     Toasts::get().on_undo(move || list.reload());
@@ -117,14 +122,17 @@ pub(crate) fn ToolsPage() -> impl IntoView {
             .target()
             .and_then(|target| target.dyn_into::<web_sys::Element>().ok())
             .and_then(|element| element.get_attribute("data-row"));
-        if event.key() == "x" && !event.ctrl_key() && !event.meta_key() && may_edit.get_untracked()
+        if event.key() == "x"
+            && !event.ctrl_key()
+            && !event.meta_key()
+            && may_edit.get_untracked()
             && let Some(name) = name
         {
             selection.toggle(&name);
         }
     };
     view! {
-        <SectionHead section=Section::Tools text="What agents may call, as far as their groups and the workflow state permit.">
+        <SectionHead section=Section::Tools text="What agents may call, as far as groups and state permit.">
             <p class="count" role="status">
                 {count}
             </p>

@@ -158,8 +158,12 @@ fn row(
         .into_any()
     };
     let between = move |from: i64, to: i64| compare.run((from.to_string(), to.to_string()));
-    let step = (number > 1)
-        .then(|| button("What changed", Callback::new(move |()| between(number - 1, number))));
+    let step = (number > 1).then(|| {
+        button(
+            "What changed",
+            Callback::new(move |()| between(number - 1, number)),
+        )
+    });
     let others = move || {
         (newest.get() != number).then(|| {
             let restore = (may_edit && !revision.deleted)

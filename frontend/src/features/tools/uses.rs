@@ -1,10 +1,12 @@
 //! What a tool has to do with: who reaches it, what mentions it, and how often it is called.
 
+use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 use serde_json::Value;
+use toolgate_api::json::from_value;
 
 use crate::api::{in_project, parse, with_query};
-use crate::components::{fact, facts};
+use crate::components::{TimeAgo, fact, facts};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, Section};
@@ -57,9 +59,18 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
         .flatten()
         .map(|person| {
             let text = |key: &str| person[key].as_str().unwrap_or_default().to_owned();
-            let via: Vec<&str> = person["via"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-            let until = person["expires_at"].as_str().map(|at| format!(", until {at}"));
-            let link = links.to(Section::Permissions, &[("principal", &text("principal"))], text("name"));
+            let via: Vec<&str> = person["via"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str)
+                .collect();
+            let until = time(&person["expires_at"]).map(|at| view! { ", ends " <TimeAgo at /> });
+            let link = links.to(
+                Section::Permissions,
+                &[("principal", &text("principal"))],
+                text("name"),
+            );
             view! {
                 {link}
                 <span class="muted">
@@ -77,22 +88,38 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
         })
         .collect();
     let named = |key: &str, section: Section| {
-        strings(key).into_iter().map(|name| links.to(section, &[], name)).collect::<Vec<_>>()
+        strings(key)
+            .into_iter()
+            .map(|name| links.to(section, &[], name))
+            .collect::<Vec<_>>()
     };
     let number = |key: &str| uses[key].as_i64().unwrap_or_default();
     let calls = |outcome: &str, count: i64| {
-        links.to(Section::Records, &[("tool", tool), ("outcome", outcome)], count.to_string())
+        links.to(
+            Section::Records,
+            &[("tool", tool), ("outcome", outcome)],
+            count.to_string(),
+        )
     };
     let (all, failed, denied) = (number("calls_24h"), number("failures_24h"), number("denials_24h"));
-    let service = uses["service"].as_str().map(|name| view! { <code>{name.to_owned()}</code> });
+    let service = uses["service"]
+        .as_str()
+        .map(|name| view! { <code>{name.to_owned()}</code> });
     let sessions = links.to(Section::Sessions, &[], number("open_sessions").to_string());
     let figures = facts(vec![
         fact("Calls in 24 hours", calls("", all)),
         fact("Of these failed", calls("failed", failed)),
         fact("Refused in 24 hours", calls("denied", denied)),
-        fact("Last asked for", uses["last_at"].as_str().unwrap_or("never").to_owned()),
+        fact(
+            "Last asked for",
+            time(&uses["last_at"])
+                .map_or_else(|| "never".into_any(), |at| view! { <TimeAgo at /> }.into_any()),
+        ),
         fact("Sessions in a state it is open in", sessions),
-        fact("Service", service.map_or_else(|| "none".into_any(), IntoAny::into_any)),
+        fact(
+            "Service",
+            service.map_or_else(|| "none".into_any(), IntoAny::into_any),
+        ),
     ]);
     view! {
         <div class="columns">
@@ -107,6 +134,10 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+fn time(value: &Value) -> Option<DateTime<Utc>> {
+    from_value(value).ok()
 }
 
 fn list(title: &'static str, items: Vec<AnyView>, none: &'static str) -> AnyView {
