@@ -19,8 +19,8 @@ use toolgate_core::snapshot::LabelInput;
 
 use crate::labels::LabelChange;
 
-pub use self::alerts::{AlertFilter, DueAlert, NO_PROJECT, NewAlert};
-pub use self::usage::{GroupUseRow, UsageDelta, UsageKind, UsageTotal};
+pub use self::alerts::{AlertDeliveries, AlertFilter, DueAlert, NO_PROJECT, NewAlert};
+pub use self::usage::{GroupUseRow, Took, UsageDelta, UsageKind, UsageTotal};
 
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq)]
