@@ -13,7 +13,7 @@ use crate::config::ExecutorConfig;
 use crate::egress::Resolve;
 use crate::egress::connector::SystemResolver;
 use crate::failure::Failure;
-use crate::guard::{Outcome, Refused, Slot, Slots};
+use crate::guard::{Outcome, Refused, Slot, Slots, UpstreamReport, Upstreams};
 use crate::http::message;
 use crate::http::send::Sender;
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
@@ -29,6 +29,7 @@ pub struct Executors {
     config: ExecutorConfig,
     sender: Sender,
     slots: Slots,
+    upstreams: Upstreams,
     running: Semaphore,
     streams: Arc<Semaphore>,
 }
@@ -62,6 +63,7 @@ impl Executors {
         Self {
             sender,
             slots: Slots::new(config.max_concurrent_per_tool),
+            upstreams: Upstreams::new(Instant::now()),
             running: Semaphore::new(config.max_concurrent),
             streams: Arc::new(Semaphore::new(config.max_streams)),
             config,
@@ -141,6 +143,12 @@ impl Executors {
         reports
     }
 
+    /// How the hosts that tools went to have answered lately, by project and host.
+    #[must_use]
+    pub fn upstreams(&self) -> Vec<UpstreamReport> {
+        self.upstreams.reports(Instant::now())
+    }
+
     async fn run(
         &self,
         slot: &Slot,
@@ -154,6 +162,7 @@ impl Executors {
             envs: &*self.config.envs,
             secrets: invocation.secrets.as_deref(),
         };
+        let project = invocation.project.clone();
         let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
         plan.hand_on(invocation.trace);
         let pass = slot.breaker.admit(start).map_err(|Refused { retry_after_s }| {
@@ -172,7 +181,11 @@ impl Executors {
             Err(_) => Err(Failure::timeout(prepared.timeout)),
         };
         if let Some(seen) = seen(&outcome) {
-            pass.end(seen, Instant::now());
+            let now = Instant::now();
+            pass.end(seen, now);
+            let label = template.label();
+            let host = label.split_once('/').map_or(label, |(host, _)| host);
+            self.upstreams.saw(&project, host, seen, now);
         }
         outcome
     }
