@@ -12,9 +12,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, audit, auth, calls, explain, groups, health, keys, limits, permissions,
-    policy_tests, projects, recommendations, secrets, sessions, settings, states, tools, tools_edit,
-    tools_revisions, usage, users,
+    agent_requests, alerts, audit, auth, calls, definitions, explain, groups, health, keys, limits,
+    permissions, policy_tests, projects, recommendations, secrets, sessions, settings, states, status,
+    tool_changes, tools, tools_edit, tools_revisions, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -57,6 +57,9 @@ pub fn routes() -> OpenApiRouter<AppState> {
             permissions::delete_permission
         ))
         .routes(routes!(tools::list_tools, tools_edit::upload_tools))
+        .routes(routes!(tools::get_tool_uses))
+        .routes(routes!(tool_changes::change_tools))
+        .routes(routes!(definitions::check_definitions))
         .routes(routes!(
             tools::get_tool,
             tools_edit::replace_tool,
@@ -103,6 +106,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(audit::list_audit_records))
         .routes(routes!(audit::export_audit_records))
         .routes(routes!(audit::stream_audit_records))
+        .routes(routes!(audit::get_audit_integrity))
         .routes(routes!(audit::get_audit_record))
         .routes(routes!(usage::get_usage))
         .routes(routes!(alerts::list_alerts))
@@ -112,6 +116,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(health::get_health))
         .routes(routes!(health::get_readiness))
         .routes(routes!(health::get_metrics))
+        .routes(routes!(status::get_status))
 }
 
 /// The whole application.

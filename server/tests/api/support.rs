@@ -23,7 +23,7 @@ pub(crate) struct TestApp {
     pub(crate) app: AppState,
     router: Router,
     started: Started,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// What came back.
@@ -110,7 +110,7 @@ impl TestApp {
             router: toolgate::router::router(Arc::clone(&app)),
             app,
             started,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -122,10 +122,23 @@ impl TestApp {
             app,
             router,
             started,
-            _folder: folder,
+            folder,
         } = self;
         drop((app, router, started));
         Self::in_folder(folder, settings).await
+    }
+
+    /// Changes the database past the server.
+    pub(crate) async fn side(&self, sql: &str) {
+        use sqlx::Connection;
+        let path = self.folder.path().join("toolgate.db");
+        let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite:{}", path.display()))
+            .await
+            .expect("a side connection");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()))
+            .execute(&mut connection)
+            .await
+            .expect("changed");
     }
 
     /// The router, to be served over a socket.
