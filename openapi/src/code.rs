@@ -75,6 +75,8 @@ codes! {
     RequestTimeout = "request_timeout", 408, true, "The request did not arrive in time";
     /// The thing to create exists already.
     Conflict = "conflict", 409, false, "Already exists";
+    /// The selection holds another number of tools than the caller expects.
+    SelectionChanged = "selection_changed", 409, false, "The selection is another one";
     /// Something still refers to the thing to remove.
     InUse = "in_use", 409, false, "Still in use";
     /// The change would break an expectation that the project has stored as a policy test.

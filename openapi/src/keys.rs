@@ -78,7 +78,8 @@ pub struct Key {
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<DateTime<Utc>>,
-    /// When it was last used to ask for something; absent when never.
+    /// When it was last used to ask what is available, to call a tool or to ask an agent, allowed or not; absent when never.
+    /// What another server has seen is known within a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<DateTime<Utc>>,
 }

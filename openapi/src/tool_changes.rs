@@ -1,6 +1,6 @@
 //! Changing many tools at once, and taking such a change back.
 
-use serde::de::{Deserializer, Error};
+use serde::de::{DeserializeOwned, Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,6 +40,7 @@ pub struct ToolChanges {
     /// Which tools.
     pub select: ToolSelection,
     /// What becomes of each.
+    #[serde(deserialize_with = "object")]
     pub change: ToolChange,
     /// Why; kept with the revisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -50,7 +51,7 @@ pub struct ToolChanges {
     pub note: Option<String>,
     /// How many tools the selection is known to be; with another number nothing is changed (409).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "utoipa", schema(example = 1, minimum = 0, maximum = 10000))]
+    #[cfg_attr(feature = "utoipa", schema(example = 1, minimum = 0, maximum = 5000))]
     pub expect_count: Option<u32>,
 }
 
@@ -62,6 +63,7 @@ pub enum ToolSelection {
     /// These, each of which must exist.
     Names(Vec<String>),
     /// All that match, by the rules of the list of tools; `{}` selects every tool.
+    #[serde(deserialize_with = "object")]
     Filter(ToolFilter),
 }
 
@@ -127,6 +129,27 @@ pub struct ToolChange {
     pub delete: bool,
 }
 
+/// Reads an object as such: the derive would take a list of its members too.
+fn object<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<T, D::Error> {
+    members(Value::deserialize(deserializer)?)
+}
+
+/// The same for a list of objects.
+fn objects<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Vec<T>, D::Error> {
+    Vec::<Value>::deserialize(deserializer)?
+        .into_iter()
+        .map(members)
+        .collect()
+}
+
+fn members<T: DeserializeOwned, E: Error>(value: Value) -> Result<T, E> {
+    if value.is_object() {
+        T::deserialize(value).map_err(E::custom)
+    } else {
+        Err(E::custom("expected an object"))
+    }
+}
+
 /// Keeps "null" and "absent" apart.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::<String>::deserialize(deserializer).map(Some)
@@ -138,6 +161,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Str
 #[serde(deny_unknown_fields)]
 pub struct ToolUndoRequest {
     /// What to restore.
+    #[serde(deserialize_with = "object")]
     pub undo: ToolUndo,
 }
 
@@ -147,7 +171,8 @@ pub struct ToolUndoRequest {
 #[serde(deny_unknown_fields)]
 pub struct ToolUndo {
     /// Each tool once.
-    #[cfg_attr(feature = "utoipa", schema(min_items = 1, max_items = 10000))]
+    #[serde(deserialize_with = "objects")]
+    #[cfg_attr(feature = "utoipa", schema(min_items = 1, max_items = 5000))]
     pub tools: Vec<UndoneTool>,
 }
 
@@ -159,7 +184,12 @@ pub struct UndoneTool {
     /// The tool.
     #[cfg_attr(
         feature = "utoipa",
-        schema(example = "web-search", min_length = 1, max_length = 128)
+        schema(
+            example = "web-search",
+            min_length = 1,
+            max_length = 128,
+            pattern = "^[A-Za-z0-9._-]+$"
+        )
     )]
     pub name: String,
     /// The revision to restore. One that deleted the tool deletes it again.
@@ -212,7 +242,7 @@ pub struct ToolChangeResult {
     /// True when nothing was changed because only a verdict was asked for.
     pub dry_run: bool,
     /// One entry per selected tool, by name.
-    #[cfg_attr(feature = "utoipa", schema(max_items = 10000))]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 5000))]
     pub items: Vec<ToolChangeItem>,
     /// How many tools were selected.
     #[cfg_attr(feature = "utoipa", schema(example = 1, minimum = 0))]

@@ -35,9 +35,10 @@ pub struct ToolPrincipal {
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolUses {
-    /// Who may ask for one of its groups.
+    /// Who may ask for one of its groups; only for roles that see who holds what.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
-    pub principals: Vec<ToolPrincipal>,
+    pub principals: Option<Vec<ToolPrincipal>>,
     /// The policy tests about it.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["agents-can-search"]), max_items = 1000))]
     pub policy_tests: Vec<String>,

@@ -12,9 +12,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, audit, auth, calls, explain, groups, health, keys, limits, permissions,
-    policy_tests, projects, recommendations, secrets, sessions, settings, states, tools, tools_edit,
-    tools_revisions, usage, users,
+    agent_requests, alerts, audit, auth, calls, definitions, explain, groups, health, keys, limits,
+    permissions, policy_tests, projects, recommendations, secrets, sessions, settings, states, status,
+    tool_changes, tools, tools_edit, tools_revisions, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -57,6 +57,9 @@ pub fn routes() -> OpenApiRouter<AppState> {
             permissions::delete_permission
         ))
         .routes(routes!(tools::list_tools, tools_edit::upload_tools))
+        .routes(routes!(tools::get_tool_uses))
+        .routes(routes!(tool_changes::change_tools))
+        .routes(routes!(definitions::check_definitions))
         .routes(routes!(
             tools::get_tool,
             tools_edit::replace_tool,
@@ -104,6 +107,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(audit::list_server_audit_records))
         .routes(routes!(audit::export_audit_records))
         .routes(routes!(audit::stream_audit_records))
+        .routes(routes!(audit::get_audit_integrity))
         .routes(routes!(audit::get_audit_record))
         .routes(routes!(usage::get_usage))
         .routes(routes!(alerts::list_alerts))
@@ -113,6 +117,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(health::get_health))
         .routes(routes!(health::get_readiness))
         .routes(routes!(health::get_metrics))
+        .routes(routes!(status::get_status))
 }
 
 /// The whole application.
@@ -158,7 +163,12 @@ async fn not_found(headers: HeaderMap, uri: Uri) -> Response {
 
 async fn method_not_allowed(headers: HeaderMap) -> Response {
     let detail = "This path exists but not with this method; `Allow` lists those it has.";
-    refuse(&headers, ErrorCode::MethodNotAllowed, "This is not a page", detail.to_owned())
+    refuse(
+        &headers,
+        ErrorCode::MethodNotAllowed,
+        "This is not a page",
+        detail.to_owned(),
+    )
 }
 
 /// For people as a page, for programs as a problem.

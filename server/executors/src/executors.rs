@@ -16,7 +16,7 @@ use crate::config::{ExecutorConfig, SecretSource};
 use crate::egress::Resolve;
 use crate::egress::connector::SystemResolver;
 use crate::failure::Failure;
-use crate::guard::{Outcome, Refused, Slot, Slots, retry_after_s};
+use crate::guard::{Outcome, Refused, Slot, Slots, UpstreamReport, Upstreams, retry_after_s};
 use crate::http::message;
 use crate::http::send::{Sender, denied};
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
@@ -32,6 +32,7 @@ pub struct Executors {
     config: ExecutorConfig,
     sender: Sender,
     slots: Slots,
+    upstreams: Upstreams,
     running: Semaphore,
     streams: Arc<Semaphore>,
 }
@@ -65,6 +66,7 @@ impl Executors {
         Self {
             sender,
             slots: Slots::new(config.max_concurrent_per_tool),
+            upstreams: Upstreams::new(Instant::now()),
             running: Semaphore::new(config.max_concurrent),
             streams: Arc::new(Semaphore::new(config.max_streams)),
             config,
@@ -127,10 +129,7 @@ impl Executors {
         };
         template.has_values(envs, values)?;
         if let Ok(url) = Url::parse(template.base()) {
-            self.config
-                .egress
-                .permits(&url)
-                .map_err(|error| denied(&error))?;
+            self.config.egress.permits(&url).map_err(|error| denied(&error))?;
         }
         let open_for = slot.and_then(|slot| slot.breaker.open_for(Instant::now()));
         match open_for {
@@ -182,6 +181,12 @@ impl Executors {
         reports
     }
 
+    /// How the hosts that tools went to have answered lately, by project and host.
+    #[must_use]
+    pub fn upstreams(&self) -> Vec<UpstreamReport> {
+        self.upstreams.reports(Instant::now())
+    }
+
     async fn run(
         &self,
         slot: &Slot,
@@ -195,6 +200,7 @@ impl Executors {
             envs: &*self.config.envs,
             secrets: invocation.secrets.as_deref(),
         };
+        let project = invocation.project.clone();
         let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
         plan.hand_on(invocation.trace);
         let pass = slot
@@ -211,7 +217,11 @@ impl Executors {
             Err(_) => Err(Failure::timeout(prepared.timeout)),
         };
         if let Some(seen) = seen(&outcome) {
-            pass.end(seen, Instant::now());
+            let now = Instant::now();
+            pass.end(seen, now);
+            let label = template.label();
+            let host = label.split_once('/').map_or(label, |(host, _)| host);
+            self.upstreams.saw(&project, host, seen, now);
         }
         outcome
     }

@@ -5,7 +5,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, SecondsFormat, Utc};
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditFormat, AuditOrder, AuditOutcome, AuditPage, AuditRecord};
+use toolgate_api::audit::{
+    AuditAction, AuditFormat, AuditIntegrity, AuditOrder, AuditOutcome, AuditPage, AuditRecord,
+};
 use toolgate_api::auth::PrincipalKind;
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_core::principal::Permission;
@@ -200,6 +202,21 @@ pub async fn export_audit_records(
         (header::CONTENT_DISPOSITION, super::header_value(&name)),
     ];
     Ok((headers, body).into_response())
+}
+
+/// See whether the record is intact
+///
+/// What the server has found that verifies the record beside its other work, a part at a time: that every entry is what was
+/// written and that none is missing. It begins anew every day. The entries of all projects of a server are one chain, so
+/// they are verified and counted together; of another project's record no more is told than its place.
+/// `toolgate audit verify` does all of it at once.
+#[utoipa::path(get, path = "/projects/{project_id}/audit/integrity", tag = "audit", params(super::ProjectPath),
+    responses((status = 200, description = "What was found", body = AuditIntegrity)))]
+pub async fn get_audit_integrity(
+    State(app): State<AppState>,
+    place: InProject<ReadAudit>,
+) -> axum::Json<AuditIntegrity> {
+    axum::Json(app.integrity.known().wire(place.project.row.uid))
 }
 
 /// Follow the record

@@ -12,7 +12,8 @@ use crate::middleware::host::HostPattern;
 
 /// The longest a tool may run, in seconds: a request must outlive it.
 const LONGEST_TOOL_S: u64 = 300;
-const SHORT_PASSWORD: usize = 12;
+/// A password with fewer characters can be guessed.
+pub const SHORT_PASSWORD: usize = 12;
 
 /// Adds what is wrong to `faults` and what is odd to `warnings`.
 pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>, warnings: &mut Vec<String>) {

@@ -165,5 +165,8 @@ async fn errors_are_pages_for_people() {
         assert_eq!(answer.headers().get(&name), Some(&value), "{name}");
     }
     let html = text(answer).await;
-    assert!(html.contains("There is no such page") && !html.contains("<b>"), "{html}");
+    assert!(
+        html.contains("There is no such page") && !html.contains("<b>"),
+        "{html}"
+    );
 }

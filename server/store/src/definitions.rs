@@ -6,7 +6,7 @@ use toolgate_core::ids::{ProjectUid, ToolName};
 
 use crate::Store;
 use crate::codec::{from_json, micros, text, time, to_json};
-use crate::db::{both, execute, writing};
+use crate::db::{both, execute, reading, writing};
 use crate::error::{Result, StoreError};
 use crate::labels::{Written, encode_tests, write_labels};
 use crate::multirow::{MultiRow, chunks};
@@ -33,6 +33,13 @@ static LAST_REVISIONS: MultiRow = MultiRow::new(
            JOIN tool_revisions ON tool_revisions.project_uid = wanted.project_uid AND tool_revisions.name = wanted.name
            GROUP BY wanted.name",
 );
+static NUMBERED_REVISIONS: MultiRow = MultiRow::new(
+    "WITH wanted (project_uid, name, revision) AS (",
+    3,
+    ") SELECT found.name, found.revision, found.author, found.created_at, found.note, found.definition FROM wanted
+       JOIN tool_revisions AS found ON found.project_uid = wanted.project_uid AND found.name = wanted.name
+         AND found.revision = wanted.revision",
+);
 static INSERT_REVISIONS: MultiRow = MultiRow::new(
     "INSERT INTO tool_revisions (project_uid, name, revision, author, created_at, note, definition)",
     7,
@@ -51,6 +58,22 @@ struct Change<'a> {
     name: &'a ToolName,
     definition: Option<&'a str>,
     revision: i64,
+}
+
+/// The last revision of each of these tools that ever was.
+macro_rules! last_revisions {
+    ($store:expr, $tx:expr, $uid:expr, $names:expr) => {{
+        let names: &[&ToolName] = $names;
+        let mut last: HashMap<String, i64> = HashMap::with_capacity(names.len());
+        for chunk in chunks(names) {
+            let mut query = sqlx::query_as::<_, (String, i64)>(LAST_REVISIONS.sql($store, chunk.len()));
+            for name in chunk {
+                query = query.bind($uid.0).bind(name.as_str());
+            }
+            last.extend(query.fetch_all(&mut *$tx).await?);
+        }
+        last
+    }};
 }
 
 impl Store {
@@ -95,14 +118,8 @@ impl Store {
                 publication.expected_version + 1,
             );
 
-            let mut last = HashMap::with_capacity(encoded.len());
-            for chunk in chunks(&encoded) {
-                let mut query = sqlx::query_as::<_, (String, i64)>(LAST_REVISIONS.sql(self, chunk.len()));
-                for (name, _) in chunk {
-                    query = query.bind(uid.0).bind(name.as_str());
-                }
-                last.extend(query.fetch_all(&mut *tx).await?);
-            }
+            let names: Vec<&ToolName> = encoded.iter().map(|(name, _)| *name).collect();
+            let last = last_revisions!(self, tx, uid, &names);
             let changes = number(&encoded, &last);
 
             for chunk in chunks(&changes) {
@@ -179,6 +196,37 @@ impl Store {
             }
         })
         .await
+    }
+
+    /// The last revision of each of these tools, living or deleted. A tool that never was is left out.
+    pub async fn last_revisions(
+        &self,
+        project: ProjectUid,
+        tools: &[&ToolName],
+    ) -> Result<HashMap<String, i64>> {
+        reading!(self, |tx| { last_revisions!(self, tx, project, tools) }).await
+    }
+
+    /// These revisions of these tools, in no order. One that never was is left out.
+    pub async fn numbered_revisions(
+        &self,
+        project: ProjectUid,
+        wanted: &[(&ToolName, i64)],
+    ) -> Result<Vec<RevisionRow>> {
+        let rows = reading!(self, |tx| {
+            let mut rows: Vec<RevisionColumns> = Vec::with_capacity(wanted.len());
+            for chunk in chunks(wanted) {
+                let mut query =
+                    sqlx::query_as::<_, RevisionColumns>(NUMBERED_REVISIONS.sql(self, chunk.len()));
+                for (name, number) in chunk {
+                    query = query.bind(project.0).bind(name.as_str()).bind(*number);
+                }
+                rows.extend(query.fetch_all(&mut *tx).await?);
+            }
+            rows
+        })
+        .await?;
+        rows.into_iter().map(revision).collect()
     }
 
     /// The revisions of a tool, newest first, those before a revision if one is given. A tool that never was has none.

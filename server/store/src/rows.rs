@@ -12,12 +12,21 @@ mod usage;
 
 pub use toolgate_core::record::RecordFilter;
 
-pub use self::alerts::{AlertFilter, DueAlert, NO_PROJECT, NewAlert};
+pub use self::alerts::{AlertDeliveries, AlertFilter, DueAlert, NO_PROJECT, NewAlert};
 pub use self::claims::{Claim, Claimed, IdempotencyKey, Settlement};
-pub use self::definitions::{ProjectParts, ProjectRow, ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow};
-pub use self::directory::{DirectoryRows, GrantRow, KeyRotation, KeyRow, PreviousSecret, RevokedTokenRow, SigningKeyRow, UserChange, UserRow};
+pub use self::definitions::{
+    ProjectParts, ProjectRow, ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow,
+};
+pub use self::directory::{
+    DirectoryRows, GrantRow, KeyRotation, KeyRow, PreviousSecret, RevokedTokenRow, SigningKeyRow, UserChange,
+    UserRow,
+};
 pub use self::documents::{Replacement, Revised};
-pub use self::records::{ChainPlace, Completed, Completion, Opening, RecordOrder, RecordPage, RecordRange, RecordSeq, SessionMove};
+pub use self::records::{
+    ChainPlace, Completed, Completion, Opening, RecordOrder, RecordPage, RecordRange, RecordSeq, SessionMove,
+};
 pub use self::secrets::{NewSecret, Resealed, ResealedSecret, SecretRow, SecretUse};
-pub use self::sessions::{SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionRow, TransitionRow};
-pub use self::usage::{GroupUseRow, UsageDelta, UsageKind, UsageTotal};
+pub use self::sessions::{
+    SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionRow, TransitionRow,
+};
+pub use self::usage::{GroupUseRow, Took, UsageDelta, UsageKind, UsageTotal};

@@ -70,9 +70,12 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("reset_user_password", &["admin"]),
         ("list_tools", MEMBERS),
         ("get_tool", MEMBERS),
+        ("get_tool_uses", READERS),
         ("upload_tools", EDITORS),
         ("replace_tool", EDITORS),
         ("delete_tool", EDITORS),
+        ("change_tools", EDITORS),
+        ("check_definitions", EDITORS),
         ("list_tool_revisions", READERS),
         ("get_tool_revision", READERS),
         ("diff_tool_revisions", READERS),
@@ -114,6 +117,8 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("list_server_audit_records", &["admin"]),
         ("get_audit_record", &["auditor", "owner", "admin"]),
         ("export_audit_records", &["auditor", "owner", "admin"]),
+        ("get_audit_integrity", &["auditor", "owner", "admin"]),
+        ("get_status", &["admin"]),
         ("stream_audit_records", &["auditor", "owner", "admin"]),
     ])
 }

@@ -41,7 +41,7 @@ pub(crate) struct TestApp {
     clock: Arc<LaterClock>,
     router: Router,
     started: Started,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// What came back.
@@ -134,7 +134,7 @@ impl TestApp {
             app,
             clock,
             started,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -152,10 +152,23 @@ impl TestApp {
             clock,
             router,
             started,
-            _folder: folder,
+            folder,
         } = self;
         drop((app, router, started));
         Self::at(clock, folder, settings).await
+    }
+
+    /// Changes the database past the server.
+    pub(crate) async fn side(&self, sql: &str) {
+        use sqlx::Connection;
+        let path = self.folder.path().join("toolgate.db");
+        let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite:{}", path.display()))
+            .await
+            .expect("a side connection");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()))
+            .execute(&mut connection)
+            .await
+            .expect("changed");
     }
 
     /// The router, to be served over a socket.

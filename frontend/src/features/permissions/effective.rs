@@ -49,11 +49,13 @@ pub(super) fn ByTool(
 }
 
 fn callers(uses: ToolUses, open: Callback<String>) -> AnyView {
-    if uses.principals.is_empty() {
+    let Some(principals) = uses.principals else {
+        return view! { <p class="note">"Who holds its groups is told to those who may read the record."</p> }.into_any();
+    };
+    if principals.is_empty() {
         return view! { <p class="note">"Nobody holds one of its groups."</p> }.into_any();
     }
-    let rows: Vec<_> = uses
-        .principals
+    let rows: Vec<_> = principals
         .into_iter()
         .map(|holder| {
             let until = holder.expires_at.map(|at| format!("until {}", stamp(at)));
@@ -100,7 +102,7 @@ fn file(uses: Loaded) -> Vec<Vec<String>> {
             .map(str::to_owned)
             .to_vec(),
     ];
-    let holders = untrack(|| uses.read::<ToolUses>()).map(|uses| uses.principals);
+    let holders = untrack(|| uses.read::<ToolUses>()).and_then(|uses| uses.principals);
     rows.extend(holders.unwrap_or_default().into_iter().map(|holder| {
         vec![
             holder.principal,

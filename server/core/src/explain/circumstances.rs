@@ -46,10 +46,7 @@ pub fn add(explanation: &mut ToolExplanation, circumstances: Circumstances, show
     }
     let runs = explanation.effect == DecisionEffect::Allow;
     if let (true, Some(Foreseen::Fails { because, .. })) = (runs, &circumstances.execution) {
-        explanation.summary = format!(
-            "{} But it would fail: {because}.",
-            explanation.summary.trim_end()
-        );
+        explanation.summary = format!("{} But it would fail: {because}.", explanation.summary.trim_end());
         explanation.state.after.clone_from(&explanation.state.before);
     }
     for (test, foreseen, reached) in [

@@ -8,8 +8,8 @@ use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{ProjectId, ProjectUid, ToolName};
 use toolgate_core::snapshot::LabelInput;
 
-use crate::labels::LabelChange;
 use super::{Revised, SecretRow};
+use crate::labels::LabelChange;
 
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -145,7 +145,10 @@ async fn a_grant_is_replaced_only_as_it_was_read(db: Backend) {
     }
     let stale = store.delete_grant(demo, &who, first, None).await;
     assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");
-    store.delete_grant(demo, &who, second, None).await.expect("it is there");
+    store
+        .delete_grant(demo, &who, second, None)
+        .await
+        .expect("it is there");
     let gone = [
         store.delete_grant(demo, &who, second, None).await,
         store.put_grant(&row, Some(second), None).await.map(drop),
@@ -200,7 +203,10 @@ async fn a_project_keeps_an_owner(db: Backend) {
         disabled_at: Some(None),
         ..UserChange::default()
     };
-    store.update_user(bob.id, off, &enable, &[]).await.expect("enabled");
+    store
+        .update_user(bob.id, off, &enable, &[])
+        .await
+        .expect("enabled");
     held = store
         .put_grant(&demoted, Some(held), None)
         .await
@@ -249,8 +255,14 @@ async fn somebody_administers_the_server(db: Backend) {
         disabled_at: Some(Some(at(5))),
         ..UserChange::default()
     };
-    is_last(store.update_user(root.id, root.revision, &demote, &[]).await, what);
-    is_last(store.update_user(root.id, root.revision, &disable, &[]).await, what);
+    is_last(
+        store.update_user(root.id, root.revision, &demote, &[]).await,
+        what,
+    );
+    is_last(
+        store.update_user(root.id, root.revision, &disable, &[]).await,
+        what,
+    );
     is_last(store.delete_user(root.id, root.revision).await, what);
 
     let ada = user(store, "ada").await;
@@ -317,7 +329,11 @@ async fn a_deleted_user_takes_its_grants_along(db: Backend) {
     let (ada, bob) = (user(store, "ada").await, user(store, "bob").await);
     for user in [&ada, &bob] {
         store
-            .put_grant(&grant_row(demo, PrincipalRef::user(user.id), Role::Viewer), None, None)
+            .put_grant(
+                &grant_row(demo, PrincipalRef::user(user.id), Role::Viewer),
+                None,
+                None,
+            )
             .await
             .expect("a grant");
     }

@@ -37,7 +37,11 @@ fn overtaken<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
 async fn grant(store: &Store, project: ProjectUid, name: &str) -> GrantRow {
     let mut user = user_row(name);
     user.revision = store.create_user(&user).await.expect("a user");
-    grant_row(project, PrincipalRef::user(user.id), toolgate_api::auth::Role::Viewer)
+    grant_row(
+        project,
+        PrincipalRef::user(user.id),
+        toolgate_api::auth::Role::Viewer,
+    )
 }
 
 async fn what_was_judged_by_the_past_is_not_stored(db: Backend) {

@@ -27,7 +27,9 @@ struct Proxy {
 
 impl Proxy {
     async fn before(url: &str) -> Self {
-        let (address, folder) = url.split_once("?host=").expect("the folder of the server's socket");
+        let (address, folder) = url
+            .split_once("?host=")
+            .expect("the folder of the server's socket");
         let name = address.rsplit('/').next().expect("a database");
         let socket = format!("{folder}/.s.PGSQL.5432");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -67,7 +69,8 @@ async fn pass(client: TcpStream, server: UnixStream, armed: Arc<AtomicBool>, kep
     while let Ok(read @ 1..) = from_server.read(&mut part).await {
         answer.extend_from_slice(&part[..read]);
         // An answer ends with the message that the server is ready and in no transaction: what it was told is committed.
-        let committed = answer.ends_with(b"Z\0\0\0\x05I") && (has(&answer, b"INSERT 0 ") || has(&answer, b"COMMIT\0"));
+        let committed =
+            answer.ends_with(b"Z\0\0\0\x05I") && (has(&answer, b"INSERT 0 ") || has(&answer, b"COMMIT\0"));
         if committed && armed.swap(false, Ordering::SeqCst) {
             kept_back.fetch_add(1, Ordering::SeqCst);
             break;
@@ -87,7 +90,10 @@ fn has(bytes: &[u8], wanted: &[u8]) -> bool {
 }
 
 fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
-    assert!(matches!(answer, Err(StoreError::Unavailable { .. })), "{answer:?}");
+    assert!(
+        matches!(answer, Err(StoreError::Unavailable { .. })),
+        "{answer:?}"
+    );
 }
 
 /// How many records have each outcome: open, succeeded, interrupted.

@@ -77,7 +77,8 @@ async fn policy_tests_are_loaded_as_they_were_given(db: Backend) {
         "by name, bytewise"
     );
     assert!(
-        rows.parts.policy_tests
+        rows.parts
+            .policy_tests
             .iter()
             .all(|stored| stored.updated_at == at(1) && stored.updated_by == "ada")
     );

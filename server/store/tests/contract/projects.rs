@@ -144,7 +144,9 @@ async fn deleting_takes_everything_that_lives(db: Backend) {
         store
             .put_grant(
                 &grant_row(row.uid, PrincipalRef::user(user.id), Role::Agent),
-                None, None)
+                None,
+                None,
+            )
             .await,
     ];
     assert!(

@@ -52,7 +52,10 @@ async fn settings_are_replaced_by_revision(db: Backend) {
     let stale = store.put_settings(uid, &replacement(&two, Some(0)), at(2)).await;
     assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");
     let rows = store.load_project(uid).await.expect("rows").expect("the project");
-    assert_eq!((&rows.parts.settings.value, rows.parts.settings.revision), (&one, 1));
+    assert_eq!(
+        (&rows.parts.settings.value, rows.parts.settings.revision),
+        (&one, 1)
+    );
     assert_eq!(rows.parts.version, 2, "the version moved once");
 
     assert_eq!(
@@ -68,7 +71,10 @@ async fn settings_are_replaced_by_revision(db: Backend) {
         .await
         .expect("rows")
         .expect("the project");
-    assert_eq!((untouched.parts.settings.revision, untouched.parts.version), (0, 1));
+    assert_eq!(
+        (untouched.parts.settings.revision, untouched.parts.version),
+        (0, 1)
+    );
 }
 
 async fn settings_go_with_their_project(db: Backend) {
@@ -106,7 +112,11 @@ async fn what_changed_beside_the_definitions_is_loaded_without_them(db: Backend)
         .await
         .expect("stored");
     assert_eq!(definitions().await, 2, "settings are no definitions");
-    let whole = store.load_project(uid).await.expect("an answer").expect("the project");
+    let whole = store
+        .load_project(uid)
+        .await
+        .expect("an answer")
+        .expect("the project");
     assert_eq!((whole.definitions_version, whole.parts.version), (Some(2), 3));
     assert_eq!(whole.parts.settings.value, one);
     assert_eq!(parts(2).await, Some(whole.parts));
