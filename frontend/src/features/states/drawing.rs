@@ -9,6 +9,7 @@ use toolgate_api::states::{GraphTransition, StateGraph};
 use super::layout::{BOX_HEIGHT, BOX_WIDTH, Layout, Route};
 use super::picked::{Picked, way_of};
 use crate::components::{Icon, Symbol};
+use crate::reactive::effect;
 
 /// Tools named on an arrow.
 const NAMED: usize = 2;
@@ -16,6 +17,9 @@ const NAMED: usize = 2;
 const LETTERS: usize = 20;
 /// Pixels that the pointer may tremble in a click.
 const TREMBLE: f64 = 4.0;
+
+/// The smallest scale at which names are read with ease; a larger drawing is not shown whole at first.
+const READABLE: f64 = 0.7;
 
 /// Which part of the drawing is seen: left, top, width, height.
 type Part = [f64; 4];
@@ -56,6 +60,20 @@ impl Lens {
             width * factor,
             height * factor,
         ]);
+    }
+
+    /// Begins at the left if the whole would be too small to read.
+    fn begin(self) {
+        let Some((scale, bounds)) = self.scale() else {
+            return;
+        };
+        let [_, _, width, height] = self.whole;
+        if scale > 0.0 && scale < READABLE {
+            let part = [bounds.width() / READABLE, bounds.height() / READABLE];
+            let down = ((height - part[1]) / 2.0).max(0.0);
+            self.seen
+                .set([0.0, down, part[0].min(width), part[1].min(height)]);
+        }
     }
 
     fn pan(self, right: f64, down: f64) {
@@ -110,6 +128,11 @@ pub(super) fn drawing(graph: &StateGraph, picked: Picked) -> AnyView {
         held: StoredValue::new(None),
         moved: StoredValue::new(false),
     };
+    effect(move || {
+        if lens.frame.get().is_some() {
+            lens.begin();
+        }
+    });
     let arrows: Vec<_> = graph
         .transitions
         .iter()

@@ -125,65 +125,86 @@ fn way(trail: &[(String, String)], picked: Picked) -> AnyView {
     .into_any()
 }
 
-/// The tools that are open here; those that move the workflow first.
+/// The tools that are open here: those that move the workflow, and the others folded away.
 fn open_tools(
     project: &str,
     page: &Value,
     step: Callback<(String, String)>,
     edit: Option<EditTool>,
 ) -> AnyView {
-    let mut tools: Vec<&Value> = page["items"].as_array().into_iter().flatten().collect();
-    if tools.is_empty() {
-        return view! { <p class="muted">"No tool is open in this state."</p> }.into_any();
-    }
-    tools.sort_by_key(|tool| !tool["state"].is_string());
-    let rows: Vec<_> = tools
+    let (moving, staying): (Vec<&Value>, Vec<&Value>) = page["items"]
+        .as_array()
         .into_iter()
-        .map(|tool| {
-            let name = tool["name"].as_str().unwrap_or_default().to_owned();
-            let href = Page::Tool(project.to_owned(), name.clone()).path();
-            let next = tool["state"].as_str().map(str::to_owned);
-            let stays = next.is_none().then(|| view! { <span class="muted">"stays here"</span> });
-            let go = next.map(|to| {
-                let taken = (name.clone(), to.clone());
-                view! {
-                    <button type="button" class="button button-small" on:click=move |_| step.run(taken.clone())>
-                        <Icon symbol=Symbol::Arrow />
-                        "Go to "
-                        {to}
-                    </button>
-                }
-            });
-            let change = edit.map(|edit| {
-                let label = format!("Edit the transition of {name}");
-                let name = name.clone();
-                view! {
-                    <button
-                        type="button"
-                        class="button button-small button-quiet"
-                        aria-label=label
-                        on:click=move |_| edit.open(&name)
-                    >
-                        "Edit"
-                    </button>
-                }
-            });
-            view! {
-                <li class="row row-spread">
-                    <a class="tool-name" href=href>
-                        {name}
-                    </a>
-                    <span class="row">{go} {stays} {change}</span>
-                </li>
-            }
-        })
-        .collect();
-    let more = page["next_cursor"]
-        .is_string()
-        .then(|| view! { <p class="muted">"And more; list its tools to see all."</p> });
+        .flatten()
+        .partition(|tool| tool["state"].is_string());
+    let list = |tools: Vec<&Value>| {
+        let rows: Vec<_> = tools
+            .into_iter()
+            .map(|tool| open_tool(project, tool, step, edit))
+            .collect();
+        view! { <ul class="list">{rows}</ul> }
+    };
+    let more = if page["next_cursor"].is_string() { "+" } else { "" };
+    let none = moving
+        .is_empty()
+        .then(|| view! { <p class="muted">"No tool that is open here moves the workflow."</p> });
+    let heading = format!("{}{more} tools that stay here", staying.len());
+    let others = (!staying.is_empty()).then(|| {
+        view! {
+            <details>
+                <summary>{heading}</summary>
+                {list(staying)}
+            </details>
+        }
+    });
     view! {
-        <ul class="list">{rows}</ul>
-        {more}
+        {none}
+        {list(moving)}
+        {others}
+    }
+    .into_any()
+}
+
+/// One tool, with the step that it makes.
+fn open_tool(
+    project: &str,
+    tool: &Value,
+    step: Callback<(String, String)>,
+    edit: Option<EditTool>,
+) -> AnyView {
+    let name = tool["name"].as_str().unwrap_or_default().to_owned();
+    let href = Page::Tool(project.to_owned(), name.clone()).path();
+    let go = tool["state"].as_str().map(|to| {
+        let taken = (name.clone(), to.to_owned());
+        view! {
+            <button type="button" class="button button-small" on:click=move |_| step.run(taken.clone())>
+                <Icon symbol=Symbol::Arrow />
+                "Go to "
+                {to.to_owned()}
+            </button>
+        }
+    });
+    let change = edit.map(|edit| {
+        let label = format!("Edit the transition of {name}");
+        let name = name.clone();
+        view! {
+            <button
+                type="button"
+                class="button button-small button-quiet"
+                aria-label=label
+                on:click=move |_| edit.open(&name)
+            >
+                "Edit"
+            </button>
+        }
+    });
+    view! {
+        <li class="row row-spread">
+            <a class="tool-name" href=href>
+                {name}
+            </a>
+            <span class="row">{go} {change}</span>
+        </li>
     }
     .into_any()
 }
