@@ -267,12 +267,12 @@ fn state_box(
     let label = format!("{name}, {note}");
     let middle = x + BOX_WIDTH / 2;
     let content = view! {
-        <title>{label.clone()}</title>
+        <title aria-hidden="true">{label.clone()}</title>
         <rect x=x y=y width=BOX_WIDTH height=BOX_HEIGHT rx="10"></rect>
-        <text x=middle y=y + 20 text-anchor="middle">
+        <text x=middle y=y + 20 text-anchor="middle" aria-hidden="true">
             {short(name, 19)}
         </text>
-        <text class="state-note" x=middle y=y + 36 text-anchor="middle">
+        <text class="state-note" x=middle y=y + 36 text-anchor="middle" aria-hidden="true">
             {note}
         </text>
     }
@@ -311,10 +311,10 @@ fn arrow(step: &GraphTransition, route: &Route, picked: Picked, lens: Lens) -> A
         .map(|(text, at)| view! { <tspan x=x y=first + 13 * at>{text}</tspan> })
         .collect();
     let content = view! {
-        <title>{name.clone()}</title>
+        <title aria-hidden="true">{name.clone()}</title>
         <path class="graph-hit" d=route.path.clone()></path>
         <path d=route.path.clone() marker-end="url(#arrow-head)"></path>
-        <text text-anchor="middle">{lines}</text>
+        <text text-anchor="middle" aria-hidden="true">{lines}</text>
     }
     .into_any();
     let way = way_of(step);

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use serde_json::Value;
-use toolgate_api::states::State;
+use toolgate_api::states::{State, StateGraph};
 
 use super::edit::EditTool;
 use super::picked::Picked;
@@ -19,6 +19,8 @@ use crate::session::{Need, Session};
 pub(super) fn Walk(
     /// The project's id.
     project: Memo<String>,
+    /// The whole machine.
+    machine: Memo<Option<StateGraph>>,
     /// Where one stands.
     picked: Picked,
     /// The state as it is stored.
@@ -87,10 +89,17 @@ pub(super) fn Walk(
                     </button>
                 </When>
             </div>
+            {part(move || {
+                let edit = may_edit().then_some(edit);
+                machine.with(|machine| {
+                    let machine = machine.as_ref();
+                    machine.map(|machine| moves(&project.get(), machine, &here.get(), step, edit)).into_any()
+                })
+            })}
             {tools.placeholder("the tools")}
             {part(move || {
                 let page = tools.answer.with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
-                page.map(|page| open_tools(&project.get(), &page, step, untrack(may_edit).then_some(edit))).into_any()
+                page.map(|page| staying(&project.get(), &page, untrack(may_edit).then_some(edit))).into_any()
             })}
         </section>
     }
@@ -125,57 +134,67 @@ fn way(trail: &[(String, String)], picked: Picked) -> AnyView {
     .into_any()
 }
 
-/// The tools that are open here: those that move the workflow, and the others folded away.
-fn open_tools(
+/// The ways out of a state, tool by tool, as the graph has them.
+fn moves(
     project: &str,
-    page: &Value,
+    machine: &StateGraph,
+    here: &str,
     step: Callback<(String, String)>,
     edit: Option<EditTool>,
 ) -> AnyView {
-    let (moving, staying): (Vec<&Value>, Vec<&Value>) = page["items"]
+    let mut rows = Vec::new();
+    for way in &machine.transitions {
+        if way.from.as_deref().is_some_and(|from| from != here) {
+            continue;
+        }
+        for tool in &way.tools {
+            rows.push(open_tool(project, tool, Some((&way.to, step)), edit));
+        }
+        let more = way.tool_count.saturating_sub(way.tools.len() as u64);
+        if more > 0 {
+            let text = format!("and {more} more tools lead to {}", way.to);
+            rows.push(view! { <li class="muted">{text}</li> }.into_any());
+        }
+    }
+    if rows.is_empty() {
+        return view! { <p class="muted">"No tool that is open here moves the workflow."</p> }.into_any();
+    }
+    view! { <ul class="list">{rows}</ul> }.into_any()
+}
+
+/// The tools that are open here and move nothing, folded away.
+fn staying(project: &str, page: &Value, edit: Option<EditTool>) -> AnyView {
+    let rows: Vec<_> = page["items"]
         .as_array()
         .into_iter()
         .flatten()
-        .partition(|tool| tool["state"].is_string());
-    let list = |tools: Vec<&Value>| {
-        let rows: Vec<_> = tools
-            .into_iter()
-            .map(|tool| open_tool(project, tool, step, edit))
-            .collect();
-        view! { <ul class="list">{rows}</ul> }
-    };
+        .filter(|tool| !tool["state"].is_string())
+        .filter_map(|tool| Some(open_tool(project, tool["name"].as_str()?, None, edit)))
+        .collect();
+    if rows.is_empty() {
+        return ().into_any();
+    }
     let more = if page["next_cursor"].is_string() { "+" } else { "" };
-    let none = moving
-        .is_empty()
-        .then(|| view! { <p class="muted">"No tool that is open here moves the workflow."</p> });
-    let heading = format!("{}{more} tools that stay here", staying.len());
-    let others = (!staying.is_empty()).then(|| {
-        view! {
-            <details>
-                <summary>{heading}</summary>
-                {list(staying)}
-            </details>
-        }
-    });
+    let heading = format!("{}{more} tools that stay here", rows.len());
     view! {
-        {none}
-        {list(moving)}
-        {others}
+        <details>
+            <summary>{heading}</summary>
+            <ul class="list">{rows}</ul>
+        </details>
     }
     .into_any()
 }
 
-/// One tool, with the step that it makes.
+/// One tool, with the step that it makes, if any.
 fn open_tool(
     project: &str,
-    tool: &Value,
-    step: Callback<(String, String)>,
+    name: &str,
+    way: Option<(&str, Callback<(String, String)>)>,
     edit: Option<EditTool>,
 ) -> AnyView {
-    let name = tool["name"].as_str().unwrap_or_default().to_owned();
-    let href = Page::Tool(project.to_owned(), name.clone()).path();
-    let go = tool["state"].as_str().map(|to| {
-        let taken = (name.clone(), to.to_owned());
+    let href = Page::Tool(project.to_owned(), name.to_owned()).path();
+    let go = way.map(|(to, step)| {
+        let taken = (name.to_owned(), to.to_owned());
         view! {
             <button type="button" class="button button-small" on:click=move |_| step.run(taken.clone())>
                 <Icon symbol=Symbol::Arrow />
@@ -186,7 +205,7 @@ fn open_tool(
     });
     let change = edit.map(|edit| {
         let label = format!("Edit the transition of {name}");
-        let name = name.clone();
+        let name = name.to_owned();
         view! {
             <button
                 type="button"
@@ -201,7 +220,7 @@ fn open_tool(
     view! {
         <li class="row row-spread">
             <a class="tool-name" href=href>
-                {name}
+                {name.to_owned()}
             </a>
             <span class="row">{go} {change}</span>
         </li>
