@@ -102,12 +102,11 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
                 aria-label=label
                 aria-expanded=move || is_open().to_string()
                 on:click=move |_| {
-                    folded
-                        .update(|folded| {
-                            if !folded.remove(&name) {
-                                folded.insert(name.clone());
-                            }
-                        })
+                    folded.update(|folded| {
+                        if !folded.remove(&name) {
+                            folded.insert(name.clone());
+                        }
+                    });
                 }
             >
                 <Icon symbol=Symbol::ChevronDown />

@@ -267,7 +267,7 @@ fn state_box(
     let label = format!("{name}, {note}");
     let middle = x + BOX_WIDTH / 2;
     let content = view! {
-        <title aria-hidden="true">{label.clone()}</title>
+        <title>{label.clone()}</title>
         <rect x=x y=y width=BOX_WIDTH height=BOX_HEIGHT rx="10"></rect>
         <text x=middle y=y + 20 text-anchor="middle" aria-hidden="true">
             {short(name, 19)}
@@ -311,14 +311,13 @@ fn arrow(step: &GraphTransition, route: &Route, picked: Picked, lens: Lens) -> A
         .map(|(text, at)| view! { <tspan x=x y=first + 13 * at>{text}</tspan> })
         .collect();
     let content = view! {
-        <title aria-hidden="true">{name.clone()}</title>
+        <title>{name.clone()}</title>
         <path class="graph-hit" d=route.path.clone()></path>
         <path d=route.path.clone() marker-end="url(#arrow-head)"></path>
-        <text text-anchor="middle" aria-hidden="true">{lines}</text>
     }
     .into_any();
     let way = way_of(step);
-    let (here, chosen) = (way.clone(), way);
+    let (here, chosen, by_label) = (way.clone(), way.clone(), way);
     let class = move || {
         let at = if picked.way.with(|way| *way == here) {
             " arrow-at"
@@ -327,5 +326,22 @@ fn arrow(step: &GraphTransition, route: &Route, picked: Picked, lens: Lens) -> A
         };
         format!("graph-arrow{at}")
     };
-    button(class, name, lens, move || picked.arrow(&chosen), content)
+    // The label is beside the button, not in it: it is shortened, and so it is not the button's name.
+    view! {
+        <g class=class>
+            {button(String::new, name, lens, move || picked.arrow(&chosen), content)}
+            <text
+                text-anchor="middle"
+                aria-hidden="true"
+                on:click=move |_| {
+                    if !lens.moved.get_value() {
+                        picked.arrow(&by_label);
+                    }
+                }
+            >
+                {lines}
+            </text>
+        </g>
+    }
+    .into_any()
 }
