@@ -1,7 +1,8 @@
 //! Commands to copy into a shell. They hold no secret: the password is asked for, and the token stays in a variable.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::api::object;
 use crate::browser::{encode, origin};
 
 /// Signs in and keeps the token in `TOOLGATE_TOKEN`. The password goes through a pipe, so it is in no argument list.
@@ -116,20 +117,23 @@ console.log(await response.json());"#,
     )
 }
 
+/// The message by which a client of the Model Context Protocol calls a tool.
+pub(crate) fn mcp_call(tool: &str, arguments: Value) -> String {
+    let message = object(vec![
+        ("jsonrpc", "2.0".into()),
+        ("id", 1.into()),
+        ("method", "tools/call".into()),
+        (
+            "params",
+            object(vec![("name", tool.into()), ("arguments", arguments)]),
+        ),
+    ]);
+    format!("{message:#}")
+}
+
 /// Three tools to begin with, of which one calls this server.
 pub(crate) fn first_steps() -> String {
     include_str!("../../openapi/examples/first-steps.yaml").replace("http://127.0.0.1:8080", &origin())
-}
-
-/// The message by which a client of the Model Context Protocol calls a tool.
-pub(crate) fn mcp_call(tool: &str, arguments: &Value) -> String {
-    let message = json!({
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": tool, "arguments": arguments},
-    });
-    serde_json::to_string_pretty(&message).unwrap_or_default()
 }
 
 /// A definition to start from.

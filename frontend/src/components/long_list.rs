@@ -12,11 +12,16 @@ use crate::reactive::{condition, effect, part};
 use crate::url::UrlParam;
 
 /// Rows that are ready above and below those in sight.
-const SPARE: usize = 12;
+const SPARE: usize = 8;
 /// The rows on the page change in steps of so many.
-const STEP: usize = 6;
+const STEP: usize = 2;
+/// Rows that are made at once; the rest waits for the next frame, so that no task is long.
+const AT_ONCE: usize = 5;
 /// The height of a row until one was measured.
-const GUESS: f64 = 60.0;
+const GUESS: f64 = 64.0;
+
+/// The first row and the one behind the last.
+type Range = (usize, usize);
 
 /// A column of a long list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,28 +58,39 @@ pub(crate) fn LongList(
     empty: ViewFn,
 ) -> impl IntoView {
     let body = NodeRef::<html::Div>::new();
-    let height = RwSignal::new(GUESS);
-    // The first row on the page and the one behind the last.
-    let range = RwSignal::new((0, 5 * STEP));
+    let range = RwSignal::new((0, 3 * AT_ONCE));
     let total = Memo::new(move |_| list.total.get().max(list.items.with(Vec::len)));
     let has_rows = condition(move || total.get() != 0);
     let is_busy = move || matches!(list.status.get(), Status::Loading);
+    let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
+    // Looks where the window stands, once a frame, until all rows that are wanted are there.
+    let look = Callback::new(move |()| {
+        frame.set_value(None);
+        let Some(body) = body.get_untracked() else {
+            return;
+        };
+        let row = body
+            .first_element_child()
+            .map(|row| row.get_bounding_client_rect().height());
+        let inner = window().inner_height().ok().and_then(|inner| inner.as_f64());
+        let wanted = in_sight(
+            -body.get_bounding_client_rect().top(),
+            inner.unwrap_or(1000.0),
+            row.filter(|height| *height > 1.0).unwrap_or(GUESS),
+            total.get_untracked(),
+        );
+        let now = range.get_untracked();
+        let next = toward(now, wanted);
+        if next != now {
+            range.set(next);
+        }
+    });
     let measure = move || {
-        if let Some(body) = body.try_get_untracked().flatten() {
-            if let Some(row) = body.first_element_child() {
-                let measured = row.get_bounding_client_rect().height();
-                if measured > 1.0 && (measured - height.get_untracked()).abs() > 0.01 {
-                    height.set(measured);
-                }
-            }
-            let seen = in_sight(
-                -body.get_bounding_client_rect().top(),
-                window().inner_height().ok().and_then(|inner| inner.as_f64()),
-                height.get_untracked(),
-            );
-            if seen != range.get_untracked() {
-                range.set(seen);
-            }
+        if frame.try_with_value(Option::is_none) == Some(true) {
+            let again = request_animation_frame_with_handle(move || {
+                look.try_run(());
+            });
+            frame.set_value(again.ok());
         }
     };
     for listener in [
@@ -86,7 +102,8 @@ pub(crate) fn LongList(
     effect(move || {
         list.items.track();
         columns.track();
-        request_animation_frame(measure);
+        range.track();
+        measure();
     });
     effect(move || {
         let read = list.items.with(Vec::len);
@@ -96,20 +113,10 @@ pub(crate) fn LongList(
     });
     let rows = move || -> Vec<(usize, Option<Item>)> {
         let (first, last) = range.get();
-        let last = last.min(total.get());
-        list.items.with(|items| {
-            (first.min(last)..last)
-                .map(|at| (at, items.get(at).cloned()))
-                .collect()
-        })
+        let rows = first..last.min(total.get());
+        list.items
+            .with(|items| rows.map(|at| (at, items.get(at).cloned())).collect())
     };
-    let space = move |rows: usize| {
-        #[expect(clippy::cast_precision_loss, reason = "no list has 2^52 rows")]
-        let rows = rows as f64;
-        format!("{}px", rows * height.get())
-    };
-    let above = move || space(range.get().0.min(total.get()));
-    let below = move || space(total.get().saturating_sub(range.get().1));
     let row = move |(at, item): (usize, Option<Item>)| {
         let content = match item {
             Some(item) => cells(&item),
@@ -117,7 +124,7 @@ pub(crate) fn LongList(
                 .into_any(),
         };
         view! {
-            <div role="row" class="long-row" aria-rowindex=at + 2>
+            <div role="row" class="long-row" aria-rowindex=at + 2 style:top=format!("calc({at} * var(--row))")>
                 {content}
             </div>
         }
@@ -170,13 +177,14 @@ pub(crate) fn LongList(
                 aria-rowcount=move || total.get() + 1
                 style:--tracks=tracks
                 style:--lines=move || columns.with(Vec::len).to_string()
+                style:--total=move || total.get().to_string()
             >
                 <div role="rowgroup" class="long-head">
                     <div role="row" class="long-row">
                         {heads}
                     </div>
                 </div>
-                <div role="rowgroup" class="long-body" node_ref=body style:padding-top=above style:padding-bottom=below>
+                <div role="rowgroup" class="long-body" node_ref=body>
                     {body_rows}
                 </div>
             </div>
@@ -184,8 +192,8 @@ pub(crate) fn LongList(
     }
 }
 
-/// The rows to have ready when `above` pixels of the rows are above the window's upper edge.
-fn in_sight(above: f64, inner: Option<f64>, height: f64) -> (usize, usize) {
+/// The rows to have ready of so many, when `above` pixels of them are above the window's upper edge.
+fn in_sight(above: f64, inner: f64, height: f64, total: usize) -> Range {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -193,7 +201,21 @@ fn in_sight(above: f64, inner: Option<f64>, height: f64) -> (usize, usize) {
     )]
     let whole = |pixels: f64| (pixels.max(0.0) / height) as usize;
     let first = whole(above).saturating_sub(SPARE) / STEP * STEP;
-    (first, first + whole(inner.unwrap_or(1000.0)) + 2 * SPARE + STEP)
+    let last = first + whole(inner) + 2 * SPARE + STEP;
+    (first.min(total), last.min(total))
+}
+
+/// The next step from the rows that are there to those that are wanted: what is there stays, and a few are added.
+fn toward(now: Range, wanted: Range) -> Range {
+    let (mut first, mut last) = (now.0.max(wanted.0), now.1.min(wanted.1));
+    if first >= last {
+        // Nothing of it is there: begins with those in sight.
+        first = (wanted.0 + SPARE).min(wanted.1);
+        last = first;
+    }
+    let below = (wanted.1 - last).min(AT_ONCE);
+    let above = (first - wanted.0).min(AT_ONCE - below);
+    (first - above, last + below)
 }
 
 /// How a column is sorted, as `aria-sort` says it; nothing for one that cannot be.
@@ -240,14 +262,36 @@ fn sorter(sort: UrlParam, column: Column) -> AnyView {
 
 #[cfg(test)]
 mod tests {
-    use super::{SPARE, STEP, in_sight};
+    use super::{AT_ONCE, SPARE, STEP, in_sight, toward};
 
     #[test]
-    fn only_what_is_near_is_on_the_page() {
-        assert_eq!(in_sight(-200.0, Some(600.0), 60.0), (0, 10 + 2 * SPARE + STEP));
-        let (first, last) = in_sight(60_000.0, Some(600.0), 60.0);
+    fn only_what_is_near_is_wanted() {
+        assert_eq!(in_sight(-200.0, 600.0, 60.0, 10_000), (0, 10 + 2 * SPARE + STEP));
+        let (first, last) = in_sight(60_000.0, 600.0, 60.0, 10_000);
         assert!(first <= 1000 - SPARE && first > 1000 - SPARE - STEP, "{first}");
         assert!(last >= 1010 + SPARE, "{last}");
         assert_eq!(first % STEP, 0);
+        assert_eq!(in_sight(0.0, 600.0, 60.0, 3), (0, 3));
+        assert_eq!(in_sight(60_000.0, 600.0, 60.0, 3), (3, 3));
+    }
+
+    #[test]
+    fn what_is_wanted_is_reached_in_small_steps() {
+        for (start, wanted) in [
+            ((0, 30), (0, 30)),
+            ((0, 30), (4, 34)),
+            ((0, 30), (500, 540)),
+            ((500, 540), (0, 3)),
+        ] {
+            let (mut now, mut steps) = (start, 0);
+            while now != wanted {
+                let next = toward(now, wanted);
+                let kept = now.1.min(next.1).saturating_sub(now.0.max(next.0));
+                assert!(next.1 - next.0 - kept <= AT_ONCE, "{now:?} to {next:?}");
+                assert_ne!(next, now);
+                (now, steps) = (next, steps + 1);
+                assert!(steps < 20);
+            }
+        }
     }
 }

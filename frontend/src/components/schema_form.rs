@@ -60,7 +60,7 @@ impl Entry {
                 let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
                 names.join(", ")
             }
-            (Self::Json, value) => serde_json::to_string_pretty(value).unwrap_or_default(),
+            (Self::Json, value) => format!("{value:#}"),
             (_, value) => value.to_string(),
         }
     }

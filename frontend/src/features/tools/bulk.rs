@@ -1,13 +1,13 @@
 //! Changing many tools at once: what is selected, what would happen, and the way back.
 
 use leptos::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use super::change::{address, offer_undo};
 use super::filters::ToolFilter;
 use super::selection::Selection;
 use crate::action::Action;
-use crate::api::{Ask, Body, parse};
+use crate::api::{Ask, Body, object, parse};
 use crate::components::{Badge, Dialog, Diff, EditorHandle, Field, Placement, TextInput, Toasts, Tone};
 use crate::paged::Paged;
 use crate::reactive::{When, effect, part, text};
@@ -70,7 +70,7 @@ impl Deed {
                 .filter(|name| !name.is_empty())
                 .collect(),
         };
-        Value::Object(Map::from_iter([(self.key.to_owned(), value)]))
+        object(vec![(self.key, value)])
     }
 
     fn is_delete(&self) -> bool {
@@ -108,10 +108,10 @@ pub(super) fn Bulk(
     });
     let body = move || {
         let deed = untrack(now);
-        let mut body = json!({
-            "select": selection.to_json(filter),
-            "change": deed.change(&typed.get_untracked()),
-        });
+        let mut body = object(vec![
+            ("select", selection.to_json(filter)),
+            ("change", deed.change(&typed.get_untracked())),
+        ]);
         let note = note.get_untracked();
         if !note.trim().is_empty() {
             body["note"] = note.trim().into();

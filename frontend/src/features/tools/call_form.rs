@@ -1,11 +1,11 @@
 //! Trying a tool: a form made from its schema, the answer, and the same call as a program.
 
 use leptos::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use toolgate_api::tools::Tool;
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, parse, with_query};
+use crate::api::{Ask, Body, in_project, object, parse, with_query};
 use crate::browser::{recall, remember};
 use crate::components::{Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block};
 use crate::reactive::{When, part, text};
@@ -23,7 +23,7 @@ pub(super) fn CallForm(
 ) -> impl IntoView {
     let session = Session::get();
     let kept_under = {
-        let who = session.me().map(|me| me.id).unwrap_or_default();
+        let who = untrack(|| session.me()).map(|me| me.id).unwrap_or_default();
         StoredValue::new(format!("input {who} {}/{}", project.get_untracked(), tool.name))
     };
     // A form with a secret in it is not remembered.
@@ -41,7 +41,10 @@ pub(super) fn CallForm(
     let answer = RwSignal::new(None::<Value>);
     let name = StoredValue::new(tool.name);
     let request = move || {
-        let mut request = json!({"tool": name.get_value(), "arguments": form.value.get()});
+        let mut request = object(vec![
+            ("tool", name.get_value().into()),
+            ("arguments", form.value.get()),
+        ]);
         if let Some(group) = names(&group.get()) {
             request["group"] = group;
         }
@@ -54,11 +57,11 @@ pub(super) fn CallForm(
         let path = in_project(&project.get_untracked(), &["calls"]);
         answer.set(None);
         if is_kept {
-            let input = json!({
-                "arguments": form.value.get_untracked(),
-                "group": group.get_untracked(),
-                "state": state.get_untracked(),
-            });
+            let input = object(vec![
+                ("arguments", form.value.get_untracked()),
+                ("group", group.get_untracked().into()),
+                ("state", state.get_untracked().into()),
+            ]);
             kept_under.with_value(|key| remember(key, Some(&input.to_string())));
         }
         let ask = Ask::post(path, Body::Json(untrack(request).to_string()));
@@ -76,9 +79,9 @@ pub(super) fn CallForm(
             &query.each_ref().map(|(name, value)| (*name, value.as_str())),
         )
     };
-    let body = move || serde_json::to_string_pretty(&request()).unwrap_or_default();
+    let body = move || format!("{:#}", request());
     let programs = move || {
-        let arguments = move || name.with_value(|name| snippets::mcp_call(name, &form.value.get()));
+        let arguments = move || name.with_value(|name| snippets::mcp_call(name, form.value.get()));
         [
             ("curl", text(move || snippets::call(&project.get(), &body()))),
             ("MCP message", text(arguments)),

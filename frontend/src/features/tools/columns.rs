@@ -12,31 +12,31 @@ pub(super) const COLUMNS: [Column; 5] = [
     Column {
         key: "tool",
         title: "Tool",
-        width: "minmax(12rem, 3fr)",
+        width: "minmax(12rem, 2.6fr)",
         sort: Some("name"),
     },
     Column {
         key: "type",
         title: "Type",
-        width: "minmax(5rem, 0.8fr)",
+        width: "7rem",
         sort: Some("type"),
     },
     Column {
         key: "groups",
         title: "Groups",
-        width: "minmax(7rem, 1.4fr)",
+        width: "minmax(7rem, 1.5fr)",
         sort: None,
     },
     Column {
         key: "states",
         title: "States",
-        width: "minmax(7rem, 1.4fr)",
+        width: "minmax(7rem, 1.8fr)",
         sort: None,
     },
     Column {
         key: "revision",
         title: "Revision",
-        width: "minmax(6.5rem, 0.7fr)",
+        width: "6.5rem",
         sort: Some("updated_at"),
     },
 ];

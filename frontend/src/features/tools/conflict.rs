@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::merge::{diff, merge};
+use crate::api::Answer;
 use crate::components::Diff;
 
 /// The two changes of one definition.
@@ -14,7 +15,7 @@ pub(super) struct Conflict {
     /// The definition as this person wants it.
     pub(super) mine: String,
     /// The definition as it is stored now.
-    pub(super) theirs: String,
+    pub(super) theirs: Answer,
     /// The newest revision, as the API tells it.
     pub(super) newest: Value,
 }
@@ -39,11 +40,12 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
     let author = newest["author"].as_str().unwrap_or("Somebody").to_owned();
     let note = newest["note"]
         .as_str()
-        .map(|note| format!(" Their note: “{note}”"));
+        .map(|note| format!(" Their note: “{note}”."));
     let told = format!(
         "{author} saved revision {} while you were editing.",
         newest["revision"]
     );
+    let theirs = theirs.text;
     let merged = merge(&base, &mine, &theirs);
     let together = match &merged {
         Some(merged) => {
@@ -77,9 +79,6 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
                 {note}
                 " Nothing was saved; your draft is kept."
             </p>
-            {section("What they changed", view! { <Diff text=they /> }.into_any())}
-            {section("What you changed", view! { <Diff text=you /> }.into_any())}
-            {section("Both together, compared with theirs", together)}
             <div class="row">
                 {use_both}
                 <button type="button" class="button" on:click=move |_| ways.save_mine.run(())>
@@ -89,6 +88,9 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
                     "Take theirs"
                 </button>
             </div>
+            {section("What they changed", view! { <Diff text=they /> }.into_any())}
+            {section("What you changed", view! { <Diff text=you /> }.into_any())}
+            {section("Both together, compared with theirs", together)}
         </section>
     }
     .into_any()

@@ -77,7 +77,7 @@ pub(super) fn DefinitionEditor(
     // Keeps what is typed, unless an earlier draft still waits for an answer.
     effect(move || {
         let text = draft.get();
-        let (Some(base), None) = (base.get(), offered.get()) else {
+        let (Some(base), None, true) = (base.get(), offered.get(), may_edit) else {
             return;
         };
         let key = kept_under.get_untracked();
@@ -150,22 +150,27 @@ pub(super) fn DefinitionEditor(
                 conflict.set(Some(Conflict {
                     base: old.text,
                     mine: both.canonical().unwrap_or_else(|| draft.get_untracked()),
-                    theirs: theirs.text.clone(),
+                    theirs,
                     newest,
                 }));
-                // From here on, what is saved goes on top of theirs.
-                base.set(Some(theirs));
                 saving.error.set(None);
             });
         });
     });
+    // Each way goes on from what is stored now.
+    let rebase = move || base.set(conflict.get_untracked().map(|conflict| conflict.theirs));
     let ways = Ways {
         take: Callback::new(move |text: String| {
+            rebase();
             draft.set(text);
             conflict.set(None);
             review.set(false);
         }),
-        save_mine: Callback::new(move |()| save()),
+        save_mine: Callback::new(move |()| {
+            rebase();
+            conflict.set(None);
+            save();
+        }),
     };
     let go_on = move |kept: Draft| {
         offered.set(None);
@@ -239,7 +244,7 @@ pub(super) fn DefinitionEditor(
             {old_draft}
             {is_new.then(|| view! { <p class="muted">"A new tool that begins as a copy. Give it a name of its own."</p> })}
             <div class="columns">
-                <fieldset class="panel" disabled=move || both.is_form_behind()>
+                <fieldset class="panel dense" disabled=move || both.is_form_behind()>
                     <legend class="visually-hidden">"Definition as a form"</legend>
                     <div class="stack">
                         <When test=move || both.is_form_behind() && !both.busy.get()>
@@ -250,37 +255,37 @@ pub(super) fn DefinitionEditor(
                     </div>
                 </fieldset>
                 <div class="stack beside">
-                    <Editor name="Definition as YAML" value=draft handle rows=26 />
+                    <Editor name="Definition as YAML" value=draft handle rows=22 />
+                    <div class="row">
+                        <button
+                            type="button"
+                            class="button button-primary"
+                            disabled=move || !(is_new || is_changed.get()) || !both.is_good() || checking.busy.get()
+                            on:click=check
+                        >
+                            "Review changes"
+                        </button>
+                        <button
+                            type="button"
+                            class="button"
+                            disabled=move || !is_changed.get()
+                            on:click=move |_| {
+                                if let Some(base) = base.get_untracked() {
+                                    draft.set(base.text);
+                                }
+                            }
+                        >
+                            "Discard"
+                        </button>
+                        <span class="muted" role="status">
+                            {said}
+                        </span>
+                    </div>
+                    {checking.refusal(handle)}
                     {trouble}
                     {faults}
                 </div>
             </div>
-            <div class="row">
-                <button
-                    type="button"
-                    class="button button-primary"
-                    disabled=move || !(is_new || is_changed.get()) || !both.is_good() || checking.busy.get()
-                    on:click=check
-                >
-                    "Review changes"
-                </button>
-                <button
-                    type="button"
-                    class="button"
-                    disabled=move || !is_changed.get()
-                    on:click=move |_| {
-                        if let Some(base) = base.get_untracked() {
-                            draft.set(base.text);
-                        }
-                    }
-                >
-                    "Discard"
-                </button>
-                <span class="muted" role="status">
-                    {said}
-                </span>
-            </div>
-            {checking.refusal(handle)}
         </div>
         <Dialog open=review title="Review changes" placement=Placement::Wide>
             <div class="dialog-body">

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
-use crate::api::parse;
+use crate::api::{object, parse};
 use crate::components::{Icon, SchemaForm, Symbol};
 use crate::reactive::part;
 
@@ -63,7 +63,7 @@ fn write(definition: &mut Value, all: Vec<Parameter>) {
         return;
     }
     if !definition["parameters"].is_object() {
-        definition["parameters"] = Value::Object(Map::from_iter([("type".to_owned(), "object".into())]));
+        definition["parameters"] = object(vec![("type", "object".into())]);
     }
     let required: Value = all
         .iter()
@@ -192,7 +192,7 @@ pub(super) fn Parameters(
             let name = (1..)
                 .map(|number| format!("parameter{number}"))
                 .find(|name| all.iter().all(|other| other.name != *name));
-            let schema = Value::Object(Map::from_iter([("type".to_owned(), "string".into())]));
+            let schema = object(vec![("type", "string".into())]);
             all.push(Parameter {
                 name: name.unwrap_or_default(),
                 schema,

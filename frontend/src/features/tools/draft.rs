@@ -1,8 +1,8 @@
 //! What was typed and not saved, kept in this tab: it outlives a session that ends and a page that is left.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::api::parse;
+use crate::api::{object, parse};
 use crate::browser::{recall, remember};
 
 /// An unsaved definition.
@@ -42,7 +42,11 @@ impl Draft {
     }
 
     fn write(&self) -> Value {
-        json!({"etag": self.etag, "base": self.base, "text": self.text})
+        object(vec![
+            ("etag", self.etag.as_str().into()),
+            ("base", self.base.as_str().into()),
+            ("text", self.text.as_str().into()),
+        ])
     }
 }
 

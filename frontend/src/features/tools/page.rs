@@ -132,7 +132,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         }
     };
     view! {
-        <SectionHead section=Section::Tools text="What agents may call, as far as their groups and the workflow state permit.">
+        <SectionHead section=Section::Tools text="What agents may call, as far as groups and state permit.">
             <p class="count" role="status">
                 {count}
             </p>

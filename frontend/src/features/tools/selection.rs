@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::filters::ToolFilter;
+use crate::api::object;
 
 /// The selection.
 #[derive(Clone, Copy)]
@@ -75,9 +76,10 @@ impl Selection {
     /// The selection as the API takes it.
     pub(super) fn to_json(self, filter: ToolFilter) -> Value {
         if self.all.get_untracked() {
-            json!({"filter": filter.selection()})
+            object(vec![("filter", filter.selection())])
         } else {
-            json!({"names": self.names.get_untracked()})
+            let names = self.names.with_untracked(|names| names.iter().cloned().collect());
+            object(vec![("names", names)])
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The page of one tool.
 
 use leptos::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 use toolgate_api::tools::Tool;
 
 use super::call_form::CallForm;
@@ -10,7 +10,7 @@ use super::definition::DefinitionEditor;
 use super::revisions::Revisions;
 use super::uses::Uses;
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, parse};
+use crate::api::{Ask, Body, in_project, object, parse};
 use crate::components::{Badge, Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts, fact, facts};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part, text};
@@ -143,7 +143,10 @@ fn Changes(
     let switch = move |_| {
         let (place, name) = (address(&project.get_untracked()), name.get_untracked());
         let enable = !enabled.get_untracked();
-        let body = json!({"select": {"names": [name]}, "change": {"enabled": enable}});
+        let body = object(vec![
+            ("select", object(vec![("names", vec![name.clone()].into())])),
+            ("change", object(vec![("enabled", enable.into())])),
+        ]);
         switching.send(Ask::post(&place, Body::Json(body.to_string())), move |answer| {
             let answer = parse(&answer.text).unwrap_or_default();
             let word = if enable { "enabled" } else { "disabled" };
@@ -163,7 +166,12 @@ fn Changes(
         let ask = Ask::delete(in_project(&project, &["tools", &name])).if_match(loaded.etag());
         action.send(ask, move |_| {
             asking.set(false);
-            let undo = json!({"undo": {"tools": [{"name": name, "revision": revision, "expect_revision": Value::Null}]}});
+            let tool = object(vec![
+                ("name", name.as_str().into()),
+                ("revision", revision.into()),
+                ("expect_revision", Value::Null),
+            ]);
+            let undo = object(vec![("undo", object(vec![("tools", vec![tool].into())]))]);
             let told = format!("{name} was deleted. Its revisions stay.");
             offer_undo(toasts, session, address(&project), told, &undo);
             navigator.go(&Page::In(project, Section::Tools).path());

@@ -1,10 +1,12 @@
 //! What a tool has to do with: who reaches it, what mentions it, and how often it is called.
 
+use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 use serde_json::Value;
+use toolgate_api::json::from_value;
 
 use crate::api::{in_project, parse, with_query};
-use crate::components::{fact, facts};
+use crate::components::{TimeAgo, fact, facts};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, Section};
@@ -63,7 +65,7 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
                 .flatten()
                 .filter_map(Value::as_str)
                 .collect();
-            let until = person["expires_at"].as_str().map(|at| format!(", until {at}"));
+            let until = time(&person["expires_at"]).map(|at| view! { ", ends " <TimeAgo at /> });
             let link = links.to(
                 Section::Permissions,
                 &[("principal", &text("principal"))],
@@ -110,7 +112,8 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
         fact("Refused in 24 hours", calls("denied", denied)),
         fact(
             "Last asked for",
-            uses["last_at"].as_str().unwrap_or("never").to_owned(),
+            time(&uses["last_at"])
+                .map_or_else(|| "never".into_any(), |at| view! { <TimeAgo at /> }.into_any()),
         ),
         fact("Sessions in a state it is open in", sessions),
         fact(
@@ -131,6 +134,10 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+fn time(value: &Value) -> Option<DateTime<Utc>> {
+    from_value(value).ok()
 }
 
 fn list(title: &'static str, items: Vec<AnyView>, none: &'static str) -> AnyView {
