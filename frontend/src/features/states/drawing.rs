@@ -324,12 +324,12 @@ fn arrow(step: &GraphTransition, route: &Route, picked: Picked, lens: Lens) -> A
         } else {
             ""
         };
-        format!("graph-arrow{at}")
+        format!("graph-way{at}")
     };
     // The label is beside the button, not in it: it is shortened, and so it is not the button's name.
     view! {
         <g class=class>
-            {button(String::new, name, lens, move || picked.arrow(&chosen), content)}
+            {button(|| "graph-arrow".to_owned(), name, lens, move || picked.arrow(&chosen), content)}
             <text
                 text-anchor="middle"
                 aria-hidden="true"

@@ -89,17 +89,21 @@ pub(super) fn Walk(
                     </button>
                 </When>
             </div>
-            {part(move || {
-                let edit = may_edit().then_some(edit);
-                machine.with(|machine| {
-                    let machine = machine.as_ref();
-                    machine.map(|machine| moves(&project.get(), machine, &here.get(), step, edit)).into_any()
-                })
-            })}
             {tools.placeholder("the tools")}
             {part(move || {
+                let edit = may_edit().then_some(edit);
                 let page = tools.answer.with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
-                page.map(|page| staying(&project.get(), &page, untrack(may_edit).then_some(edit))).into_any()
+                machine.with(|machine| {
+                    let (Some(machine), Some(page)) = (machine, page) else {
+                        return ().into_any();
+                    };
+                    let project = project.get();
+                    view! {
+                        {moves(&project, machine, &here.get(), step, edit)}
+                        {staying(&project, &page, edit)}
+                    }
+                        .into_any()
+                })
             })}
         </section>
     }
