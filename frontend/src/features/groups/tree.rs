@@ -78,12 +78,14 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
     let [name, below, hidden] = [(); 3].map(|()| group.name.clone());
     let is_hidden = move || folded.with(|folded| above(&hidden).any(|parent| folded.contains(parent)));
     let standing = if group.open {
-        view! { <Badge tone=Tone::Good text="open" /> }.into_any()
+        view! { <span><Badge tone=Tone::Good text="open" /></span> }.into_any()
     } else {
         let why = group.closed_by.map(|by| by.reason);
         view! {
-            <Badge tone=Tone::Bad text="closed" />
-            <span class="muted">" " {why}</span>
+            <span>
+                <Badge tone=Tone::Bad text="closed" />
+                <span class="muted">" " {why}</span>
+            </span>
         }
         .into_any()
     };
@@ -100,12 +102,11 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
                 aria-label=label
                 aria-expanded=move || is_open().to_string()
                 on:click=move |_| {
-                    folded
-                        .update(|folded| {
-                            if !folded.remove(&name) {
-                                folded.insert(name.clone());
-                            }
-                        })
+                    folded.update(|folded| {
+                        if !folded.remove(&name) {
+                            folded.insert(name.clone());
+                        }
+                    });
                 }
             >
                 <Icon symbol=Symbol::ChevronDown />

@@ -149,12 +149,13 @@ pub(super) fn form(rows: RwSignal<Vec<Row>>, may_change: bool) -> AnyView {
 
 fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool) -> AnyView {
     let number = at + 1;
-    let input = |field: RwSignal<String>, what: &str, mode: &'static str| {
+    let input = |field: RwSignal<String>, what: &str, kind: &'static str| {
         view! {
             <input
                 class="input"
                 aria-label=format!("{what} of limit {number}")
-                inputmode=mode
+                type=kind
+                min="1"
                 maxlength="1100"
                 autocomplete="off"
                 spellcheck="false"
@@ -208,9 +209,9 @@ fn line(rows: RwSignal<Vec<Row>>, at: usize, row: Row, may_change: bool) -> AnyV
             <td role="cell" data-label=HEADS[2]>
                 <span hidden=move || named_part(&row.kind.get()).is_none()>{which}</span>
             </td>
-            <td role="cell" data-label=HEADS[3] class="cell-number">{input(row.count, HEADS[3], "numeric")}</td>
-            <td role="cell" data-label=HEADS[4] class="cell-number">{input(row.per_s, HEADS[4], "numeric")}</td>
-            <td role="cell" data-label=HEADS[5] class="cell-number">{input(row.concurrency, HEADS[5], "numeric")}</td>
+            <td role="cell" data-label=HEADS[3] class="cell-number">{input(row.count, HEADS[3], "number")}</td>
+            <td role="cell" data-label=HEADS[4] class="cell-number">{input(row.per_s, HEADS[4], "number")}</td>
+            <td role="cell" data-label=HEADS[5] class="cell-number">{input(row.concurrency, HEADS[5], "number")}</td>
             <td role="cell">{remove}</td>
         </tr>
     }

@@ -9,6 +9,7 @@ use toolgate_api::states::{GraphTransition, StateGraph};
 use super::layout::{BOX_HEIGHT, BOX_WIDTH, Layout, Route};
 use super::picked::{Picked, way_of};
 use crate::components::{Icon, Symbol};
+use crate::reactive::effect;
 
 /// Tools named on an arrow.
 const NAMED: usize = 2;
@@ -16,6 +17,9 @@ const NAMED: usize = 2;
 const LETTERS: usize = 20;
 /// Pixels that the pointer may tremble in a click.
 const TREMBLE: f64 = 4.0;
+
+/// The smallest scale at which names are read with ease; a larger drawing is not shown whole at first.
+const READABLE: f64 = 0.7;
 
 /// Which part of the drawing is seen: left, top, width, height.
 type Part = [f64; 4];
@@ -56,6 +60,20 @@ impl Lens {
             width * factor,
             height * factor,
         ]);
+    }
+
+    /// Begins at the left if the whole would be too small to read.
+    fn begin(self) {
+        let Some((scale, bounds)) = self.scale() else {
+            return;
+        };
+        let [_, _, width, height] = self.whole;
+        if scale > 0.0 && scale < READABLE {
+            let part = [bounds.width() / READABLE, bounds.height() / READABLE];
+            let down = ((height - part[1]) / 2.0).max(0.0);
+            self.seen
+                .set([0.0, down, part[0].min(width), part[1].min(height)]);
+        }
     }
 
     fn pan(self, right: f64, down: f64) {
@@ -110,6 +128,11 @@ pub(super) fn drawing(graph: &StateGraph, picked: Picked) -> AnyView {
         held: StoredValue::new(None),
         moved: StoredValue::new(false),
     };
+    effect(move || {
+        if lens.frame.get().is_some() {
+            lens.begin();
+        }
+    });
     let arrows: Vec<_> = graph
         .transitions
         .iter()
@@ -246,10 +269,10 @@ fn state_box(
     let content = view! {
         <title>{label.clone()}</title>
         <rect x=x y=y width=BOX_WIDTH height=BOX_HEIGHT rx="10"></rect>
-        <text x=middle y=y + 20 text-anchor="middle">
+        <text x=middle y=y + 20 text-anchor="middle" aria-hidden="true">
             {short(name, 19)}
         </text>
-        <text class="state-note" x=middle y=y + 36 text-anchor="middle">
+        <text class="state-note" x=middle y=y + 36 text-anchor="middle" aria-hidden="true">
             {note}
         </text>
     }
@@ -291,18 +314,34 @@ fn arrow(step: &GraphTransition, route: &Route, picked: Picked, lens: Lens) -> A
         <title>{name.clone()}</title>
         <path class="graph-hit" d=route.path.clone()></path>
         <path d=route.path.clone() marker-end="url(#arrow-head)"></path>
-        <text text-anchor="middle">{lines}</text>
     }
     .into_any();
     let way = way_of(step);
-    let (here, chosen) = (way.clone(), way);
+    let (here, chosen, by_label) = (way.clone(), way.clone(), way);
     let class = move || {
         let at = if picked.way.with(|way| *way == here) {
             " arrow-at"
         } else {
             ""
         };
-        format!("graph-arrow{at}")
+        format!("graph-way{at}")
     };
-    button(class, name, lens, move || picked.arrow(&chosen), content)
+    // The label is beside the button, not in it: it is shortened, and so it is not the button's name.
+    view! {
+        <g class=class>
+            {button(|| "graph-arrow".to_owned(), name, lens, move || picked.arrow(&chosen), content)}
+            <text
+                text-anchor="middle"
+                aria-hidden="true"
+                on:click=move |_| {
+                    if !lens.moved.get_value() {
+                        picked.arrow(&by_label);
+                    }
+                }
+            >
+                {lines}
+            </text>
+        </g>
+    }
+    .into_any()
 }

@@ -94,7 +94,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
                     with_machine(&|machine| chosen_arrow(&project.get(), machine, picked, edit))
                 })}
                 <div class="columns">
-                    <Walk project picked state edit describing />
+                    <Walk project machine picked state edit describing />
                     {part(move || with_machine(&|machine| problems(machine, to_state, to_tool)))}
                 </div>
                 {part(move || with_machine(&|machine| table(&project.get(), machine, picked)))}

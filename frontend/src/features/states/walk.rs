@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use serde_json::Value;
-use toolgate_api::states::State;
+use toolgate_api::states::{State, StateGraph};
 
 use super::edit::EditTool;
 use super::picked::Picked;
@@ -19,6 +19,8 @@ use crate::session::{Need, Session};
 pub(super) fn Walk(
     /// The project's id.
     project: Memo<String>,
+    /// The whole machine.
+    machine: Memo<Option<StateGraph>>,
     /// Where one stands.
     picked: Picked,
     /// The state as it is stored.
@@ -89,8 +91,19 @@ pub(super) fn Walk(
             </div>
             {tools.placeholder("the tools")}
             {part(move || {
+                let edit = may_edit().then_some(edit);
                 let page = tools.answer.with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
-                page.map(|page| open_tools(&project.get(), &page, step, untrack(may_edit).then_some(edit))).into_any()
+                machine.with(|machine| {
+                    let (Some(machine), Some(page)) = (machine, page) else {
+                        return ().into_any();
+                    };
+                    let project = project.get();
+                    view! {
+                        {moves(&project, machine, &here.get(), step, edit)}
+                        {staying(&project, &page, edit)}
+                    }
+                        .into_any()
+                })
             })}
         </section>
     }
@@ -125,65 +138,96 @@ fn way(trail: &[(String, String)], picked: Picked) -> AnyView {
     .into_any()
 }
 
-/// The tools that are open here; those that move the workflow first.
-fn open_tools(
+/// The ways out of a state, tool by tool, as the graph has them.
+fn moves(
     project: &str,
-    page: &Value,
+    machine: &StateGraph,
+    here: &str,
     step: Callback<(String, String)>,
     edit: Option<EditTool>,
 ) -> AnyView {
-    let mut tools: Vec<&Value> = page["items"].as_array().into_iter().flatten().collect();
-    if tools.is_empty() {
-        return view! { <p class="muted">"No tool is open in this state."</p> }.into_any();
+    let mut rows = Vec::new();
+    for way in &machine.transitions {
+        if way.from.as_deref().is_some_and(|from| from != here) {
+            continue;
+        }
+        for tool in &way.tools {
+            rows.push(open_tool(project, tool, Some((&way.to, step)), edit));
+        }
+        let more = way.tool_count.saturating_sub(way.tools.len() as u64);
+        if more > 0 {
+            let text = format!("and {more} more tools lead to {}", way.to);
+            rows.push(view! { <li class="muted">{text}</li> }.into_any());
+        }
     }
-    tools.sort_by_key(|tool| !tool["state"].is_string());
-    let rows: Vec<_> = tools
+    if rows.is_empty() {
+        return view! { <p class="muted">"No tool that is open here moves the workflow."</p> }.into_any();
+    }
+    view! { <ul class="list">{rows}</ul> }.into_any()
+}
+
+/// The tools that are open here and move nothing, folded away.
+fn staying(project: &str, page: &Value, edit: Option<EditTool>) -> AnyView {
+    let rows: Vec<_> = page["items"]
+        .as_array()
         .into_iter()
-        .map(|tool| {
-            let name = tool["name"].as_str().unwrap_or_default().to_owned();
-            let href = Page::Tool(project.to_owned(), name.clone()).path();
-            let next = tool["state"].as_str().map(str::to_owned);
-            let stays = next.is_none().then(|| view! { <span class="muted">"stays here"</span> });
-            let go = next.map(|to| {
-                let taken = (name.clone(), to.clone());
-                view! {
-                    <button type="button" class="button button-small" on:click=move |_| step.run(taken.clone())>
-                        <Icon symbol=Symbol::Arrow />
-                        "Go to "
-                        {to}
-                    </button>
-                }
-            });
-            let change = edit.map(|edit| {
-                let label = format!("Edit the transition of {name}");
-                let name = name.clone();
-                view! {
-                    <button
-                        type="button"
-                        class="button button-small button-quiet"
-                        aria-label=label
-                        on:click=move |_| edit.open(&name)
-                    >
-                        "Edit"
-                    </button>
-                }
-            });
-            view! {
-                <li class="row row-spread">
-                    <a class="tool-name" href=href>
-                        {name}
-                    </a>
-                    <span class="row">{go} {stays} {change}</span>
-                </li>
-            }
-        })
+        .flatten()
+        .filter(|tool| !tool["state"].is_string())
+        .filter_map(|tool| Some(open_tool(project, tool["name"].as_str()?, None, edit)))
         .collect();
-    let more = page["next_cursor"]
-        .is_string()
-        .then(|| view! { <p class="muted">"And more; list its tools to see all."</p> });
+    if rows.is_empty() {
+        return ().into_any();
+    }
+    let more = if page["next_cursor"].is_string() { "+" } else { "" };
+    let heading = format!("{}{more} tools that stay here", rows.len());
     view! {
-        <ul class="list">{rows}</ul>
-        {more}
+        <details>
+            <summary>{heading}</summary>
+            <ul class="list">{rows}</ul>
+        </details>
+    }
+    .into_any()
+}
+
+/// One tool, with the step that it makes, if any.
+fn open_tool(
+    project: &str,
+    name: &str,
+    way: Option<(&str, Callback<(String, String)>)>,
+    edit: Option<EditTool>,
+) -> AnyView {
+    let href = Page::Tool(project.to_owned(), name.to_owned()).path();
+    let go = way.map(|(to, step)| {
+        let taken = (name.to_owned(), to.to_owned());
+        view! {
+            <button type="button" class="button button-small" on:click=move |_| step.run(taken.clone())>
+                <Icon symbol=Symbol::Arrow />
+                "Go to "
+                {to.to_owned()}
+            </button>
+        }
+    });
+    let change = edit.map(|edit| {
+        let label = format!("Edit the transition of {name}");
+        let name = name.to_owned();
+        view! {
+            <button
+                type="button"
+                class="button button-small button-quiet"
+                aria-label=label
+                on:click=move |_| edit.open(&name)
+            >
+                "Edit"
+            </button>
+        }
+    });
+    view! {
+        <li class="row row-spread">
+            <a class="tool-name" href=href>
+                {name.to_owned()}
+            </a>
+            <span class="row">{go} {change}</span>
+        </li>
     }
     .into_any()
 }
