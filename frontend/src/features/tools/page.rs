@@ -61,7 +61,10 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         matching.track();
         selection.clear();
     });
-    let is_filterable = condition(move || filter.is_set() || list.total.get() != 0);
+    // Only a list that is known to be empty needs no filters: nothing moves when the first page arrives.
+    let is_filterable = condition(move || {
+        filter.is_set() || list.total.get() != 0 || list.status.get() != Status::Ready
+    });
     let count = move || match list.status.get() {
         Status::Ready | Status::LoadingMore => told_count(list.total.get()),
         _ => String::new(),
