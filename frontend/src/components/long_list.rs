@@ -20,6 +20,9 @@ const AT_ONCE: usize = 5;
 /// The height of a row until one was measured.
 const GUESS: f64 = 64.0;
 
+/// What a list is sorted by when the address says nothing.
+const BY_NAME: &str = "name";
+
 /// The first row and the one behind the last.
 type Range = (usize, usize);
 
@@ -46,7 +49,7 @@ pub(crate) fn LongList(
     /// The columns that are shown.
     #[prop(into)]
     columns: Signal<Vec<Column>>,
-    /// The parameter that says how it is sorted; by the first column when empty.
+    /// The parameter that says how it is sorted; by name when empty.
     sort: UrlParam,
     /// What stands before the heading of the first column.
     #[prop(into)]
@@ -222,7 +225,7 @@ fn toward(now: Range, wanted: Range) -> Range {
 fn direction(sort: UrlParam, column: Column) -> Option<&'static str> {
     let key = column.sort?;
     let now = sort.get();
-    Some(if now == key || (now.is_empty() && key == "name") {
+    Some(if now == key || (now.is_empty() && key == BY_NAME) {
         "ascending"
     } else if now.strip_prefix('-') == Some(key) {
         "descending"
@@ -238,11 +241,12 @@ fn sorter(sort: UrlParam, column: Column) -> AnyView {
     };
     let press = move |_| {
         let ascending = untrack(|| direction(sort, column)) == Some("ascending");
-        sort.push(&if ascending {
-            format!("-{key}")
-        } else {
-            key.to_owned()
-        });
+        let next = match (ascending, key) {
+            (true, _) => format!("-{key}"),
+            (false, BY_NAME) => String::new(),
+            (false, _) => key.to_owned(),
+        };
+        sort.push(&next);
     };
     let mark = part(move || match direction(sort, column) {
         Some("ascending") => {

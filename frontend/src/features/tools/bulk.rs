@@ -304,7 +304,10 @@ pub(crate) fn tests_badge(tests: &Value) -> AnyView {
         (Tone::Good, format!("{} policy tests hold", tests["passed"]))
     } else {
         let plural = if failed.len() == 1 { "" } else { "s" };
-        (Tone::Bad, format!("{} policy test{plural} would fail", failed.len()))
+        (
+            Tone::Bad,
+            format!("{} policy test{plural} would fail", failed.len()),
+        )
     };
     let names: Vec<_> = failed
         .iter()
