@@ -3,6 +3,7 @@
 mod badge;
 mod code;
 mod confirm;
+mod csv;
 mod dialog;
 mod diff;
 mod editor;
@@ -30,6 +31,7 @@ mod toast;
 pub(crate) use badge::{Badge, Tags, Tone};
 pub(crate) use code::CodeBlock;
 pub(crate) use confirm::Confirm;
+pub(crate) use csv::csv_button;
 pub(crate) use dialog::{Dialog, Placement};
 pub(crate) use diff::Diff;
 pub(crate) use editor::{Editor, EditorHandle, Faults};

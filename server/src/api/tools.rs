@@ -206,7 +206,7 @@ pub fn wire(tool: &CompiledTool, full: bool) -> Tool {
     Tool {
         name: tool.name().to_owned(),
         type_: definition.kind.clone(),
-        enabled: true,
+        enabled: definition.enabled,
         description: definition.description.clone(),
         group: tool.groups.clone(),
         state: definition.state.clone(),

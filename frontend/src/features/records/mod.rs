@@ -6,4 +6,5 @@ mod integrity;
 mod page;
 mod tail;
 
-pub(crate) use page::RecordsPage;
+pub(crate) use page::{RecordsPage, tone};
+pub(crate) use tail::Tail;

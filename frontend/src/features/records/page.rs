@@ -118,7 +118,7 @@ pub(crate) fn RecordsPage() -> impl IntoView {
 }
 
 /// The colour of an outcome.
-pub(super) fn tone(outcome: AuditOutcome) -> Tone {
+pub(crate) fn tone(outcome: AuditOutcome) -> Tone {
     match outcome {
         AuditOutcome::Succeeded => Tone::Good,
         AuditOutcome::Failed | AuditOutcome::Denied => Tone::Bad,

@@ -258,13 +258,13 @@ fn told(count: usize) -> String {
 }
 
 /// How many tools an answer says are affected.
-fn affected(answer: &Value) -> usize {
+pub(crate) fn affected(answer: &Value) -> usize {
     let items = answer["items"].as_array().into_iter().flatten();
     items.filter(|item| item["outcome"] != "unchanged").count()
 }
 
 /// What would happen: numbers, policy tests, and the first differences.
-fn outlook(plan: &Value) -> AnyView {
+pub(crate) fn outlook(plan: &Value) -> AnyView {
     let count = affected(plan);
     let same = plan["items"].as_array().map_or(0, Vec::len) - count;
     let tests = plan.get("policy_tests").map(tests_badge);

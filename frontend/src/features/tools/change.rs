@@ -8,12 +8,12 @@ use crate::components::Toasts;
 use crate::session::Session;
 
 /// Where changes of a project's tools go.
-pub(super) fn address(project: &str) -> String {
+pub(crate) fn address(project: &str) -> String {
     in_project(project, &["tool-changes"])
 }
 
 /// Says what was done and offers to take it back by the body that the server gave for that.
-pub(super) fn offer_undo(toasts: Toasts, session: Session, address: String, text: String, undo: &Value) {
+pub(crate) fn offer_undo(toasts: Toasts, session: Session, address: String, text: String, undo: &Value) {
     if undo.is_null() {
         toasts.done(text);
         return;
