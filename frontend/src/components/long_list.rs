@@ -20,6 +20,9 @@ const AT_ONCE: usize = 5;
 /// The height of a row until one was measured.
 const GUESS: f64 = 64.0;
 
+/// What a list is sorted by when the address says nothing.
+const BY_NAME: &str = "name";
+
 /// The first row and the one behind the last.
 type Range = (usize, usize);
 
@@ -46,7 +49,7 @@ pub(crate) fn LongList(
     /// The columns that are shown.
     #[prop(into)]
     columns: Signal<Vec<Column>>,
-    /// The parameter that says how it is sorted; by the first column when empty.
+    /// The parameter that says how it is sorted; by name when empty.
     sort: UrlParam,
     /// What stands before the heading of the first column.
     #[prop(into)]
@@ -73,14 +76,18 @@ pub(crate) fn LongList(
             .first_element_child()
             .map(|row| row.get_bounding_client_rect().height());
         let inner = window().inner_height().ok().and_then(|inner| inner.as_f64());
-        let wanted = in_sight(
+        let total = total.get_untracked();
+        if total == 0 {
+            return;
+        }
+        let (wanted, seen) = in_sight(
             -body.get_bounding_client_rect().top(),
             inner.unwrap_or(1000.0),
             row.filter(|height| *height > 1.0).unwrap_or(GUESS),
-            total.get_untracked(),
+            total,
         );
         let now = range.get_untracked();
-        let next = toward(now, wanted);
+        let next = toward(now, wanted, seen);
         if next != now {
             range.set(next);
         }
@@ -192,26 +199,26 @@ pub(crate) fn LongList(
     }
 }
 
-/// The rows to have ready of so many, when `above` pixels of them are above the window's upper edge.
-fn in_sight(above: f64, inner: f64, height: f64, total: usize) -> Range {
+/// The rows to have ready of so many, when `above` pixels of them are above the window's upper edge, and the first in sight.
+fn in_sight(above: f64, inner: f64, height: f64, total: usize) -> (Range, usize) {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "neither negative nor beyond the rows of a page"
     )]
     let whole = |pixels: f64| (pixels.max(0.0) / height) as usize;
-    let first = whole(above).saturating_sub(SPARE) / STEP * STEP;
+    let seen = whole(above);
+    let first = seen.saturating_sub(SPARE) / STEP * STEP;
     let last = first + whole(inner) + 2 * SPARE + STEP;
-    (first.min(total), last.min(total))
+    ((first.min(total), last.min(total)), seen.min(total))
 }
 
-/// The next step from the rows that are there to those that are wanted: what is there stays, and a few are added.
-fn toward(now: Range, wanted: Range) -> Range {
+/// The next step from the rows that are there to those that are wanted: what is there stays, and a few are added, from the
+/// first in sight on when nothing is there.
+fn toward(now: Range, wanted: Range, seen: usize) -> Range {
     let (mut first, mut last) = (now.0.max(wanted.0), now.1.min(wanted.1));
     if first >= last {
-        // Nothing of it is there: begins with those in sight.
-        first = (wanted.0 + SPARE).min(wanted.1);
-        last = first;
+        (first, last) = (seen, seen);
     }
     let below = (wanted.1 - last).min(AT_ONCE);
     let above = (first - wanted.0).min(AT_ONCE - below);
@@ -222,7 +229,7 @@ fn toward(now: Range, wanted: Range) -> Range {
 fn direction(sort: UrlParam, column: Column) -> Option<&'static str> {
     let key = column.sort?;
     let now = sort.get();
-    Some(if now == key || (now.is_empty() && key == "name") {
+    Some(if now == key || (now.is_empty() && key == BY_NAME) {
         "ascending"
     } else if now.strip_prefix('-') == Some(key) {
         "descending"
@@ -238,11 +245,12 @@ fn sorter(sort: UrlParam, column: Column) -> AnyView {
     };
     let press = move |_| {
         let ascending = untrack(|| direction(sort, column)) == Some("ascending");
-        sort.push(&if ascending {
-            format!("-{key}")
-        } else {
-            key.to_owned()
-        });
+        let next = match (ascending, key) {
+            (true, _) => format!("-{key}"),
+            (false, BY_NAME) => String::new(),
+            (false, _) => key.to_owned(),
+        };
+        sort.push(&next);
     };
     let mark = part(move || match direction(sort, column) {
         Some("ascending") => {
@@ -266,28 +274,33 @@ mod tests {
 
     #[test]
     fn only_what_is_near_is_wanted() {
-        assert_eq!(in_sight(-200.0, 600.0, 60.0, 10_000), (0, 10 + 2 * SPARE + STEP));
-        let (first, last) = in_sight(60_000.0, 600.0, 60.0, 10_000);
+        assert_eq!(
+            in_sight(-200.0, 600.0, 60.0, 10_000),
+            ((0, 10 + 2 * SPARE + STEP), 0)
+        );
+        let ((first, last), seen) = in_sight(60_000.0, 600.0, 60.0, 10_000);
         assert!(first <= 1000 - SPARE && first > 1000 - SPARE - STEP, "{first}");
         assert!(last >= 1010 + SPARE, "{last}");
-        assert_eq!(first % STEP, 0);
-        assert_eq!(in_sight(0.0, 600.0, 60.0, 3), (0, 3));
-        assert_eq!(in_sight(60_000.0, 600.0, 60.0, 3), (3, 3));
+        assert_eq!((first % STEP, seen), (0, 1000));
+        assert_eq!(in_sight(0.0, 600.0, 60.0, 3), ((0, 3), 0));
+        assert_eq!(in_sight(60_000.0, 600.0, 60.0, 3), ((3, 3), 3));
     }
 
     #[test]
     fn what_is_wanted_is_reached_in_small_steps() {
-        for (start, wanted) in [
-            ((0, 30), (0, 30)),
-            ((0, 30), (4, 34)),
-            ((0, 30), (500, 540)),
-            ((500, 540), (0, 3)),
+        for (start, wanted, seen) in [
+            ((0, 30), (0, 30), 0),
+            ((0, 0), (0, 30), 0),
+            ((0, 30), (4, 34), 12),
+            ((0, 30), (500, 540), 508),
+            ((500, 540), (0, 3), 0),
         ] {
             let (mut now, mut steps) = (start, 0);
             while now != wanted {
-                let next = toward(now, wanted);
+                let next = toward(now, wanted, seen);
                 let kept = now.1.min(next.1).saturating_sub(now.0.max(next.0));
                 assert!(next.1 - next.0 - kept <= AT_ONCE, "{now:?} to {next:?}");
+                assert!(next.0 <= seen && seen < next.1, "{now:?} to {next:?}");
                 assert_ne!(next, now);
                 (now, steps) = (next, steps + 1);
                 assert!(steps < 20);

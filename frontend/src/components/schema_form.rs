@@ -344,12 +344,12 @@ impl SchemaForm {
             write(Some(Value::Array(all)));
         };
         view! {
-            <div class="nested stack">
+            <div class="nested stack" id=id>
                 <ul class="stack" hidden=move || count.get() == 0>
                     {rows}
                 </ul>
                 <div>
-                    <button type="button" class="button button-small" id=id on:click=add>
+                    <button type="button" class="button button-small" on:click=add>
                         <Icon symbol=Symbol::Plus />
                         "Add"
                     </button>

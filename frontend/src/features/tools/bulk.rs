@@ -210,7 +210,7 @@ pub(super) fn Bulk(
                         </div>
                     </form>
                 </When>
-                <p class="muted" role="status">
+                <p class=move || if action.busy.get() { "muted" } else { "visually-hidden" } role="status">
                     {move || action.busy.get().then_some("Looking at what would change…")}
                 </p>
                 {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
@@ -275,7 +275,7 @@ pub(crate) fn outlook(plan: &Value) -> AnyView {
         .map(|item| {
             let diff = item["diff"].as_str().filter(|_| item["outcome"] != "deleted");
             view! {
-                <li class="stack">
+                <li>
                     <span class="tool-name">{item["name"].as_str().unwrap_or_default().to_owned()}</span>
                     {diff.map(|diff| view! { <Diff text=diff.to_owned() /> })}
                 </li>
@@ -287,7 +287,7 @@ pub(crate) fn outlook(plan: &Value) -> AnyView {
         <div class="row row-spread">
             <p>
                 <strong>{format!("{} would change.", told(count))}</strong>
-                {(same != 0).then(|| format!(" {} stay as they are.", told(same)))}
+                {(same != 0).then(|| format!(" Unchanged: {same}."))}
             </p>
             {tests}
         </div>
@@ -303,7 +303,11 @@ pub(crate) fn tests_badge(tests: &Value) -> AnyView {
     let (tone, text) = if failed.is_empty() {
         (Tone::Good, format!("{} policy tests hold", tests["passed"]))
     } else {
-        (Tone::Bad, format!("{} policy tests would fail", failed.len()))
+        let plural = if failed.len() == 1 { "" } else { "s" };
+        (
+            Tone::Bad,
+            format!("{} policy test{plural} would fail", failed.len()),
+        )
     };
     let names: Vec<_> = failed
         .iter()

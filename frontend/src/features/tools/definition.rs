@@ -220,7 +220,7 @@ pub(super) fn DefinitionEditor(
     let trouble = part(move || {
         both.error
             .get()
-            .map(|error| view! { <ProblemPanel error /> })
+            .map(|error| view! { <ProblemPanel error on_retry=move |()| both.retry() /> })
             .into_any()
     });
     let shown = RwSignal::new(String::new());

@@ -46,13 +46,25 @@ impl ToolFilter {
 
     /// The address of the project's tools under these filters, reactively.
     pub(super) fn address(self, project: &str, more: &[(&str, &str)]) -> String {
-        let values = self.params.map(UrlParam::get);
+        let mut values = self.params.map(UrlParam::get);
+        values[4] = known(&ENABLED, &values[4]).to_owned();
         let mut query: Vec<(&str, &str)> = NAMES
             .into_iter()
             .zip(values.iter().map(|value| value.trim()))
             .collect();
         query.extend_from_slice(more);
         with_query(in_project(project, &["tools"]), &query)
+    }
+
+    /// How the list is sorted as the API takes it, reactively.
+    pub(super) fn order(self) -> &'static str {
+        known(&SORTS, &self.sort.get())
+    }
+
+    /// Whether the address holds a value that is none, reactively.
+    pub(super) fn has_unknown(self) -> bool {
+        let [.., enabled] = self.params.map(UrlParam::get);
+        known(&ENABLED, &enabled) != enabled || self.order() != self.sort.get()
     }
 
     /// The same as the API takes it to select tools.
@@ -63,7 +75,9 @@ impl ToolFilter {
             match value.trim() {
                 "" => {}
                 text if name == "enabled" => {
-                    filter.insert(name.to_owned(), Value::Bool(text == "true"));
+                    if let Ok(enabled) = known(&ENABLED, text).parse() {
+                        filter.insert(name.to_owned(), Value::Bool(enabled));
+                    }
                 }
                 text => {
                     filter.insert(name.to_owned(), Value::String(text.to_owned()));
@@ -77,6 +91,12 @@ impl ToolFilter {
     pub(super) fn is_set(self) -> bool {
         self.params.iter().any(|param| !param.get().is_empty())
     }
+}
+
+/// A value if it is one of the choices, else none.
+fn known(choices: &[(&'static str, &'static str)], value: &str) -> &'static str {
+    let found = choices.iter().find(|(key, _)| *key == value);
+    found.map_or("", |(key, _)| key)
 }
 
 /// The controls above the list.

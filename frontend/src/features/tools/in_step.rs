@@ -103,6 +103,11 @@ impl InStep {
         })
     }
 
+    /// Asks again after a failure.
+    pub(super) fn retry(self) {
+        self.follow(self.side.get_untracked());
+    }
+
     fn is_one(self) -> bool {
         self.verdict.with(|verdict| {
             verdict
@@ -141,15 +146,16 @@ impl InStep {
             }
             let answer = answer.and_then(|answer| answer.read::<DefinitionsChecked>());
             self.busy.set(false);
+            self.side.set(side);
+            self.error.set(None);
             match answer {
                 Ok(verdict) => {
-                    self.error.set(None);
-                    self.side.set(side);
                     self.settle(side, text, value, &verdict);
                     self.verdict.set(Some(verdict));
                 }
                 Err(error) => {
                     self.session.observe(&error);
+                    self.verdict.set(None);
                     self.error.set(Some(error));
                 }
             }

@@ -37,12 +37,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     let all = text_memo(move || in_project(&project.get(), &["tools"]));
     let matching = text_memo(move || filter.address(&project.get(), &[]));
     let list = Paged::sized(
-        move || {
-            with_query(
-                matching.get(),
-                &[("view", "summary"), ("sort", &filter.sort.get())],
-            )
-        },
+        move || with_query(matching.get(), &[("view", "summary"), ("sort", filter.order())]),
         PAGE,
     );
     Toasts::get().on_undo(move || list.reload());
@@ -61,7 +56,9 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         matching.track();
         selection.clear();
     });
-    let is_filterable = condition(move || filter.is_set() || list.total.get() != 0);
+    // Only a list that is known to be empty needs no filters: nothing moves when the first page arrives.
+    let is_filterable =
+        condition(move || filter.is_set() || list.total.get() != 0 || list.status.get() != Status::Ready);
     let count = move || match list.status.get() {
         Status::Ready | Status::LoadingMore => told_count(list.total.get()),
         _ => String::new(),
@@ -106,6 +103,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     let exports = move || {
         FORMATS
             .iter()
+            .filter(|(format, _)| *format != "yaml" || may_read.get())
             .map(|(format, title)| {
                 let href = filter.address(&project.get(), &[("format", format)]);
                 view! {
@@ -138,11 +136,9 @@ pub(crate) fn ToolsPage() -> impl IntoView {
             </p>
             <When test=move || is_filterable.get()>
                 <ColumnMenu hidden />
-                <When test=move || may_read.get()>
-                    <Menu id="tool-export" name="Export" face=|| "Export" class="menu-end">
-                        <div class="menu-section">{part(move || exports().into_any())}</div>
-                    </Menu>
-                </When>
+                <Menu id="tool-export" name="Export" face=|| "Export" class="menu-end">
+                    <div class="menu-section">{part(move || exports().into_any())}</div>
+                </Menu>
             </When>
             <When test=move || may_edit.get()>
                 <a class="button button-primary" href=move || Page::In(project.get(), Section::Upload).path()>
@@ -152,6 +148,9 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         </SectionHead>
         <When test=move || is_filterable.get()>
             <Filters filter />
+        </When>
+        <When test=move || filter.has_unknown()>
+            <p class="note filters">"The address asks for an order or a filter that there is none of; it is left out."</p>
         </When>
         <div on:keydown=on_key>
             <LongList
