@@ -103,6 +103,15 @@ story('a page that is not there', async (page) => {
   await assertGoodInEveryLook(page, 'no such page');
 });
 
+story('an address of the server that is not there', async (page) => {
+  await page.goto('/nowhere');
+  await page.getByRole('heading', { name: 'There is no such page', level: 1 }).waitFor();
+  await assertGoodInEveryLook(page, 'no such address');
+  await keepPictures(page, 'no-such-address');
+  await page.getByRole('link', { name: 'Open the dashboard' }).click();
+  await page.waitForURL('**/ui/projects');
+});
+
 test('the sign-in page', async () => {
   const stranger = await Visitor.enter(browser, world.server.origin, { refusals: ['/auth/login'] });
   try {
