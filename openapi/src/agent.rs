@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::calls::CallContext;
+
 /// How tools are described to a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -53,6 +55,13 @@ pub struct AgentRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(["read-only", "knowledge"]), max_items = 1000))]
     pub group: Option<Vec<String>>,
+    /// Where the question comes from; conditions on groups may use it. In a session it is laid over the session's.
+    #[serde(
+        default,
+        deserialize_with = "crate::calls::object",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub context: Option<CallContext>,
 }
 
 /// One step of an agent. Members beside these are allowed, and all are kept as they came.
@@ -122,6 +131,9 @@ pub struct AgentToolSet {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub group: Option<Vec<String>>,
+    /// Where the question comes from, as it came: calls of the tools that say the same are decided alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<CallContext>,
     /// The requested groups after the default was applied.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge", "read-only"]), max_items = 1000))]
     pub requested_groups: Vec<String>,

@@ -81,7 +81,7 @@ pub enum DecisionEffect {
     Deny,
 }
 
-/// One test of the decision. They are made in this order, and the first that fails decides.
+/// One test of a call. They are made in this order, and the first that fails decides, but for `execution`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "browser", derive(crate::json::Json))]
@@ -101,6 +101,11 @@ pub enum DecisionTest {
     State,
     /// The arguments fit the tool's parameters (`invalid_arguments`); only when arguments were given.
     Arguments,
+    /// The limits that apply leave room for one more call now, on this server (`rate_limited`, `concurrency_limited`).
+    Limits,
+    /// The tool can be executed now: something executes it, its destination is allowed, its secrets have values, its
+    /// upstream is not left alone (`tool_unavailable`, `egress_denied`). It refuses nothing: a call is admitted, and fails.
+    Execution,
 }
 
 /// How a test came out.
@@ -111,10 +116,12 @@ pub enum DecisionTest {
 pub enum TestOutcome {
     /// It holds.
     Passed,
-    /// It does not hold, and so the call is refused with its code.
+    /// It does not hold, and so the call is refused with its code; with `execution` it is admitted and fails with it.
     Failed,
     /// An earlier test failed, so this one decides nothing; `would_pass` says how it would come out.
     NotReached,
+    /// A simulation cannot tell; `hint` says why. It refuses nothing here.
+    Unknown,
 }
 
 /// A requested group that reaches the tool.
@@ -208,7 +215,7 @@ pub struct TestReport {
     /// The code a call is refused with when it fails; absent when it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    /// How to mend it; absent when it passed.
+    /// How to mend it, or why it cannot be told; absent when it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "request one of the tool's groups"))]
     pub hint: Option<String>,
@@ -232,8 +239,8 @@ pub struct ToolExplanation {
     pub code: Option<ErrorCode>,
     /// The same in one sentence, with how to mend it.
     pub summary: String,
-    /// Every test in the order of the decision.
-    #[cfg_attr(feature = "utoipa", schema(max_items = 7))]
+    /// Every test in its order.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 9))]
     pub tests: Vec<TestReport>,
     /// The state now, and the one that a successful call would lead to.
     pub state: StateChange,

@@ -101,6 +101,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(sessions::list_session_transitions))
         .routes(routes!(agent_requests::create_agent_request))
         .routes(routes!(audit::list_audit_records))
+        .routes(routes!(audit::list_server_audit_records))
         .routes(routes!(audit::export_audit_records))
         .routes(routes!(audit::stream_audit_records))
         .routes(routes!(audit::get_audit_record))

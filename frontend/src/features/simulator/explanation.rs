@@ -74,6 +74,11 @@ fn mend(project: &str, item: &ToolExplanation, failed: &TestReport) -> Option<(&
             "See where it is open",
             page(Section::States, &[("at", &item.state.before), ("edit", tool)]),
         ),
+        DecisionTest::Limits => ("See the limits", page(Section::Limits, &[])),
+        DecisionTest::Execution => (
+            "Open its definition",
+            Page::Tool(project.to_owned(), tool.to_owned()).path() + "?tab=definition",
+        ),
         DecisionTest::Arguments => return None,
     })
 }
@@ -84,6 +89,7 @@ fn test(report: TestReport) -> AnyView {
         TestOutcome::Passed => (Tone::Good, "passed"),
         TestOutcome::Failed => (Tone::Bad, "failed"),
         TestOutcome::NotReached => (Tone::Plain, "not reached"),
+        TestOutcome::Unknown => (Tone::Plain, "cannot be told"),
     };
     let mut compared = Vec::new();
     if let Some(operands) = report.operands {

@@ -106,6 +106,17 @@ fn at(hours: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::hours(hours)
 }
 
+fn foreseen(code: ErrorCode) -> impl Strategy<Value = Foreseen> {
+    let fails = Foreseen::Fails {
+        code,
+        because: "it is so".to_owned(),
+    };
+    let unknown = Foreseen::Unknown {
+        why: "nobody knows".to_owned(),
+    };
+    select(vec![Foreseen::Holds, fails, unknown])
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
@@ -119,6 +130,8 @@ proptest! {
         circumstances in circumstances(),
         arguments in proptest::option::of(select(&["{}", r#"{"n": 1}"#, r#"{"n": "1"}"#][..])),
         shown in select(&[Shown::Everything, Shown::Operands, Shown::Verdict][..]),
+        limits in foreseen(ErrorCode::RateLimited),
+        execution in foreseen(ErrorCode::ToolUnavailable),
     ) {
         let snapshot = snapshot(&kinds, &conditions);
         let granted: GroupSet = granted.iter().cloned().collect();
@@ -183,6 +196,32 @@ proptest! {
             }
             if shown == Shown::Verdict {
                 prop_assert!(explanation.tests[2..].iter().all(|test| test.operands.is_none() && test.would_pass.is_none()));
+            }
+
+            // What a call meets next: a limit refuses it, with its own code; a tool that cannot be executed does not.
+            let met = super::Circumstances { limits: Some(limits.clone()), execution: Some(execution.clone()) };
+            let mut whole = explanation.clone();
+            add(&mut whole, met, shown);
+            let limited = code.is_none() && matches!(limits, Foreseen::Fails { .. });
+            let code = if limited { Some(ErrorCode::RateLimited) } else { code };
+            let fails = code.is_none() && matches!(execution, Foreseen::Fails { .. });
+            prop_assert_eq!(whole.code, code);
+            prop_assert_eq!(whole.effect == DecisionEffect::Allow, code.is_none());
+            let moved = if limited || fails { &decision.state } else { &after };
+            prop_assert_eq!(&whole.state.after, moved);
+            prop_assert_eq!(&whole.tests[..whole.tests.len() - 2], &explanation.tests[..]);
+            let [limit, run] = &whole.tests[whole.tests.len() - 2..] else { unreachable!() };
+            prop_assert_eq!((limit.test, run.test), (DecisionTest::Limits, DecisionTest::Execution));
+            let outcome = |reached: bool, foreseen: &Foreseen| match foreseen {
+                _ if !reached => NotReached,
+                Foreseen::Holds => Passed,
+                Foreseen::Fails { .. } => Failed,
+                Foreseen::Unknown { .. } => Unknown,
+            };
+            prop_assert_eq!(limit.outcome, outcome(explanation.code.is_none(), &limits));
+            prop_assert_eq!(run.outcome, outcome(code.is_none(), &execution));
+            if shown == Shown::Verdict && code.is_some() {
+                prop_assert_eq!((run.would_pass, &run.hint), (None, &None));
             }
         }
     }
@@ -283,6 +322,7 @@ fn which_test_decides(
             Passed => 'P',
             Failed => 'F',
             NotReached => '-',
+            Unknown => '?',
         })
         .collect();
     assert_eq!(letters, outcomes);

@@ -104,11 +104,7 @@ impl Asked {
 
     /// The gateway check of section 6.1: those requested groups that the grant does not cover.
     pub(crate) fn missing(&self, granted: &GroupSet) -> Vec<String> {
-        self.groups
-            .iter()
-            .filter(|group| !granted.covers(group))
-            .cloned()
-            .collect()
+        granted.missing_of(self.groups.iter().map(String::as_str), self.groups.len())
     }
 
     pub(crate) fn is_any(&self) -> bool {
