@@ -97,6 +97,24 @@ for (const { name, at, open } of OPENED) {
   });
 }
 
+test('a visit loads every file once', async () => {
+  const storageState = await visitor.profile.storageState();
+  const newcomer = await Visitor.enter(browser, world.server.origin, { storageState });
+  try {
+    const loaded = [];
+    newcomer.page.on('request', (request) => {
+      if (request.url().includes('/ui/assets/')) loaded.push(new URL(request.url()).pathname);
+    });
+    await newcomer.page.goto(lively(pageNamed('tools')));
+    await settled(newcomer.page);
+    assert.ok(loaded.some((path) => path.endsWith('.wasm')), loaded.join());
+    assert.deepEqual(loaded, [...new Set(loaded)]);
+    newcomer.assertClean();
+  } finally {
+    await newcomer.leave();
+  }
+});
+
 story('a page that is not there', async (page) => {
   await page.goto('/ui/nowhere');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
