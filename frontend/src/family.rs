@@ -34,8 +34,10 @@ type Make = fn(Kind) -> AnyView;
 enum Family {
     /// What tools are.
     Tools,
-    /// Who may call them, and when.
-    Rules,
+    /// Their groups and states.
+    Model,
+    /// Who may call them, and why.
+    Access,
     /// What happens, and what it takes to run.
     Run,
 }
@@ -44,13 +46,11 @@ impl Family {
     const fn of(kind: Kind) -> Self {
         match kind {
             Kind::Tool | Kind::In(Section::Tools | Section::Upload) => Self::Tools,
-            Kind::In(
-                Section::Groups
-                | Section::States
-                | Section::Permissions
-                | Section::Simulator
-                | Section::PolicyTests,
-            ) => Self::Rules,
+            Kind::In(Section::Groups | Section::States) => Self::Model,
+            Kind::Users
+            | Kind::In(Section::Permissions | Section::Keys | Section::Simulator | Section::PolicyTests) => {
+                Self::Access
+            }
             _ => Self::Run,
         }
     }
@@ -58,7 +58,8 @@ impl Family {
     async fn load(self) -> Result<Make, ApiError> {
         match self {
             Self::Tools => tools_pages().await,
-            Self::Rules => rules_pages().await,
+            Self::Model => model_pages().await,
+            Self::Access => access_pages().await,
             Self::Run => run_pages().await,
         }
     }
@@ -66,12 +67,12 @@ impl Family {
 
 /// What has been loaded, shared through the context.
 #[derive(Clone, Copy)]
-pub(crate) struct Families([RwSignal<Option<Make>>; 3]);
+pub(crate) struct Families([RwSignal<Option<Make>>; 4]);
 
 impl Families {
     /// Shares them with everything below the caller.
     pub(crate) fn provide() {
-        provide_context(Self([(); 3].map(|()| RwSignal::new(None))));
+        provide_context(Self([(); 4].map(|()| RwSignal::new(None))));
     }
 
     const fn of(self, family: Family) -> RwSignal<Option<Make>> {
@@ -115,14 +116,23 @@ fn tools_pages() -> Result<Make, ApiError> {
     })
 }
 
-#[wasm_split(rules_pages, wasm_split_path = leptos::wasm_split, fallible)]
-fn rules_pages() -> Result<Make, ApiError> {
+#[wasm_split(model_pages, wasm_split_path = leptos::wasm_split, fallible)]
+fn model_pages() -> Result<Make, ApiError> {
     Ok(|kind| match kind {
         Kind::In(Section::Groups) => view! { <GroupsPage /> }.into_any(),
         Kind::In(Section::States) => view! { <StatesPage /> }.into_any(),
+        _ => ().into_any(),
+    })
+}
+
+#[wasm_split(access_pages, wasm_split_path = leptos::wasm_split, fallible)]
+fn access_pages() -> Result<Make, ApiError> {
+    Ok(|kind| match kind {
         Kind::In(Section::Permissions) => view! { <PermissionsPage /> }.into_any(),
+        Kind::In(Section::Keys) => view! { <KeysPage /> }.into_any(),
         Kind::In(Section::Simulator) => view! { <SimulatorPage /> }.into_any(),
         Kind::In(Section::PolicyTests) => view! { <PolicyTestsPage /> }.into_any(),
+        Kind::Users => view! { <UsersPage /> }.into_any(),
         _ => ().into_any(),
     })
 }
@@ -130,7 +140,6 @@ fn rules_pages() -> Result<Make, ApiError> {
 #[wasm_split(run_pages, wasm_split_path = leptos::wasm_split, fallible)]
 fn run_pages() -> Result<Make, ApiError> {
     Ok(|kind| match kind {
-        Kind::In(Section::Keys) => view! { <KeysPage /> }.into_any(),
         Kind::In(Section::Sessions) => view! { <SessionsPage /> }.into_any(),
         Kind::In(Section::Records) => view! { <RecordsPage /> }.into_any(),
         Kind::In(Section::Alerts) => view! { <AlertsPage /> }.into_any(),
@@ -138,7 +147,6 @@ fn run_pages() -> Result<Make, ApiError> {
         Kind::In(Section::Secrets) => view! { <SecretsPage /> }.into_any(),
         Kind::In(Section::Settings) => view! { <SettingsPage /> }.into_any(),
         Kind::In(Section::Connect) => view! { <ConnectPage /> }.into_any(),
-        Kind::Users => view! { <UsersPage /> }.into_any(),
         Kind::Health => view! { <HealthPage /> }.into_any(),
         _ => ().into_any(),
     })
