@@ -14,19 +14,25 @@ export function fetchRaw(url, headers = {}) {
   });
 }
 
-/** The addresses of all files that the shell names. */
+/** The addresses of all files: those that the shell names, and the parts of the module that its glue names. */
 export async function files(origin) {
-  const page = await fetchRaw(`${origin}/ui/`);
-  return [...new Set(page.body.toString().match(/\/ui\/assets\/[^"]+/g))];
+  const shell = (await fetchRaw(`${origin}/ui/`)).body.toString();
+  const named = shell.match(/\/ui\/assets\/[^"]+/g);
+  const glue = named.find((path) => /\/app\.[^/]+\.js$/.test(path));
+  const script = (await fetchRaw(origin + glue)).body.toString();
+  const parts = [...script.matchAll(/"\.\/([\w.-]+\.wasm)"/g)].map(([, name]) => `/ui/assets/${name}`);
+  return [...new Set([...named, ...parts])];
 }
 
-/** Bytes on the wire by kind of file. */
+/** What the heaviest page loads, in bytes on the wire by kind of file. A page loads one of the parts that are `split_`. */
 export async function weights(origin) {
   const totals = {};
+  let heaviest = 0;
   for (const path of await files(origin)) {
-    const { body } = await fetchRaw(origin + path, { 'accept-encoding': 'br' });
+    const size = (await fetchRaw(origin + path, { 'accept-encoding': 'br' })).body.length;
     const kind = path.split('.').at(-1);
-    totals[kind] = (totals[kind] ?? 0) + body.length;
+    if (path.includes('/split_')) heaviest = Math.max(heaviest, size);
+    else totals[kind] = (totals[kind] ?? 0) + size;
   }
-  return totals;
+  return { ...totals, wasm: totals.wasm + heaviest };
 }

@@ -77,7 +77,7 @@ for (const it of PAGES) {
       await assertGoodInEveryLook(page, it.name);
       await mend();
       const retry = page.getByRole('button', { name: 'Try again' });
-      while ((await retry.count()) > 0) {
+      for (let left = await retry.count(); left > 0; left -= 1) {
         await retry.first().click();
         await settled(page);
       }
@@ -97,10 +97,37 @@ for (const { name, at, open } of OPENED) {
   });
 }
 
+test('a visit loads every file once', async () => {
+  const storageState = await visitor.profile.storageState();
+  const newcomer = await Visitor.enter(browser, world.server.origin, { storageState });
+  try {
+    const loaded = [];
+    newcomer.page.on('request', (request) => {
+      if (request.url().includes('/ui/assets/')) loaded.push(new URL(request.url()).pathname);
+    });
+    await newcomer.page.goto(lively(pageNamed('tools')));
+    await settled(newcomer.page);
+    assert.ok(loaded.some((path) => path.endsWith('.wasm')), loaded.join());
+    assert.deepEqual(loaded, [...new Set(loaded)]);
+    newcomer.assertClean();
+  } finally {
+    await newcomer.leave();
+  }
+});
+
 story('a page that is not there', async (page) => {
   await page.goto('/ui/nowhere');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
   await assertGoodInEveryLook(page, 'no such page');
+});
+
+story('an address of the server that is not there', async (page) => {
+  await page.goto('/nowhere');
+  await page.getByRole('heading', { name: 'There is no such page', level: 1 }).waitFor();
+  await assertGoodInEveryLook(page, 'no such address');
+  await keepPictures(page, 'no-such-address');
+  await page.getByRole('link', { name: 'Open the dashboard' }).click();
+  await page.waitForURL('**/ui/projects');
 });
 
 test('the sign-in page', async () => {

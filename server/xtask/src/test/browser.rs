@@ -18,6 +18,9 @@ const BROWSERS: &[&str] = &[
     "google-chrome-stable",
 ];
 
+/// How long one file may take, in milliseconds: none may hang.
+const LIMIT: &str = "--test-timeout=600000";
+
 /// Runs every `*.test.mjs` below `playwright/`. Pictures of every page are left in `target/screenshots`.
 pub(super) fn run() -> Result<Tally> {
     let folder = paths::root().join("playwright");
@@ -27,7 +30,7 @@ pub(super) fn run() -> Result<Tally> {
     let browser = browser()?;
     let tests = tests_below(&folder)?;
     let run = Sh::new(install::node()?.join("node"))
-        .args(["--test", "--test-reporter=tap", "--test-concurrency=1"])
+        .args(["--test", "--test-reporter=tap", "--test-concurrency=1", LIMIT])
         .args(tests)
         .env("TOOLGATE_BINARY", binary)
         .env("CHROMIUM", browser)
