@@ -237,7 +237,11 @@ pub(super) async fn commit(
                 insert_openings!(connection, store, statement, chunk);
             }
             for (index, chunk) in (1..).zip(chunks(&chained.completions)) {
-                let statement = if index == last { &COMPLETE_AND_COMMIT } else { &COMPLETE };
+                let statement = if index == last {
+                    &COMPLETE_AND_COMMIT
+                } else {
+                    &COMPLETE
+                };
                 insert_completions!(connection, store, statement, chunk);
             }
         })

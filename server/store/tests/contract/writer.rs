@@ -133,7 +133,11 @@ async fn a_bad_opening_does_not_spoil_completions(db: Backend) {
         .map(|(index, (taken, record))| {
             let writer = writer.clone();
             tokio::spawn(async move {
-                let next = if index % 10 == 0 { taken.clone() } else { opening(uid) };
+                let next = if index % 10 == 0 {
+                    taken.clone()
+                } else {
+                    opening(uid)
+                };
                 let ended = completion(&taken, record);
                 let (opened, completed) = tokio::join!(writer.open(next), writer.complete(ended));
                 completed.expect("completed");
