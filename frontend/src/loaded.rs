@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde::de::DeserializeOwned;
+use toolgate_api::json::Json;
 
 use crate::api::{Answer, ApiError, Ask};
 use crate::components::{ProblemPanel, Skeleton};
@@ -57,7 +57,7 @@ impl Loaded {
     }
 
     /// The answer as a value of the contract, reactively.
-    pub(crate) fn read<T: DeserializeOwned>(self) -> Option<T> {
+    pub(crate) fn read<T: Json>(self) -> Option<T> {
         self.answer
             .with(|answer| answer.as_ref().and_then(|answer| answer.read().ok()))
     }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 
 import { startSeeded } from '../support/server.mjs';
+import { fetchRaw, files } from '../support/weight.mjs';
 
 let server;
 before(async () => {
@@ -10,25 +10,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** Asks like a browser, but shows the body as it travels. */
-function get(path, headers = {}) {
-  return new Promise((resolve, reject) => {
-    request(server.origin + path, { headers }, (response) => {
-      const chunks = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
-      );
-    })
-      .on('error', reject)
-      .end();
-  });
-}
-
-async function files() {
-  const page = await get('/ui/');
-  return [...new Set(page.body.toString().match(/\/ui\/assets\/[^"]+/g))];
-}
+const get = (path, headers) => fetchRaw(server.origin + path, headers);
 
 test('pages carry the protecting headers', async () => {
   for (const path of ['/ui/', '/ui/sign-in', '/ui/projects/demo/tools']) {
@@ -54,7 +36,7 @@ test('the root leads to the dashboard', async () => {
 
 test('files are compressed beforehand, may be kept, and stay within their weights', async () => {
   const limits = { wasm: 350_000, js: 25_000, css: 20_000, svg: 5_000 };
-  const found = await files();
+  const found = await files(server.origin);
   assert.equal(found.length, 6, found.join());
   for (const path of found) {
     const kind = path.split('.').at(-1);

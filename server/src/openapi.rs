@@ -155,6 +155,10 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     if !open {
         statuses.extend([401, 403]);
     }
+    // It asks for no credential of ours, but may ask for a token of its own.
+    if path == "/metrics" {
+        statuses.extend([401, 403]);
+    }
     if path.contains('{') {
         statuses.extend([404, 406]);
     }

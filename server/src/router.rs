@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderValue, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use toolgate_api::ErrorCode;
@@ -100,6 +100,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(sessions::list_session_transitions))
         .routes(routes!(agent_requests::create_agent_request))
         .routes(routes!(audit::list_audit_records))
+        .routes(routes!(audit::list_server_audit_records))
         .routes(routes!(audit::export_audit_records))
         .routes(routes!(audit::stream_audit_records))
         .routes(routes!(audit::get_audit_record))
@@ -147,17 +148,23 @@ fn json(document: &str) -> Response {
         .into_response()
 }
 
-async fn not_found(uri: Uri) -> ApiError {
+async fn not_found(headers: HeaderMap, uri: Uri) -> Response {
     let path: String = uri.path().chars().take(200).collect();
-    ApiError::new(
-        ErrorCode::NotFound,
-        format!("There is nothing at {path}. /docs lists what there is."),
-    )
+    let detail = format!("There is nothing at {path}. /docs lists what there is.");
+    refuse(&headers, ErrorCode::NotFound, "There is no such page", detail)
 }
 
-async fn method_not_allowed() -> ApiError {
-    ApiError::new(
-        ErrorCode::MethodNotAllowed,
-        "This path exists but not with this method; `Allow` lists those it has.",
-    )
+async fn method_not_allowed(headers: HeaderMap) -> Response {
+    let detail = "This path exists but not with this method; `Allow` lists those it has.";
+    refuse(&headers, ErrorCode::MethodNotAllowed, "This is not a page", detail.to_owned())
+}
+
+/// For people as a page, for programs as a problem.
+fn refuse(headers: &HeaderMap, code: ErrorCode, title: &str, detail: String) -> Response {
+    let error = ApiError::new(code, detail.clone()).into_response();
+    if web::wants_page(headers) {
+        web::error_page(error.status(), title, &detail)
+    } else {
+        error
+    }
 }

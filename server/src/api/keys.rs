@@ -230,5 +230,6 @@ fn wire(directory: &Directory, row: &KeyRow, now: DateTime<Utc>) -> Key {
         previous_secret_until: previous.filter(|&until| now < until),
         expires_at: row.expires_at,
         revoked_at: row.revoked_at,
+        last_used_at: None,
     }
 }

@@ -106,6 +106,7 @@ pub async fn list_tools(
     };
     let (page, next_cursor) = cursor::page(page, limit, |tool| tool.name().to_owned());
     Ok(axum::Json(ToolPage {
+        total: page.len(),
         items: page.iter().map(|tool| wire(tool, full)).collect(),
         next_cursor,
     }))
@@ -205,6 +206,7 @@ pub fn wire(tool: &CompiledTool, full: bool) -> Tool {
     Tool {
         name: tool.name().to_owned(),
         type_: definition.kind.clone(),
+        enabled: definition.enabled,
         description: definition.description.clone(),
         group: tool.groups.clone(),
         state: definition.state.clone(),

@@ -6,7 +6,7 @@ use url::Url;
 use super::env::PREFIX;
 use super::error::Fault;
 use super::keys::{KEYS, Key};
-use super::model::Config;
+use super::model::{Config, MetricsAccess};
 use crate::middleware::TrustedProxies;
 use crate::middleware::host::HostPattern;
 
@@ -106,6 +106,17 @@ fn warn(config: &Config, warnings: &mut Vec<String>) {
              a proxy protects them",
             config.listen
         ));
+    }
+    match config.metrics_access() {
+        MetricsAccess::Closed => warnings.push(format!(
+            "the server listens on {}, so /metrics answers nobody: set telemetry.metrics_token, or \
+             telemetry.metrics_public to let everybody read the names of projects, groups and tools",
+            config.listen
+        )),
+        MetricsAccess::Token(_) if config.telemetry.metrics_public => warnings.push(
+            "telemetry.metrics_public has no effect: /metrics asks for telemetry.metrics_token".to_owned(),
+        ),
+        MetricsAccess::Open | MetricsAccess::Token(_) => {}
     }
     if config.limits.request_timeout_s <= LONGEST_TOOL_S {
         warnings.push(format!(

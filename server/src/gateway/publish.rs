@@ -1,7 +1,8 @@
 //! The use case "change definitions": check, commit as new revisions, load, answer.
 //!
 //! A change is computed against one version of the project and committed only if the database still has that version;
-//! otherwise the newer one is loaded and the change is computed again.
+//! otherwise the newer one is loaded and the change is computed again. A project that expects something of its decisions
+//! adds the version of the directory: who holds what decides too.
 
 mod plan;
 
@@ -224,12 +225,15 @@ async fn commit(
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
 ) -> ApiResult<Option<toolgate_store::Published>> {
-    let said = policy_tests::guard(app, &app.world.now(), state, author.ignore_policy_tests, || {
+    let world = app.world.now();
+    let ignore = author.ignore_policy_tests;
+    let said = policy_tests::guard(app, &world, state, ignore, || {
         candidate(app, state, author, &tools, &services)
     })?;
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
+        expected_directory: policy_tests::judged_with(&world, state, ignore),
         tools,
         services,
         labels: toolgate_store::LabelChange::default(),

@@ -23,6 +23,7 @@ mod instances;
 mod keys;
 mod labels;
 mod limits;
+mod loading;
 mod multirow;
 mod open;
 mod policy_tests;
@@ -49,7 +50,7 @@ pub use crate::policy_tests::PolicyTestChange;
 pub use crate::records::tail::{ChainEntry, ChainReader, ChainState, ChainStep};
 pub use crate::records::verify::{ChainFault, ChainFaultKind, ChainReport};
 pub use crate::records::writer::RecordWriter;
-pub use crate::versions::Scope;
+pub use crate::versions::{Basis, Scope};
 
 /// An open database. Clones share its connections.
 #[derive(Clone)]

@@ -257,6 +257,8 @@ impl Store {
                         failures,
                     },
                     last_at: time(last_at)?,
+                    mean_ms: None,
+                    slowest_ms: None,
                 })
             })
             .collect()

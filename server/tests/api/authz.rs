@@ -111,6 +111,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("list_server_alerts", &["admin"]),
         ("acknowledge_server_alert", &["admin"]),
         ("list_audit_records", &["auditor", "owner", "admin"]),
+        ("list_server_audit_records", &["admin"]),
         ("get_audit_record", &["auditor", "owner", "admin"]),
         ("export_audit_records", &["auditor", "owner", "admin"]),
         ("stream_audit_records", &["auditor", "owner", "admin"]),

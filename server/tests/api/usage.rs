@@ -206,3 +206,24 @@ async fn metrics_can_ask_for_a_token() {
         .await
         .expect(200);
 }
+
+#[tokio::test]
+async fn a_server_that_others_reach_keeps_its_metrics_to_itself() {
+    let reachable = [
+        ("TOOLGATE_LISTEN", "0.0.0.0:8080"),
+        ("TOOLGATE_ALLOWED_HOSTS", "*"),
+    ];
+    let app = TestApp::with(&reachable).await;
+    let problem = app.anonymous().get("/metrics").await.problem(403, "forbidden");
+    let detail = problem["detail"].as_str().expect("a text");
+    assert!(detail.contains("telemetry.metrics_token"), "{detail}");
+    app.admin()
+        .await
+        .get("/metrics")
+        .await
+        .problem(403, "forbidden");
+    let mut public = reachable.to_vec();
+    public.push(("TOOLGATE_TELEMETRY_METRICS_PUBLIC", "true"));
+    let app = TestApp::with(&public).await;
+    app.anonymous().get("/metrics").await.expect(200);
+}

@@ -3,5 +3,5 @@
 mod breaker;
 mod slots;
 
-pub(crate) use breaker::{Outcome, Refused};
+pub(crate) use breaker::{Outcome, Refused, retry_after_s};
 pub(crate) use slots::{Slot, Slots};

@@ -46,7 +46,7 @@ async fn a_publication_is_loaded_as_it_was_given(db: Backend) {
         .await
         .expect("an answer")
         .expect("the project");
-    assert_eq!(loaded.version, 2);
+    assert_eq!(loaded.parts.version, 2);
     let definitions: Vec<_> = loaded.tools.iter().map(|row| row.definition.clone()).collect();
     assert_eq!(
         definitions,
@@ -195,7 +195,7 @@ async fn a_publication_is_all_or_nothing(db: Backend) {
         .await
         .expect("an answer")
         .expect("the project");
-    assert!(loaded.version == 1 && loaded.tools.is_empty());
+    assert!(loaded.parts.version == 1 && loaded.tools.is_empty());
     assert!(
         db.store
             .revisions(uid, &name("a"), None, 10)
