@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -129,8 +128,7 @@ pub fn router(app: AppState) -> Router {
         .fallback(not_found)
         .route("/openapi.json", get(move || async move { json(&document) }))
         .merge(docs())
-        .merge(web::router())
-        .layer(DefaultBodyLimit::max(app.config.limits.max_body_bytes));
+        .merge(web::router());
     middleware::apply(api, &app).with_state(app)
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
 use axum::response::{IntoResponse, Response};
 use pin_project_lite::pin_project;
 use tokio::time::{Sleep, sleep_until};
@@ -127,6 +127,8 @@ where
         let (running, fault) = if refused.is_some() {
             (None, None)
         } else {
+            // Those who read the body go by the same limit.
+            DefaultBodyLimit::max(settings.max_body_bytes).apply(&mut request);
             let fault = body::bound(request.body_mut(), settings.max_body_bytes, settings.body_timeout);
             request.extensions_mut().insert(record.id.clone());
             request.extensions_mut().insert(record.principal());
