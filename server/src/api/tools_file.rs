@@ -36,21 +36,21 @@ const COLUMNS: [&str; 11] = [
 const AT_ONCE: usize = 100;
 
 /// What is asked for.
-pub struct File<'a> {
+pub(super) struct File<'a> {
     /// What it looks like.
-    pub format: ToolFormat,
+    pub(super) format: ToolFormat,
     /// How much of each tool.
-    pub view: ToolView,
+    pub(super) view: ToolView,
     /// Whether the reader may read definitions.
-    pub full: bool,
+    pub(super) full: bool,
     /// Whose tools.
-    pub project: &'a ProjectState,
+    pub(super) project: &'a ProjectState,
     /// For the file's name.
-    pub now: DateTime<Utc>,
+    pub(super) now: DateTime<Utc>,
 }
 
 /// The tools as a download, written while it is sent.
-pub fn answer(file: &File<'_>, tools: Vec<Arc<CompiledTool>>) -> ApiResult<Response> {
+pub(super) fn answer(file: &File<'_>, tools: Vec<Arc<CompiledTool>>) -> ApiResult<Response> {
     let (kind, ending) = match file.format {
         ToolFormat::Csv => ("text/csv; charset=utf-8; header=present", "csv"),
         ToolFormat::Jsonl => ("application/jsonl", "jsonl"),

@@ -10,7 +10,7 @@ use toolgate_core::snapshot::CompiledTool;
 /// Where a tool stands in an order. Tools that are equal in it stand in the order of their names, so that no two stand in
 /// one place, and a page goes on exactly where the one before ended.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
+pub(super) enum Place {
     /// By name.
     Name(String),
     /// By name, the last first.
@@ -28,7 +28,7 @@ pub enum Place {
 impl Place {
     /// The place of a tool.
     #[must_use]
-    pub fn of(sort: ToolSort, tool: &CompiledTool) -> Self {
+    pub(super) fn of(sort: ToolSort, tool: &CompiledTool) -> Self {
         let name = tool.name().to_owned();
         let kind = tool.definition.kind.clone();
         match sort {
@@ -43,7 +43,7 @@ impl Place {
 
     /// For a cursor. Neither names nor types have a blank in them.
     #[must_use]
-    pub fn to_text(&self) -> String {
+    pub(super) fn to_text(&self) -> String {
         match self {
             Self::Name(name) => name.clone(),
             Self::NameDescending(Reverse(name)) => format!("-name {name}"),
@@ -56,7 +56,7 @@ impl Place {
 
     /// The place that a cursor stands for; `None` when it is not one of this order.
     #[must_use]
-    pub fn parse(sort: ToolSort, text: &str) -> Option<Self> {
+    pub(super) fn parse(sort: ToolSort, text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split(' ').collect();
         Some(match (sort, parts.as_slice()) {
             (ToolSort::Name, [name]) => Self::Name((*name).to_owned()),
@@ -77,7 +77,7 @@ impl Place {
 }
 
 /// Puts tools that are sorted by name into an order.
-pub fn sort(sort: ToolSort, tools: &mut [Arc<CompiledTool>]) {
+pub(super) fn sort(sort: ToolSort, tools: &mut [Arc<CompiledTool>]) {
     let kind = |a: &CompiledTool, b: &CompiledTool| a.definition.kind.cmp(&b.definition.kind);
     let compare: &dyn Fn(&CompiledTool, &CompiledTool) -> Ordering = match sort {
         ToolSort::Name => return,
