@@ -108,7 +108,7 @@ mod tests {
     use crate::config::ServeArgs;
 
     fn ids(settings: &[(&str, &str)]) -> Vec<String> {
-        let env = settings
+        let env: Vec<(String, String)> = settings
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
