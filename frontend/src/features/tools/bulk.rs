@@ -169,7 +169,8 @@ pub(super) fn Bulk(
     };
     let must_type = move || now().is_delete() && plan.with(|plan| plan["count"].as_u64() > Some(1));
     let is_ready = move || {
-        plan.with(|plan| affected(plan) != 0 && (!must_type() || number.get() == plan["count"].to_string()))
+        let is_typed = |plan: &Value| number.get().trim().parse().ok() == plan["count"].as_u64();
+        plan.with(|plan| affected(plan) != 0 && (!must_type() || is_typed(plan)))
     };
     let broken = move || plan.with(|plan| plan["policy_tests"]["failed"].as_array().map_or(0, Vec::len));
     view! {

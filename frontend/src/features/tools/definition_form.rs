@@ -167,7 +167,7 @@ pub(super) fn Parameters(
                                     all.remove(index);
                                 }
                             },
-                        )
+                        );
                     }
                 >
                     <Icon symbol=Symbol::Close />
