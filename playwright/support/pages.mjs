@@ -5,22 +5,27 @@ const LIVELY = { project: 'demo', tool: 'look-up' };
 /** Where nothing is. */
 const BLANK = { project: 'blank' };
 
-/** A page that every project has. `reads` tells whether it asks the server for anything, `hasEmpty` whether it can be empty. */
-const inProject = (name, { view = '', query = view && `?view=${view}`, reads = true, hasEmpty = true } = {}) => ({
+/**
+ * A page that every project has. `reads` tells whether it asks the server for anything, `waits` whether it is of no use
+ * before the answer, `hasEmpty` whether it can be empty.
+ */
+const inProject = (name, { view = '', query = view && `?view=${view}`, reads = true, waits = reads, hasEmpty = true } = {}) => ({
   name: view === '' ? name : `${name}-${view}`,
   path: ({ project }) => `/ui/projects/${project}/${name}${query}`,
   reads,
+  waits,
   hasEmpty,
 });
 
 /** A page that is the same for all projects. */
-const ofServer = (name) => ({ name, path: () => `/ui/${name}`, reads: true, hasEmpty: false });
+const ofServer = (name) => ({ name, path: () => `/ui/${name}`, reads: true, waits: true, hasEmpty: false });
 
 /** A view of a tool. */
 const ofTool = (view) => ({
   name: view === '' ? 'tool' : `tool-${view}`,
   path: ({ project, tool }) => `/ui/projects/${project}/tools/${tool}${view === '' ? '' : `?tab=${view}`}`,
   reads: true,
+  waits: true,
   hasEmpty: false,
 });
 
@@ -42,7 +47,7 @@ export const PAGES = [
   inProject('states'),
   inProject('permissions'),
   inProject('permissions', { view: 'tool', query: '?view=tool&tool=look-up', hasEmpty: false }),
-  inProject('permissions', { view: 'person' }),
+  inProject('permissions', { view: 'person', waits: false }),
   inProject('keys'),
   inProject('simulator', { query: '?group=*' }),
   inProject('policy-tests'),

@@ -57,7 +57,7 @@ for (const it of PAGES) {
     });
   }
 
-  if (it.reads) {
+  if (it.waits) {
     story(`${it.name} while it waits`, async (page) => {
       const release = await holdAll(page);
       await page.goto(lively(it));
@@ -67,7 +67,9 @@ for (const it of PAGES) {
       await release();
       await settled(page);
     });
+  }
 
+  if (it.reads) {
     story(`${it.name} when the server fails, and again`, async (page) => {
       const mend = await refuseAll(page);
       await page.goto(lively(it));

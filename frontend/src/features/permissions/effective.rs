@@ -157,6 +157,7 @@ pub(super) fn ByPerson(
             />
             <Exact id="effective-state" label="In the state" param=state />
         </div>
+        {people.problem()}
         {part(move || {
             if who.get().is_empty() {
                 view! {

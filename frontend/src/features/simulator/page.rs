@@ -133,6 +133,7 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
                 </button>
             </div>
         </form>
+        {people.problem()}
         {simulation.view()}
     }
 }

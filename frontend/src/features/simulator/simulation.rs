@@ -7,7 +7,7 @@ use super::explanation::explanation;
 use super::question::Question;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::Tags;
+use crate::components::{ProblemPanel, Skeleton, Tags};
 use crate::reactive::part;
 
 /// Tools that are asked about at once.
@@ -18,6 +18,8 @@ const PAGE: u32 = 100;
 pub(crate) struct Simulation {
     project: Memo<String>,
     action: Action,
+    /// The question, to ask it again.
+    question: StoredValue<Question>,
     /// What was asked, to go on with.
     asked: StoredValue<ExplainRequest>,
     granted: RwSignal<Vec<String>>,
@@ -34,6 +36,7 @@ impl Simulation {
         Self {
             project,
             action: Action::new(),
+            question: StoredValue::new(Question::default()),
             asked: StoredValue::new(ExplainRequest::default()),
             granted: RwSignal::new(Vec::new()),
             items: RwSignal::new(Vec::new()),
@@ -52,6 +55,7 @@ impl Simulation {
     pub(crate) fn ask(self, question: Question) {
         let run = self.run.get_value() + 1;
         self.run.set_value(run);
+        self.question.set_value(question.clone());
         self.action.busy.set(false);
         self.items.set(Vec::new());
         self.answered.set(false);
@@ -102,7 +106,8 @@ impl Simulation {
     pub(crate) fn view(self) -> AnyView {
         let whole = move || {
             if !self.answered.get() {
-                return ().into_any();
+                let waiting = self.is_busy().then(|| view! { <Skeleton what="the answer" /> });
+                return waiting.into_any();
             }
             let (allowed, hidden): (Vec<_>, Vec<_>) = self
                 .items
@@ -144,7 +149,10 @@ impl Simulation {
             .into_any()
         };
         view! {
-            {self.action.outcome()}
+            {part(move || {
+                let again = move |()| self.ask(self.question.get_value());
+                self.action.error.get().map(|error| view! { <ProblemPanel error on_retry=again /> }).into_any()
+            })}
             <div class="stack" role="status">
                 {part(whole)}
             </div>
