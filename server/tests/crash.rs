@@ -246,7 +246,12 @@ fn audit_verify(folder: &Path, more: &[&str]) -> (Option<i32>, String) {
 }
 
 async fn get(client: &reqwest::Client, url: String, token: &str) -> Value {
-    let answer = client.get(url).bearer_auth(token).send().await.expect("an answer");
+    let answer = client
+        .get(url)
+        .bearer_auth(token)
+        .send()
+        .await
+        .expect("an answer");
     serde_json::from_slice(&answer.bytes().await.expect("a body")).expect("JSON")
 }
 
@@ -266,7 +271,11 @@ async fn a_server_that_is_stopped_keeps_what_it_has_counted() {
             let (status, answer) = post(&client, url, &token, &json!({"tool": "a"}))
                 .await
                 .expect("an answer");
-            assert_eq!((status, &answer["status"]), (200, &json!("succeeded")), "{answer}");
+            assert_eq!(
+                (status, &answer["status"]),
+                (200, &json!("succeeded")),
+                "{answer}"
+            );
         }
         made += 7;
         assert!(server.stop(), "it ends well");

@@ -37,7 +37,10 @@ impl Server {
             .env("TOOLGATE_ADMIN_PASSWORD", PASSWORD)
             .env("TOOLGATE_EGRESS_ALLOW", egress)
             .env("TOOLGATE_LOG", filter)
-            .env("TOOLGATE_SECRETS_KEY", "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=")
+            .env(
+                "TOOLGATE_SECRETS_KEY",
+                "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=",
+            )
             .env("TOOLGATE_LOG_FORMAT", "json")
             .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
             .env("OTEL_BSP_SCHEDULE_DELAY", "50")
@@ -284,13 +287,20 @@ async fn a_secret_is_in_no_span_and_in_no_line() {
     let answer = post(at("/projects/demo/calls"), &token, &json!({"tool": "search"})).await;
     assert_eq!(answer["status"], "succeeded", "{answer}");
     let sent = calls.recv().await.expect("a call");
-    assert_eq!(sent["authorization"].to_str().expect("text"), format!("Bearer {CANARY}"));
+    assert_eq!(
+        sent["authorization"].to_str().expect("text"),
+        format!("Bearer {CANARY}")
+    );
 
     let clean = |what: &str, bytes: &[u8]| {
         let found = bytes
             .windows(CANARY.len())
             .any(|window| window == CANARY.as_bytes());
-        assert!(!found, "{what} holds the secret: {}", String::from_utf8_lossy(bytes));
+        assert!(
+            !found,
+            "{what} holds the secret: {}",
+            String::from_utf8_lossy(bytes)
+        );
     };
     clean("the answer", answer.to_string().as_bytes());
     let mut names = Vec::new();

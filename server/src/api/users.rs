@@ -59,10 +59,7 @@ pub async fn create_user(
     tracing::info!(user = %id, by = %admin.user, system_admin, "user created");
     let headers = [
         (header::ETAG, etag(&tag(&stored))),
-        (
-            header::LOCATION,
-            super::header_value(&format!("/users/{id}")),
-        ),
+        (header::LOCATION, super::header_value(&format!("/users/{id}"))),
     ];
     let body = CreatedUser {
         generated_password: password.shown(),
@@ -177,7 +174,13 @@ pub async fn reset_user_password(
     refuse([check_password(request.password.as_deref(), "/password")])?;
     let user = users::find(&admin.caller.world, UserId(id))?;
     let password = users::new_password(&app, request.password).await?;
-    Box::pin(users::set_password(&app, admin.caller.actor(), &user, password.hash.clone())).await?;
+    Box::pin(users::set_password(
+        &app,
+        admin.caller.actor(),
+        &user,
+        password.hash.clone(),
+    ))
+    .await?;
     Ok(axum::Json(PasswordWasReset {
         generated_password: password.shown(),
     }))

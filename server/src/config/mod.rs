@@ -20,8 +20,7 @@ pub use self::args::ServeArgs;
 pub use self::env::AllowedEnv;
 pub use self::error::{ConfigError, Fault};
 pub use self::model::{
-    MetricsAccess,
-    AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, SecretsConfig,
+    AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, MetricsAccess, SecretsConfig,
     TelemetryConfig,
 };
 pub use self::summary::Shown;

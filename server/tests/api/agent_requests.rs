@@ -506,11 +506,23 @@ async fn the_context_decides_conditions_and_is_passed_on() {
     let ada = json!({"agent_id": "ada", "turn_epoch": 3});
     for (body, names_expected, context) in [
         (json!({"group": ["knowledge"]}), &[][..], None),
-        (json!({"group": ["knowledge"], "context": {"agent_id": "eve"}}), &[], Some(json!({"agent_id": "eve"}))),
-        (json!({"group": ["knowledge"], "context": ada}), &["knowledge-query"], Some(ada.clone())),
+        (
+            json!({"group": ["knowledge"], "context": {"agent_id": "eve"}}),
+            &[],
+            Some(json!({"agent_id": "eve"})),
+        ),
+        (
+            json!({"group": ["knowledge"], "context": ada}),
+            &["knowledge-query"],
+            Some(ada.clone()),
+        ),
         (json!({"session_id": session["id"]}), &["knowledge-query"], None),
         // It is laid over that of the session.
-        (json!({"session_id": session["id"], "context": {"agent_id": "eve"}}), &[], Some(json!({"agent_id": "eve"}))),
+        (
+            json!({"session_id": session["id"], "context": {"agent_id": "eve"}}),
+            &[],
+            Some(json!({"agent_id": "eve"})),
+        ),
     ] {
         let mut asked = json!({"question": "?"});
         asked

@@ -535,7 +535,10 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
     ];
     let app = app.restart(&settings).await;
     alerts::deliver(&app.app).await.expect("nothing is due");
-    assert!(arrivals.try_recv().is_err(), "a restart does not shorten the second pause");
+    assert!(
+        arrivals.try_recv().is_err(),
+        "a restart does not shorten the second pause"
+    );
     app.later(31);
     alerts::deliver(&app.app).await.expect("sent");
     let (third, again) = arrivals.recv().await.expect("the third attempt");
@@ -567,7 +570,11 @@ async fn a_server_that_died_while_sending_leaves_the_message_to_the_next() {
     // As a server does right before it sends, and then no more.
     let now = app.app.clock.now();
     let due = app.app.store.due_alerts(now, 1).await.expect("alerts").remove(0);
-    let claimed = app.app.store.claim_alert(&due, now + TimeDelta::seconds(60)).await;
+    let claimed = app
+        .app
+        .store
+        .claim_alert(&due, now + TimeDelta::seconds(60))
+        .await;
     assert!(claimed.expect("an answer"));
     alerts::deliver(&app.app).await.expect("nothing is due");
     assert!(arrivals.try_recv().is_err(), "somebody else is sending it");

@@ -290,7 +290,9 @@ async fn listener() -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
     let kept = Arc::clone(&arrived);
     let take = move |uri: Uri, headers: HeaderMap, body: Bytes| {
         let whole = [format!("{uri} {headers:?}").as_bytes(), &body].concat();
-        kept.lock().expect("no panic").push((uri.path().to_owned(), whole));
+        kept.lock()
+            .expect("no panic")
+            .push((uri.path().to_owned(), whole));
         async { axum::Json(json!({"answer": "done"})) }
     };
     (serve(Router::new().fallback(take)).await, arrived)
@@ -433,9 +435,9 @@ async fn search(postgresql: Option<String>) {
     let mut places: Vec<&str> = arrived.iter().map(|(path, _)| path.as_str()).collect();
     places.sort_unstable();
     assert_eq!(places, ["/agent", "/hook"]);
-    let signed = arrived.iter().any(|(path, whole)| {
-        path == "/hook" && String::from_utf8_lossy(whole).contains("webhook-signature")
-    });
+    let signed = arrived
+        .iter()
+        .any(|(path, whole)| path == "/hook" && String::from_utf8_lossy(whole).contains("webhook-signature"));
     assert!(signed, "the message is signed with the secret");
     for client in [&admin, &auditor] {
         let read = check_everything_readable(client, &call_id).await;

@@ -364,7 +364,11 @@ async fn a_limit_that_is_used_up_is_told_as_a_call_is_told() {
     let ask = json!({"tool": "plain"});
     for _ in 0..5 {
         let explained = agent.post(EXPLAIN, &ask).await.expect(200).json();
-        assert_eq!(report(&explained, "limits")["outcome"], "passed", "asking uses nothing up");
+        assert_eq!(
+            report(&explained, "limits")["outcome"],
+            "passed",
+            "asking uses nothing up"
+        );
     }
     for _ in 0..2 {
         agent.post(CALLS, &ask).await.expect(200);
@@ -372,7 +376,10 @@ async fn a_limit_that_is_used_up_is_told_as_a_call_is_told() {
     let explained = agent.post(EXPLAIN, &ask).await.expect(200).json();
     let refused = agent.post(CALLS, &ask).await.problem(429, "rate_limited");
     let item = &explained["items"][0];
-    assert_eq!((&item["effect"], &item["code"]), (&json!("deny"), &refused["code"]));
+    assert_eq!(
+        (&item["effect"], &item["code"]),
+        (&json!("deny"), &refused["code"])
+    );
     assert_eq!(report(&explained, "limits")["outcome"], "failed");
     assert_eq!(report(&explained, "execution")["outcome"], "not_reached");
     assert_eq!(report(&explained, "execution")["would_pass"], true);
@@ -383,7 +390,8 @@ async fn a_limit_that_is_used_up_is_told_as_a_call_is_told() {
 
     // An owner sees it of the key, but has used nothing of the limit for keys.
     let me = agent.get("/auth/me").await.expect(200).json();
-    let of_key = json!({"tool": "plain", "principal": format!("service_key:{}", me["id"].as_str().expect("an id"))});
+    let of_key =
+        json!({"tool": "plain", "principal": format!("service_key:{}", me["id"].as_str().expect("an id"))});
     let explained = admin.post(EXPLAIN, &of_key).await.expect(200).json();
     assert_eq!(explained["items"][0]["code"], "rate_limited");
     let explained = admin.post(EXPLAIN, &ask).await.expect(200).json();
@@ -399,7 +407,12 @@ async fn a_limit_that_is_used_up_is_told_as_a_call_is_told() {
     let explained = agent.post(EXPLAIN, &later).await.expect(200).json();
     assert_eq!(explained["items"][0]["effect"], "allow");
     assert_eq!(report(&explained, "limits")["outcome"], "unknown");
-    assert!(report(&explained, "limits")["hint"].as_str().expect("why").contains("`at`"));
+    assert!(
+        report(&explained, "limits")["hint"]
+            .as_str()
+            .expect("why")
+            .contains("`at`")
+    );
 }
 
 #[tokio::test]
@@ -427,7 +440,11 @@ async fn a_tool_that_cannot_be_executed_is_admitted_and_would_fail() {
         let explained = admin.post(EXPLAIN, &ask).await.expect(200).json();
         let called = admin.post(CALLS, &ask).await.expect(200).json();
         let item = &explained["items"][0];
-        assert_eq!((&item["effect"], &item["code"]), (&json!("allow"), &Value::Null), "{name}");
+        assert_eq!(
+            (&item["effect"], &item["code"]),
+            (&json!("allow"), &Value::Null),
+            "{name}"
+        );
         let execution = report(&explained, "execution");
         assert_eq!(called["error"]["code"].as_str(), code, "{called}");
         assert_eq!(execution["code"].as_str(), code, "{execution}");

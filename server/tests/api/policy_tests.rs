@@ -37,12 +37,7 @@ async fn demo(app: &TestApp) -> Client<'_> {
     admin
 }
 
-async fn put_test(
-    client: &Client<'_>,
-    name: &str,
-    tag: Option<&str>,
-    test: &Value,
-) -> Answer {
+async fn put_test(client: &Client<'_>, name: &str, tag: Option<&str>, test: &Value) -> Answer {
     let mut request = client
         .request(Method::PUT, &format!("{TESTS}/{name}"))
         .header(header::CONTENT_TYPE, "application/json");
@@ -337,9 +332,15 @@ async fn with_principals(admin: &Client<'_>) -> (String, String) {
     let ada = ada["principal"].as_str().expect("a principal").to_owned();
     let terms = json!({"role": "viewer", "groups": [{"group": "knowledge"}]});
     let place = format!("/projects/demo/permissions/{ada}");
-    send(admin, Method::PUT, &place, &[(header::IF_NONE_MATCH, "*")], &terms)
-        .await
-        .expect(201);
+    send(
+        admin,
+        Method::PUT,
+        &place,
+        &[(header::IF_NONE_MATCH, "*")],
+        &terms,
+    )
+    .await
+    .expect(201);
     let tests = json!([
         {"name": "key-reads", "principal": key, "group": ["knowledge"], "tool": "read", "expect": {"effect": "allow"}},
         {"name": "ada-reads", "principal": ada, "group": ["knowledge"], "tool": "read", "expect": {"effect": "allow"}},
@@ -420,7 +421,9 @@ async fn a_user_is_let_in_again_only_if_that_breaks_nothing() {
     assert_eq!(refused["items"][0]["code"], "policy_test_failed");
 
     let anyway = format!("{user}?ignore_policy_tests=true");
-    send(&admin, Method::PATCH, &anyway, &any, &enable).await.expect(200);
+    send(&admin, Method::PATCH, &anyway, &any, &enable)
+        .await
+        .expect(200);
     let auditor = app.auditor(&admin).await;
     let page = auditor
         .get("/projects/demo/audit?action=access&limit=5")

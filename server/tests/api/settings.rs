@@ -193,7 +193,13 @@ async fn how_long_a_change_of_settings_takes_among_100_000_tools() {
     println!("loading everything: {:?}", started.elapsed());
     for window in [60, 61, 62] {
         let started = Instant::now();
-        change(&admin, Method::PUT, "settings", &json!({"alerts": {"window_s": window}})).await;
+        change(
+            &admin,
+            Method::PUT,
+            "settings",
+            &json!({"alerts": {"window_s": window}}),
+        )
+        .await;
         println!("changing the settings: {:?}", started.elapsed());
     }
 }

@@ -217,11 +217,7 @@ async fn a_server_that_others_reach_keeps_its_metrics_to_itself() {
     let problem = app.anonymous().get("/metrics").await.problem(403, "forbidden");
     let detail = problem["detail"].as_str().expect("a text");
     assert!(detail.contains("telemetry.metrics_token"), "{detail}");
-    app.admin()
-        .await
-        .get("/metrics")
-        .await
-        .problem(403, "forbidden");
+    app.admin().await.get("/metrics").await.problem(403, "forbidden");
     let mut public = reachable.to_vec();
     public.push(("TOOLGATE_TELEMETRY_METRICS_PUBLIC", "true"));
     let app = TestApp::with(&public).await;

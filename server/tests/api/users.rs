@@ -376,7 +376,10 @@ async fn what_happens_to_users_is_on_the_record_of_the_server() {
         assert!(!whole.contains(secret), "{whole}");
     }
     // It is nobody's but a system administrator's, and no project's.
-    app.anonymous().get("/audit").await.problem(401, "unauthenticated");
+    app.anonymous()
+        .get("/audit")
+        .await
+        .problem(401, "unauthenticated");
     admin.post("/projects", &json!({"id": "demo"})).await.expect(201);
     let auditor = app.key(&admin, "demo", "auditor", &["*"]).await;
     auditor.get("/audit").await.problem(403, "forbidden");

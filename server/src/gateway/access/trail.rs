@@ -7,8 +7,8 @@ use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_core::ids::CallId;
-use toolgate_core::redact;
 use toolgate_core::policy::groups::GroupSet;
+use toolgate_core::redact;
 use toolgate_store::rows::{Completion, NO_PROJECT, Opening, RecordSeq};
 
 use super::{Actor, Place};
