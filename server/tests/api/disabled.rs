@@ -93,6 +93,8 @@ async fn a_disabled_tool_is_denied_in_every_way_of_asking() {
             ("groups", "not_reached"),
             ("open", "not_reached"),
             ("state", "not_reached"),
+            ("limits", "not_reached"),
+            ("execution", "not_reached"),
         ]
     );
     // Who cannot list it learns what a call would tell, and no more.
