@@ -83,7 +83,8 @@ fn every_setting_of_the_file_is_read() {
              auth: {issuer: me, audience: you, access_ttl_s: 60, issuers: []}\n\
              limits: {max_connections: 1, header_timeout_s: 2, body_timeout_s: 3, idle_timeout_s: 4, max_header_bytes: 8192,\n\
              \x20 max_body_bytes: 2048, request_timeout_s: 400, max_sessions_per_project: 5,\n\
-             \x20 max_sessions_per_principal: 5, drain_s: 6, linger_s: 0}\n",
+             \x20 max_sessions_per_principal: 5, drain_s: 6, linger_s: 0}\n\
+             telemetry: {metrics_public: true}\n",
         ),
         &[],
         &[],
