@@ -53,7 +53,7 @@ const KINDS: &[Kind] = kinds! {
     agent: ToolFormat, AgentRequest, AgentStep, AgentSession, AgentToolSet;
     alerts: AlertRule, AlertDelivery, Alert, AlertPage;
     audit: AuditAction, AuditOutcome, AuditRecord, AuditPage, AuditOrder,
-        AuditFormat;
+        AuditFormat, IntegrityStatus, IntegrityFault, AuditIntegrity;
     auth: LoginRequest, LoginResponse, PrincipalKind, Role, Membership, Me;
     calls: ResolveRequest, ResolveResponse, CallContext, CallRequest, CallStatus, StateChange,
         CallError, CallResponse;
@@ -79,8 +79,10 @@ const KINDS: &[Kind] = kinds! {
     settings: ProjectSettings, WebhookSettings, AlertThresholds;
     states: State, StatePage, PutState, StateGraphFormat, StateGraph, GraphState, GraphTransition,
         DeadEnd;
+    status: StatusLevel, StatusCheck, SystemStatus;
+    tool_uses: ToolPrincipal, ToolUses;
     tools: AfterExecution, Tool, ToolPage, UploadOutcome, DefinitionKind, UploadItem, UploadResult,
-        ToolRevision, ToolRevisionPage, RevisionDiff;
+        ToolRevision, ToolRevisionPage, RevisionDiff, DefinitionsChecked;
     usage: UsageCounts, UsageHour, UsageItem, UsageReport;
     users: CreateUser, User, CreatedUser, UserPage, UpdateUser, ResetPassword, PasswordWasReset,
         ChangePassword;
@@ -88,6 +90,23 @@ const KINDS: &[Kind] = kinds! {
 
 /// Schemas that no type of the contract is behind.
 const NOT_OURS: &[&str] = &["Health", "UploadForm"];
+
+/// Types that the dashboard hands on as they came, or writes by hand.
+const NOT_READ: &[&str] = &[
+    "ToolChange",
+    "ToolChangeItem",
+    "ToolChangeOutcome",
+    "ToolChangeRequest",
+    "ToolChangeResult",
+    "ToolChanges",
+    "ToolFilter",
+    "ToolSelection",
+    "ToolSort",
+    "ToolUndo",
+    "ToolUndoRequest",
+    "ToolView",
+    "UndoneTool",
+];
 
 /// Samples of a part, so that values stay small.
 const FEW: usize = 3;
@@ -230,7 +249,7 @@ fn every_type_of_the_document_is_looked_at() {
     let document = Document::new();
     let names = document.0.as_object().expect("there are schemas").keys();
     let missing: Vec<_> = names
-        .filter(|name| !NOT_OURS.contains(&name.as_str()) && KINDS.iter().all(|kind| kind.name != *name))
+        .filter(|name| !NOT_OURS.iter().chain(NOT_READ).any(|known| *known == &name.as_str()) && KINDS.iter().all(|kind| kind.name != *name))
         .collect();
     assert!(missing.is_empty(), "add them to KINDS: {missing:?}");
 }
