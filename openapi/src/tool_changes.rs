@@ -12,7 +12,7 @@ use crate::policy_tests::UploadPolicyTests;
 #[serde(untagged)]
 pub enum ToolChangeRequest {
     /// Changes the selected tools.
-    Change(ToolChanges),
+    Change(Box<ToolChanges>),
     /// Takes a change back.
     Undo(ToolUndoRequest),
 }
@@ -27,7 +27,7 @@ impl<'de> Deserialize<'de> for ToolChangeRequest {
                 .map_err(D::Error::custom);
         }
         ToolChanges::deserialize(value)
-            .map(Self::Change)
+            .map(|changes| Self::Change(Box::new(changes)))
             .map_err(D::Error::custom)
     }
 }

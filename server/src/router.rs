@@ -156,7 +156,7 @@ fn json(document: &str) -> Response {
 async fn not_found(headers: HeaderMap, uri: Uri) -> Response {
     let path: String = uri.path().chars().take(200).collect();
     let detail = format!("There is nothing at {path}. /docs lists what there is.");
-    refuse(&headers, ErrorCode::NotFound, "There is no such page", detail)
+    refuse(&headers, ErrorCode::NotFound, "There is no such page", &detail)
 }
 
 async fn method_not_allowed(headers: HeaderMap) -> Response {
@@ -165,15 +165,15 @@ async fn method_not_allowed(headers: HeaderMap) -> Response {
         &headers,
         ErrorCode::MethodNotAllowed,
         "This is not a page",
-        detail.to_owned(),
+        detail,
     )
 }
 
 /// For people as a page, for programs as a problem.
-fn refuse(headers: &HeaderMap, code: ErrorCode, title: &str, detail: String) -> Response {
-    let error = ApiError::new(code, detail.clone()).into_response();
+fn refuse(headers: &HeaderMap, code: ErrorCode, title: &str, detail: &str) -> Response {
+    let error = ApiError::new(code, detail.to_owned()).into_response();
     if web::wants_page(headers) {
-        web::error_page(error.status(), title, &detail)
+        web::error_page(error.status(), title, detail)
     } else {
         error
     }

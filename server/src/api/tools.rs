@@ -121,7 +121,7 @@ pub async fn list_tools(
             project: &place.project,
             now: app.clock.now(),
         };
-        return tools_file::answer(&file, found);
+        return tools_file::answer(&file, &found);
     }
     let total = found.len();
     let start = after.map_or(0, |after| {

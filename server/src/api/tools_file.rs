@@ -50,7 +50,7 @@ pub(super) struct File<'a> {
 }
 
 /// The tools as a download, written while it is sent.
-pub(super) fn answer(file: &File<'_>, tools: Vec<Arc<CompiledTool>>) -> ApiResult<Response> {
+pub(super) fn answer(file: &File<'_>, tools: &[Arc<CompiledTool>]) -> ApiResult<Response> {
     let (kind, ending) = match file.format {
         ToolFormat::Csv => ("text/csv; charset=utf-8; header=present", "csv"),
         ToolFormat::Jsonl => ("application/jsonl", "jsonl"),
@@ -73,7 +73,7 @@ pub(super) fn answer(file: &File<'_>, tools: Vec<Arc<CompiledTool>>) -> ApiResul
     let head = match file.format {
         ToolFormat::Csv => spreadsheet::head(&COLUMNS).map_err(|error| ApiError::internal(&error))?,
         ToolFormat::Jsonl => Vec::new(),
-        ToolFormat::Yaml => services(file.project, &tools).into_bytes(),
+        ToolFormat::Yaml => services(file.project, tools).into_bytes(),
     };
     let (format, view, full) = (file.format, file.view, file.full);
     let chunks: Vec<Vec<Arc<CompiledTool>>> = tools.chunks(AT_ONCE).map(<[_]>::to_vec).collect();

@@ -30,7 +30,7 @@ fn judged(project: ProjectUid, basis: Basis) -> Publication {
     }
 }
 
-fn overtaken<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
+fn overtaken<T: std::fmt::Debug>(answer: &Result<T, StoreError>) {
     assert!(matches!(answer, Err(StoreError::Overtaken)), "{answer:?}");
 }
 
@@ -52,13 +52,13 @@ async fn what_was_judged_by_the_past_is_not_stored(db: Backend) {
     // The definitions have changed since.
     let before = basis(store, demo).await;
     store.publish(&judged(demo, before)).await.expect("published");
-    overtaken(store.put_grant(&row, None, Some(before)).await);
+    overtaken(&store.put_grant(&row, None, Some(before)).await);
     let now = basis(store, demo).await;
     assert_eq!(now.directory, before.directory, "what is refused changes nothing");
     let held = store.put_grant(&row, None, Some(now)).await.expect("a grant");
 
     // The grants have changed since, of whomever.
-    overtaken(store.delete_grant(demo, &row.principal, held, Some(now)).await);
+    overtaken(&store.delete_grant(demo, &row.principal, held, Some(now)).await);
     let stale = store.publish(&judged(demo, now)).await;
     assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");
     let user = toolgate_core::ids::UserId(row.principal.uuid().expect("an id"));
@@ -69,7 +69,7 @@ async fn what_was_judged_by_the_past_is_not_stored(db: Backend) {
     let users = store.load_directory().await.expect("a directory").users;
     let revision = users[0].revision;
     let change = disable(Some(at(5)));
-    overtaken(store.update_user(user, revision, &change, &[(demo, now)]).await);
+    overtaken(&store.update_user(user, revision, &change, &[(demo, now)]).await);
     let now = basis(store, demo).await;
     let off = store
         .update_user(user, revision, &change, &[(demo, now)])

@@ -89,7 +89,7 @@ fn has(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-fn is_unavailable<T: std::fmt::Debug>(answer: Result<T, StoreError>) {
+fn is_unavailable<T: std::fmt::Debug>(answer: &Result<T, StoreError>) {
     assert!(
         matches!(answer, Err(StoreError::Unavailable { .. })),
         "{answer:?}"
@@ -126,7 +126,7 @@ async fn the_writer_goes_on_after_a_commit_whose_answer_was_lost() {
 
     // The caller is told that there is no record, so that nothing runs; but there is one.
     proxy.lose_the_next_answer();
-    is_unavailable(writer.open(opening(uid)).await);
+    is_unavailable(&writer.open(opening(uid)).await);
     assert_eq!(proxy.lost(), 1);
     assert_eq!(outcomes(&db.store, uid).await, [2, 0, 0]);
 
@@ -134,7 +134,7 @@ async fn the_writer_goes_on_after_a_commit_whose_answer_was_lost() {
     let (opened, record) = open(&writer, uid).await;
     assert_eq!(outcomes(&db.store, uid).await, [3, 0, 0]);
     proxy.lose_the_next_answer();
-    is_unavailable(writer.complete(completion(&opened, record)).await);
+    is_unavailable(&writer.complete(completion(&opened, record)).await);
     assert_eq!(proxy.lost(), 2);
     assert_eq!(outcomes(&db.store, uid).await, [2, 1, 0]);
     // Sent again, it is done, and not twice.
