@@ -107,7 +107,7 @@ export const OPENED = [
     at: 'sessions',
     open: async (page) => {
       await page.locator('[data-row]').first().click();
-      await page.getByRole('dialog', { name: 'Session' }).getByText('Way through the states').waitFor();
+      await page.getByRole('dialog', { name: 'Session' }).getByText('What happened').waitFor();
     },
   },
   {

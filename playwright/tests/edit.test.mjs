@@ -65,7 +65,7 @@ stage.story('form and YAML are two views of one definition', async (page) => {
   await stage.server.uploadTools('demo', definition('stepped'));
   const editing = new DefinitionPage(page);
   await editing.open('stepped');
-  const description = editing.form.getByLabel('Description', { exact: true }).first();
+  const description = editing.form.getByLabel('description', { exact: true }).first();
   await description.fill('Written in the form.');
   await page.waitForFunction(() => document.querySelector('.editor textarea').value.includes('Written in the form.'));
   await editing.yaml.replace('Written in the form.', 'Written in the text.');
@@ -97,7 +97,7 @@ stage.story('whoever saves second sees what the first one changed, and loses not
   assert.equal(await mine.yaml.text(), draft, 'the draft is kept');
   assert.deepEqual((await stored('disputed')).group, ['writing'], 'nothing was saved');
   await mine.conflict.getByRole('button', { name: 'Use both together' }).click();
-  await mine.review.getByRole('button', { name: 'Save', exact: true }).click();
+  await mine.save('both');
   await mine.saved();
   const { description, group, revision } = await stored('disputed');
   assert.deepEqual({ description, group, revision }, { description: 'As they see it.', group: ['writing', 'knowledge'], revision: 3 });
@@ -108,7 +108,7 @@ stage.story('a draft outlives the page', async (page) => {
   const editing = new DefinitionPage(page);
   await editing.open('drafted');
   await editing.yaml.replace('As it was.', 'Not saved yet.');
-  await editing.form.getByLabel('Description', { exact: true }).first().and(page.locator(':enabled')).waitFor();
+  await editing.form.getByLabel('description', { exact: true }).first().and(page.locator(':enabled')).waitFor();
   await page.reload();
   await page.getByRole('button', { name: 'Go on with the draft' }).click();
   assert.match(await editing.yaml.text(), /Not saved yet\./);

@@ -201,6 +201,10 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     if path.contains('{') {
         statuses.extend([404, 406]);
     }
+    // It takes a project in its query.
+    if path == "/status" {
+        statuses.push(404);
+    }
     if operation.request_body.is_some() {
         statuses.extend([401, 403, 408, 409, 412, 413, 415, 422]);
     }

@@ -143,6 +143,7 @@ macro_rules! filters {
             #[param(max_length = 256)]
             trace_id: Option<String>,
             /// The context's epoch.
+            #[param(maximum = 4_294_967_295_u64)]
             turn_epoch: Option<u32>,
             /// The context's box.
             #[param(max_length = 256)]

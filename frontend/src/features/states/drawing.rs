@@ -269,11 +269,11 @@ fn state_box(
     let content = view! {
         <title>{label.clone()}</title>
         <rect x=x y=y width=BOX_WIDTH height=BOX_HEIGHT rx="10"></rect>
-        <text x=middle y=y + 20 text-anchor="middle" aria-hidden="true">
-            {short(name, 19)}
-        </text>
-        <text class="state-note" x=middle y=y + 36 text-anchor="middle" aria-hidden="true">
-            {note}
+        <text x=middle y=y + 20 text-anchor="middle">
+            {short(name, 19)} <tspan class="state-comma">", "</tspan>
+            <tspan class="state-note" x=middle y=y + 36>
+                {note}
+            </tspan>
         </text>
     }
     .into_any();

@@ -202,7 +202,7 @@ pub(super) fn Parameters(
     };
     view! {
         <div class="field">
-            <h3>"Parameters"</h3>
+            <h2>"Parameters"</h2>
             <ul class="stack">{part(move || (0..count.get()).map(row).collect::<Vec<_>>().into_any())}</ul>
             <div>
                 <button type="button" class="button button-small" on:click=add>
