@@ -140,7 +140,7 @@ mod tests {
             super::sort(sort, &mut all);
             let key = |tool: &CompiledTool| match sort {
                 ToolSort::Name | ToolSort::NameDescending => tool.name().to_owned(),
-                ToolSort::UpdatedAt | ToolSort::UpdatedAtDescending => format!("{}", tool.updated_at.timestamp_micros() + 10),
+                ToolSort::UpdatedAt | ToolSort::UpdatedAtDescending => format!("{:02}", tool.updated_at.timestamp_micros() + 10),
                 ToolSort::Type | ToolSort::TypeDescending => tool.definition.kind.clone(),
             };
             let descending = [ToolSort::NameDescending, ToolSort::UpdatedAtDescending, ToolSort::TypeDescending].contains(&sort);
