@@ -52,7 +52,7 @@ async function fill(server, upstream) {
   await server.call('hostile', agent.secret, { tool: TOOL, group: [MARKUP], arguments: {} });
 }
 
-stage.story('whatever is written is shown as text, on every page and at every width', async (page) => {
+stage.story('whatever is written is shown as text, on every page and at every width', { refusals: ['/projects/hostile/tools/look-up/uses'] }, async (page) => {
   await fill(stage.server, stage.upstream);
   const faults = [];
   for (const it of PAGES) {

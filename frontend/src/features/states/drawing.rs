@@ -269,12 +269,6 @@ fn state_box(
     let content = view! {
         <title>{label.clone()}</title>
         <rect x=x y=y width=BOX_WIDTH height=BOX_HEIGHT rx="10"></rect>
-        <text x=middle y=y + 20 text-anchor="middle">
-            {short(name, 19)} <tspan class="state-comma">", "</tspan>
-            <tspan class="state-note" x=middle y=y + 36>
-                {note}
-            </tspan>
-        </text>
     }
     .into_any();
     let (here, chosen) = (name.to_owned(), name.to_owned());
@@ -284,9 +278,21 @@ fn state_box(
         } else {
             ""
         };
-        format!("state-box {class}{at}")
+        format!("state-place {class}{at}")
     };
-    button(class, label, lens, move || picked.state(&chosen), content)
+    // As with arrows, what is written lies over the button, not in it: it is shortened.
+    view! {
+        <g class=class>
+            {button(|| "state-box".to_owned(), label, lens, move || picked.state(&chosen), content)}
+            <text x=middle y=y + 20 text-anchor="middle" aria-hidden="true">
+                {short(name, 19)}
+            </text>
+            <text class="state-note" x=middle y=y + 36 text-anchor="middle" aria-hidden="true">
+                {note}
+            </text>
+        </g>
+    }
+    .into_any()
 }
 
 /// One arrow with the tools that make the move.
