@@ -93,7 +93,7 @@ pub(super) fn Palette(
         if let Some(project) = current.get() {
             let actions = [
                 (Section::Upload, "Upload tools", ""),
-                (Section::Keys, "Make a key", "?new=1"),
+                (Section::Keys, "Make a key", ""),
                 (Section::Records, "Follow the record live", "?live=1"),
             ];
             entries.extend(
