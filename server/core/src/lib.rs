@@ -8,6 +8,7 @@ pub mod alerts;
 pub mod arguments;
 pub mod definition;
 pub mod explain;
+pub mod http_mapping;
 pub mod ids;
 pub mod limits;
 pub mod policy;

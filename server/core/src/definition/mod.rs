@@ -22,6 +22,8 @@ mod parameters;
 mod policy_tests;
 mod render;
 mod report;
+mod request;
+pub mod request_model;
 mod scalar;
 pub mod schema;
 mod service;
