@@ -1,16 +1,15 @@
 //! `options.http.request`: every part of a request by name.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use super::destination;
 use super::fields;
-use super::nearest::nearest;
 use super::node::{Cursor, Data};
-use super::report::{Report, Spot, listed, shown};
-use super::request_model::{
-    HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
-};
-use crate::http_mapping::media::{MediaKind, is_media_type};
+use super::report::{Report, Spot, shown};
+use super::request_body;
+use super::request_fields::{LONGEST_NAME, exploded, flag, media_type, one_of, style};
+use super::request_model::{HttpRequest, ParameterLocation, ParameterStyle, RequestParameter};
+use crate::http_mapping::media::MediaKind;
 
 const PARAMETER_KEYS: [&str; 7] = [
     "name",
@@ -21,18 +20,6 @@ const PARAMETER_KEYS: [&str; 7] = [
     "allow_reserved",
     "content_type",
 ];
-const BODY_KEYS: [&str; 4] = ["content_type", "argument", "properties", "encoding"];
-const ENCODING_KEYS: [&str; 6] = [
-    "content_type",
-    "file",
-    "style",
-    "explode",
-    "allow_reserved",
-    "headers",
-];
-/// Longest name of a parameter, in characters.
-const LONGEST_NAME: usize = 256;
-
 /// The names in braces of a path.
 pub(super) struct PathNames<'p> {
     pub(super) names: Vec<&'p str>,
@@ -73,7 +60,7 @@ pub(super) fn read(
                 "write method: POST",
             );
         }
-        body(&at, report)
+        request_body::read(&at, report)
     });
     Some(HttpRequest { parameters, body })
 }
@@ -207,187 +194,6 @@ fn place(cursor: &Cursor<'_>, parameter: &RequestParameter, path: &PathNames<'_>
     exploded(cursor, style, parameter.explode, report);
 }
 
-fn exploded(cursor: &Cursor<'_>, style: ParameterStyle, explode: Option<bool>, report: &mut Report) {
-    let is_delimited = matches!(
-        style,
-        ParameterStyle::SpaceDelimited | ParameterStyle::PipeDelimited
-    );
-    if is_delimited && explode == Some(true) {
-        report.error(
-            &cursor.find("/explode").spot,
-            format!("the style {} has no exploded form", style.as_str()),
-            "write style: form for one name=value per item",
-        );
-    }
-}
-
-fn body(cursor: &Cursor<'_>, report: &mut Report) -> Option<RequestBody> {
-    if !fields::map(cursor, "body", report) {
-        return None;
-    }
-    fields::known_keys(cursor, &BODY_KEYS, "the body", report);
-    let content_type = cursor
-        .get("content_type")
-        .and_then(|at| media_type(&at, "content_type", report));
-    let properties = cursor
-        .get("properties")
-        .map_or_else(BTreeMap::new, |at| fields::string_map(&at, "properties", report));
-    let argument = cursor
-        .get("argument")
-        .and_then(|at| fields::word(&at, "argument", LONGEST_NAME, report));
-    match (cursor.get("argument"), cursor.get("properties")) {
-        (Some(at), Some(_)) => report.error(
-            &at.spot,
-            "a body has either an \"argument\" or \"properties\"",
-            "keep one of them",
-        ),
-        (None, _) if properties.is_empty() => report.error(
-            &cursor.spot,
-            "the body names no argument",
-            "write argument: <argument>, or properties: {property: argument}",
-        ),
-        _ => {}
-    }
-    let mut body = RequestBody {
-        content_type,
-        argument,
-        properties,
-        encoding: BTreeMap::new(),
-    };
-    let kind = MediaKind::of(body.content_type());
-    if kind.is_none() {
-        report.error(
-            &cursor.find("/content_type").spot,
-            format!(
-                "nothing here writes bodies of type {}",
-                shown(body.content_type())
-            ),
-            "write multipart/form-data for parts with names",
-        );
-    }
-    if let (Some(MediaKind::Text | MediaKind::Binary), Some(at)) = (kind, cursor.get("properties")) {
-        report.error(
-            &at.spot,
-            format!("a body of type {} has no properties", body.content_type()),
-            "write argument: <argument>",
-        );
-    }
-    if let (Some(kind), Some(at)) = (kind, cursor.get("encoding")) {
-        body.encoding = encodings(&at, kind, report);
-    }
-    Some(body)
-}
-
-fn encodings(cursor: &Cursor<'_>, kind: MediaKind, report: &mut Report) -> BTreeMap<String, PartEncoding> {
-    if !matches!(kind, MediaKind::Form | MediaKind::Multipart) {
-        report.error(
-            &cursor.spot,
-            "\"encoding\" belongs to forms",
-            "remove it, or write content_type: multipart/form-data",
-        );
-    }
-    fields::map(cursor, "encoding", report);
-    cursor
-        .entries()
-        .filter_map(|(name, _, at)| Some((name.to_owned(), encoding(&at, kind, report)?)))
-        .collect()
-}
-
-fn encoding(cursor: &Cursor<'_>, kind: MediaKind, report: &mut Report) -> Option<PartEncoding> {
-    if !fields::map(cursor, "encoding", report) {
-        return None;
-    }
-    fields::known_keys(cursor, &ENCODING_KEYS, "an encoding", report);
-    for key in ["file", "headers"] {
-        if let (MediaKind::Form, Some(at)) = (kind, cursor.get(key)) {
-            report.error(
-                &at.spot,
-                format!("{key:?} belongs to multipart/form-data"),
-                "remove it, or write content_type: multipart/form-data in the body",
-            );
-        }
-    }
-    let encoding = PartEncoding {
-        content_type: cursor.get("content_type").and_then(|at| {
-            let text = fields::word(&at, "content_type", LONGEST_NAME, report)?;
-            let valid = text.split(',').all(|item| is_media_type(item.trim()));
-            if !valid {
-                report.error(
-                    &at.spot,
-                    format!("{} is no list of media types", shown(&text)),
-                    "write image/png, image/jpeg for example",
-                );
-            }
-            valid.then_some(text)
-        }),
-        file: flag(cursor, "file", report).unwrap_or(false),
-        style: style(cursor, Some(ParameterLocation::Query.styles()), report),
-        explode: flag(cursor, "explode", report),
-        allow_reserved: flag(cursor, "allow_reserved", report),
-        headers: cursor.get("headers").map_or_else(BTreeMap::new, |at| {
-            destination::headers(&at, "send it as a header of the request", report)
-        }),
-    };
-    if encoding.is_styled() && (encoding.file || encoding.content_type.is_some()) {
-        report.error(
-            &cursor.spot,
-            "a property is written either with a style or as a document of a media type",
-            "keep style, explode and allow_reserved, or content_type and file",
-        );
-    }
-    exploded(
-        cursor,
-        encoding.style.unwrap_or(ParameterStyle::Form),
-        encoding.explode,
-        report,
-    );
-    Some(encoding)
-}
-
-fn style(
-    cursor: &Cursor<'_>,
-    allowed: Option<&[ParameterStyle]>,
-    report: &mut Report,
-) -> Option<ParameterStyle> {
-    let at = cursor.get("style")?;
-    let text = fields::string(&at, "style", report)?;
-    let style = one_of(&text, "style", &ParameterStyle::ALL, &at.spot, report)?;
-    if let Some(allowed) = allowed
-        && !allowed.contains(&style)
-    {
-        let hint = if allowed.is_empty() {
-            "remove it".to_owned()
-        } else {
-            format!(
-                "styles here are {}",
-                listed(allowed.iter().map(|style| style.as_str()))
-            )
-        };
-        report.error(&at.spot, format!("the style {text} does not exist here"), hint);
-        return None;
-    }
-    Some(style)
-}
-
-fn one_of<T: Copy>(
-    text: &str,
-    what: &str,
-    known: &[(&'static str, T)],
-    spot: &Spot,
-    report: &mut Report,
-) -> Option<T> {
-    if let Some((_, value)) = known.iter().find(|(name, _)| *name == text) {
-        return Some(*value);
-    }
-    let names = || known.iter().map(|(name, _)| *name);
-    let hint = match nearest(text, names()) {
-        Some(near) => format!("did you mean {near:?}?"),
-        None => format!("write {}", listed(names())),
-    };
-    report.error(spot, format!("unknown {what} {}", shown(text)), hint);
-    None
-}
-
 fn required(cursor: &Cursor<'_>, key: &str, example: &str, report: &mut Report) -> Option<String> {
     match cursor.get(key) {
         Some(at) => fields::word(&at, key, LONGEST_NAME, report),
@@ -400,23 +206,6 @@ fn required(cursor: &Cursor<'_>, key: &str, example: &str, report: &mut Report) 
             None
         }
     }
-}
-
-fn flag(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Option<bool> {
-    cursor.get(key).and_then(|at| fields::boolean(&at, key, report))
-}
-
-fn media_type(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Option<String> {
-    let text = fields::word(cursor, key, LONGEST_NAME, report)?;
-    if !is_media_type(&text) {
-        report.error(
-            &cursor.spot,
-            format!("{} is no media type", shown(&text)),
-            "write application/json, for example",
-        );
-        return None;
-    }
-    Some(text)
 }
 
 /// The media type of a parameter: one that is a text.

@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::{MappingError, map};
 
-fn body(definition: Value, value: &Value) -> Result<(String, Vec<u8>), MappingError> {
+fn body(definition: &Value, value: &Value) -> Result<(String, Vec<u8>), MappingError> {
     let mapped = map("", json!({"body": definition}), &json!({"body": value}))?;
     Ok(mapped.body.expect("a body"))
 }
 
-fn text(definition: Value, value: &Value) -> (String, String) {
+fn text(definition: &Value, value: &Value) -> (String, String) {
     let (content_type, bytes) = body(definition, value).expect("a body");
     (content_type, String::from_utf8(bytes).expect("UTF-8"))
 }
@@ -35,7 +35,7 @@ fn whole_bodies(
 ) {
     definition["argument"] = json!("body");
     assert_eq!(
-        text(definition, &value),
+        text(&definition, &value),
         (content_type.to_owned(), expected.to_owned())
     );
 }
@@ -63,7 +63,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 #[case(json!({}), json!({}), "")]
 fn forms(#[case] value: Value, #[case] encoding: Value, #[case] expected: &str) {
     let definition = json!({"argument": "body", "content_type": FORM, "encoding": encoding});
-    assert_eq!(text(definition, &value), (FORM.to_owned(), expected.to_owned()));
+    assert_eq!(text(&definition, &value), (FORM.to_owned(), expected.to_owned()));
 }
 
 const PART: &str = "--toolgate-part-0000000000000000\r\nContent-Disposition: form-data; name=";
@@ -79,7 +79,7 @@ fn multipart_forms_have_one_part_per_value() {
         "id": 7, "none": null, "tags": ["a", "b c"], "address": {"city": "X"}, "meta": "text", "styled": ["a", "ä"],
         "photo": [{"base64": "aGk=", "filename": "p\"\r\n.jpg", "content_type": "image/jpeg"}, "aGk="],
     });
-    let (content_type, sent) = text(definition, &value);
+    let (content_type, sent) = text(&definition, &value);
     assert_eq!(
         content_type,
         "multipart/form-data; boundary=toolgate-part-0000000000000000"
@@ -104,7 +104,7 @@ fn a_boundary_is_in_no_part() {
     let definition = json!({"argument": "body", "content_type": "multipart/form-data"});
     let value = json!({"a": "toolgate-part-0000000000000000", "b": "--toolgate-part-0000000000000001--"});
     assert!(
-        text(definition, &value)
+        text(&definition, &value)
             .0
             .ends_with("boundary=toolgate-part-0000000000000002")
     );
@@ -138,7 +138,7 @@ fn values_that_do_not_fit(#[case] content_type: &str, #[case] value: Value) {
     if content_type == "multipart/form-data" {
         definition["encoding"] = json!({"photo": {"file": true, "content_type": "image/*"}});
     }
-    let error = body(definition, &value).expect_err("refused");
+    let error = body(&definition, &value).expect_err("refused");
     assert!(
         matches!(&error, MappingError::Arguments(text) if text.starts_with("/body")),
         "{error}"
@@ -152,7 +152,7 @@ fn bodies_of_unknown_structure_are_the_definitions_fault() {
         json!({}),
     ] {
         assert!(matches!(
-            body(definition, &json!({})),
+            body(&definition, &json!({})),
             Err(MappingError::Definition(_))
         ));
     }
@@ -195,7 +195,7 @@ proptest! {
     #[test]
     fn what_a_form_says_is_what_is_read(form in proptest::collection::btree_map("\\PC{1,6}", any::<String>(), 0..5)) {
         let value = json!(form);
-        let (_, sent) = text(json!({"argument": "body", "content_type": FORM}), &value);
+        let (_, sent) = text(&json!({"argument": "body", "content_type": FORM}), &value);
         let read: std::collections::BTreeMap<_, _> = url::form_urlencoded::parse(sent.as_bytes()).into_owned().collect();
         prop_assert_eq!(read, form);
     }
@@ -210,7 +210,7 @@ proptest! {
         value["a file"] = json!(base64::engine::general_purpose::STANDARD.encode(&file));
         let definition = json!({"argument": "body", "content_type": "multipart/form-data",
             "encoding": {"a file": {"file": true}}});
-        let (content_type, sent) = body(definition, &value).expect("a body");
+        let (content_type, sent) = body(&definition, &value).expect("a body");
         let mut expected: Vec<_> =
             texts.into_iter().map(|(name, text)| (name, false, text.into_bytes())).collect();
         expected.push(("a file".to_owned(), true, file));
