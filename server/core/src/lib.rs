@@ -11,6 +11,7 @@ pub mod explain;
 pub mod http_mapping;
 pub mod ids;
 pub mod limits;
+pub mod openapi_import;
 pub mod policy;
 pub mod policy_tests;
 pub mod principal;
