@@ -19,10 +19,8 @@ pub(super) struct Rule {
 
 /// The members of a value, nulls left out (RFC 6570, section 2.3).
 enum Members<'v> {
-    /// An explicit null.
-    Null,
-    /// A list or object without members, which is undefined too (RFC 6570, section 2.3).
-    Nothing,
+    /// Null, and a list or object without members (RFC 6570, section 2.3).
+    Undefined,
     One(Cow<'v, str>),
     List(Vec<Cow<'v, str>>),
     Object(Vec<(&'v str, Cow<'v, str>)>),
@@ -31,11 +29,11 @@ enum Members<'v> {
 impl<'v> Members<'v> {
     fn of(value: &'v Value) -> Self {
         match value {
-            Value::Null => Self::Null,
+            Value::Null => Self::Undefined,
             Value::Array(items) => {
                 let items: Vec<_> = items.iter().filter(|item| !item.is_null()).map(text).collect();
                 if items.is_empty() {
-                    Self::Nothing
+                    Self::Undefined
                 } else {
                     Self::List(items)
                 }
@@ -47,7 +45,7 @@ impl<'v> Members<'v> {
                     .map(|(name, member)| (name.as_str(), text(member)))
                     .collect();
                 if members.is_empty() {
-                    Self::Nothing
+                    Self::Undefined
                 } else {
                     Self::Object(members)
                 }
@@ -70,7 +68,7 @@ pub(super) fn path(out: &mut String, name: &str, value: &Value, rule: Rule, esca
     let members = Members::of(value);
     match rule.style {
         ParameterStyle::Label => {
-            if !matches!(members, Members::Null | Members::Nothing) {
+            if !matches!(members, Members::Undefined) {
                 out.push('.');
             }
             joined(
@@ -103,7 +101,7 @@ fn joined(out: &mut String, members: &Members<'_>, explode: bool, between: &str,
         first = false;
     };
     match members {
-        Members::Null | Members::Nothing => {}
+        Members::Undefined => {}
         Members::One(text) => escape.write(out, text),
         Members::List(items) => {
             for item in items {
@@ -133,7 +131,7 @@ fn matrix(out: &mut String, name: &str, members: &Members<'_>, explode: bool, es
         }
     };
     match members {
-        Members::Null | Members::Nothing => {}
+        Members::Undefined => {}
         Members::One(text) => pair(name, text),
         Members::List(items) if explode => items.iter().for_each(|item| pair(name, item)),
         Members::Object(entries) if explode => entries.iter().for_each(|(name, member)| pair(name, member)),
@@ -159,7 +157,7 @@ pub(super) trait Pairs {
 /// Gives the pairs of one parameter in the style `form`, `cookie`, `spaceDelimited`, `pipeDelimited` or `deepObject`.
 pub(super) fn pairs(pairs: &mut dyn Pairs, name: &str, value: &Value, rule: Rule) {
     let delimiter = match rule.style {
-        ParameterStyle::DeepObject => return deep(pairs, name.to_owned(), value),
+        ParameterStyle::DeepObject => return deep(pairs, name, value),
         ParameterStyle::SpaceDelimited => ' ',
         ParameterStyle::PipeDelimited => '|',
         _ => ',',
@@ -170,8 +168,7 @@ pub(super) fn pairs(pairs: &mut dyn Pairs, name: &str, value: &Value, rule: Rule
     };
     match Members::of(value) {
         // "undefined" in the table of styles.
-        Members::Null if delimiter == ',' => pair(name, ""),
-        Members::Null | Members::Nothing => {}
+        Members::Undefined => {}
         Members::One(text) => pair(name, &text),
         Members::List(items) if rule.explode => items.iter().for_each(|item| pair(name, item)),
         Members::Object(entries) if rule.explode => {
@@ -200,21 +197,21 @@ pub(super) fn pairs(pairs: &mut dyn Pairs, name: &str, value: &Value, rule: Rule
     }
 }
 
-fn deep(pairs: &mut dyn Pairs, name: String, value: &Value) {
+fn deep(pairs: &mut dyn Pairs, name: &str, value: &Value) {
     match value {
         Value::Null => {}
         Value::Object(members) => {
             for (key, member) in members {
-                deep(pairs, format!("{name}[{key}]"), member);
+                deep(pairs, &format!("{name}[{key}]"), member);
             }
         }
         Value::Array(items) => {
             for (at, item) in items.iter().enumerate() {
-                deep(pairs, format!("{name}[{at}]"), item);
+                deep(pairs, &format!("{name}[{at}]"), item);
             }
         }
         _ => {
-            pairs.name(&name);
+            pairs.name(name);
             pairs.value(&text(value));
         }
     }

@@ -88,7 +88,7 @@ impl<'w, 'd> Walk<'w, 'd> {
         if let Some(Value::String(reference)) = keywords.get("$ref") {
             return self.reference(reference, keywords, depth);
         }
-        if depth == 0 || depth % LEVELS != 0 {
+        if depth == 0 || !depth.is_multiple_of(LEVELS) {
             return Value::Object(self.keywords(keywords, depth));
         }
         if depth >= MAX_DEPTH {

@@ -204,7 +204,7 @@ fn request() -> impl Strategy<Value = HttpOptions> {
                         content_type: form.then(|| "application/x-www-form-urlencoded".to_owned()),
                         argument: None,
                         properties: [(name.clone(), "id".to_owned())].into(),
-                        encoding: form.then(|| (name, encoding)).into_iter().collect(),
+                        encoding: form.then_some((name, encoding)).into_iter().collect(),
                     }),
                 }),
                 headers: std::collections::BTreeMap::new(),

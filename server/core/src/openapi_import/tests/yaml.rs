@@ -36,7 +36,7 @@ fn faults_have_their_place(#[case] text: &str, #[case] line: u32, #[case] messag
 
 #[test]
 fn size_and_depth_are_bounded_with_aliases_followed() {
-    let list = |item: &str| format!("[{}]", vec![item; 10].join(", "));
+    let list = |item: &str| format!("[{}]", [item; 10].join(", "));
     let mut laughs = format!("l0: &l0 {}\n", list("x"));
     for level in 1..12 {
         laughs += &format!("l{level}: &l{level} {}\n", list(&format!("*l{}", level - 1)));
