@@ -12,6 +12,7 @@ pub mod calls;
 pub mod code;
 pub mod explain;
 pub mod groups;
+pub mod imports;
 mod json_text;
 pub mod keys;
 pub mod limits;

@@ -12,7 +12,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, audit, auth, calls, explain, groups, health, keys, limits, permissions,
+    agent_requests, alerts, audit, auth, calls, explain, groups, health, imports, keys, limits, permissions,
     policy_tests, projects, recommendations, secrets, sessions, settings, states, tools, tools_edit,
     tools_revisions, usage, users,
 };
@@ -62,6 +62,11 @@ pub fn routes() -> OpenApiRouter<AppState> {
             tools_edit::replace_tool,
             tools_edit::delete_tool
         ))
+        .merge(
+            OpenApiRouter::new()
+                .routes(routes!(imports::preview_import))
+                .layer(DefaultBodyLimit::max(middleware::MAX_IMPORT_BYTES)),
+        )
         .routes(routes!(tools_revisions::list_tool_revisions))
         .routes(routes!(tools_revisions::get_tool_revision))
         .routes(routes!(tools_revisions::diff_tool_revisions))

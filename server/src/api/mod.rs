@@ -11,6 +11,7 @@ pub mod cursor;
 pub mod explain;
 pub mod groups;
 pub mod health;
+pub mod imports;
 pub mod keys;
 pub mod limits;
 pub mod permissions;

@@ -191,7 +191,7 @@ pub fn note(note: Option<String>) -> ApiResult<Option<String>> {
 }
 
 /// The text of the upload and how to read it.
-async fn read(app: &AppState, request: Request) -> ApiResult<(Bytes, TextFormat)> {
+pub async fn read(app: &AppState, request: Request) -> ApiResult<(Bytes, TextFormat)> {
     let kind = content_type(request.headers());
     match kind.as_deref() {
         Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => {

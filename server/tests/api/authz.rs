@@ -71,6 +71,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("list_tools", MEMBERS),
         ("get_tool", MEMBERS),
         ("upload_tools", EDITORS),
+        ("preview_import", EDITORS),
         ("replace_tool", EDITORS),
         ("delete_tool", EDITORS),
         ("list_tool_revisions", READERS),

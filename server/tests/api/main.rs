@@ -15,6 +15,7 @@ mod explain;
 mod faults;
 mod gate;
 mod groups;
+mod imports;
 mod interleavings;
 mod jina;
 #[path = "../../executors/tests/common/jina.rs"]
