@@ -4,25 +4,9 @@ use leptos::prelude::*;
 use leptos_router::components::Router;
 
 use crate::components::{PageHeading, ProblemPanel, Skeleton, ToastRegion, Toasts, provide_heading_focus};
-use crate::features::alerts::AlertsPage;
-use crate::features::connect::ConnectPage;
-use crate::features::groups::GroupsPage;
-use crate::features::health::HealthPage;
-use crate::features::keys::KeysPage;
-use crate::features::limits::LimitsPage;
+use crate::family::{Families, page_of_family};
 use crate::features::overview::OverviewPage;
-use crate::features::permissions::PermissionsPage;
-use crate::features::policy_tests::PolicyTestsPage;
 use crate::features::projects::{Projects, ProjectsPage, StartPage};
-use crate::features::records::RecordsPage;
-use crate::features::secrets::SecretsPage;
-use crate::features::sessions::SessionsPage;
-use crate::features::settings::SettingsPage;
-use crate::features::simulator::SimulatorPage;
-use crate::features::states::StatesPage;
-use crate::features::tools::{ToolPage, ToolsPage};
-use crate::features::upload::UploadPage;
-use crate::features::users::UsersPage;
 use crate::layout::{Navigation, TopBar};
 use crate::reactive::{condition, part};
 use crate::routes::{Kind, Page, Section};
@@ -64,6 +48,7 @@ fn Waiting(session: Session) -> impl IntoView {
 fn Frame() -> impl IntoView {
     Projects::provide();
     Toasts::provide();
+    Families::provide();
     let page = provide_page();
     let kind = Memo::new(move |_| page.with(|page| page.as_ref().map(Page::kind)));
     view! {
@@ -88,27 +73,8 @@ fn content(kind: Option<Kind>) -> AnyView {
     match kind {
         Some(Kind::Start) => view! { <StartPage /> }.into_any(),
         Some(Kind::Projects) => view! { <ProjectsPage /> }.into_any(),
-        Some(Kind::Tool) => view! { <ToolPage /> }.into_any(),
-        Some(Kind::In(section)) => match section {
-            Section::Overview => view! { <OverviewPage /> }.into_any(),
-            Section::Tools => view! { <ToolsPage /> }.into_any(),
-            Section::Upload => view! { <UploadPage /> }.into_any(),
-            Section::Groups => view! { <GroupsPage /> }.into_any(),
-            Section::States => view! { <StatesPage /> }.into_any(),
-            Section::Permissions => view! { <PermissionsPage /> }.into_any(),
-            Section::Keys => view! { <KeysPage /> }.into_any(),
-            Section::Simulator => view! { <SimulatorPage /> }.into_any(),
-            Section::PolicyTests => view! { <PolicyTestsPage /> }.into_any(),
-            Section::Sessions => view! { <SessionsPage /> }.into_any(),
-            Section::Records => view! { <RecordsPage /> }.into_any(),
-            Section::Alerts => view! { <AlertsPage /> }.into_any(),
-            Section::Limits => view! { <LimitsPage /> }.into_any(),
-            Section::Secrets => view! { <SecretsPage /> }.into_any(),
-            Section::Settings => view! { <SettingsPage /> }.into_any(),
-            Section::Connect => view! { <ConnectPage /> }.into_any(),
-        },
-        Some(Kind::Users) => view! { <UsersPage /> }.into_any(),
-        Some(Kind::Health) => view! { <HealthPage /> }.into_any(),
+        Some(Kind::In(Section::Overview)) => view! { <OverviewPage /> }.into_any(),
+        Some(kind) => page_of_family(kind),
         None => view! { <NotFound /> }.into_any(),
     }
 }

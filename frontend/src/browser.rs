@@ -36,6 +36,26 @@ pub(crate) fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
 }
 
+/// What this tab remembers until it is closed: drafts and last inputs. Never anything secret.
+pub(crate) fn tab_storage() -> Option<Storage> {
+    window().session_storage().ok().flatten()
+}
+
+/// What this tab remembers under a key.
+pub(crate) fn recall(key: &str) -> Option<String> {
+    tab_storage()?.get_item(key).ok().flatten()
+}
+
+/// Remembers a text in this tab, or forgets it when there is none. A full or blocked store remembers nothing.
+pub(crate) fn remember(key: &str, text: Option<&str>) {
+    if let Some(store) = tab_storage() {
+        let _ = match text {
+            Some(text) => store.set_item(key, text),
+            None => store.remove_item(key),
+        };
+    }
+}
+
 /// A point in time in RFC 3339, UTC. The browser writes it: it has the code for that already.
 pub(crate) fn iso(at: DateTime<Utc>) -> String {
     #[expect(

@@ -2,11 +2,11 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde::de::DeserializeOwned;
+use toolgate_api::json::Json;
 
 use crate::api::{Answer, ApiError, Ask};
 use crate::components::{ProblemPanel, Skeleton};
-use crate::reactive::{effect, text_memo};
+use crate::reactive::{effect, part, text_memo};
 use crate::session::Session;
 
 /// A resource at an address. A changed address reads again, and answers to an earlier one are dropped. An empty address
@@ -57,7 +57,7 @@ impl Loaded {
     }
 
     /// The answer as a value of the contract, reactively.
-    pub(crate) fn read<T: DeserializeOwned>(self) -> Option<T> {
+    pub(crate) fn read<T: Json>(self) -> Option<T> {
         self.answer
             .with(|answer| answer.as_ref().and_then(|answer| answer.read().ok()))
     }
@@ -103,5 +103,16 @@ impl Loaded {
             (None, true) => ().into_any(),
         })
         .into_any()
+    }
+
+    /// Why it could not be read, for a page that is of use without it.
+    pub(crate) fn problem(self) -> AnyView {
+        part(move || {
+            let again = move |()| self.reload();
+            self.error
+                .get()
+                .map(|error| view! { <ProblemPanel error on_retry=again /> })
+                .into_any()
+        })
     }
 }

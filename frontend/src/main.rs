@@ -14,6 +14,7 @@ mod api;
 mod app;
 mod browser;
 mod components;
+mod family;
 mod features;
 mod layout;
 mod loaded;
@@ -23,6 +24,7 @@ mod routes;
 mod session;
 mod snippets;
 mod theme;
+mod tool_change;
 mod url;
 
 use features::sign_in::{SignInForm, TypedAhead};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
+use toolgate_api::json::Json;
 
 use crate::api::{ApiError, Ask, PAGE_SIZE, parse, read_json, with_query};
 use crate::reactive::{effect, text_memo};
@@ -45,7 +45,7 @@ impl Item {
     }
 
     /// The item as a value of the contract; nothing when this page is older than the server.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
+    pub(crate) fn read<T: Json>(&self) -> Option<T> {
         read_json(&self.text).ok()
     }
 }
@@ -60,7 +60,10 @@ pub(crate) struct Paged {
     pub(crate) status: RwSignal<Status>,
     /// The address that `items` belong to; empty before the first answer.
     pub(crate) shown: RwSignal<String>,
+    /// How many items match on all pages, when the server tells; else how many were read.
+    pub(crate) total: RwSignal<usize>,
     address: Memo<String>,
+    size: usize,
     next: RwSignal<Option<String>>,
     session: Session,
     run: StoredValue<u32>,
@@ -70,15 +73,22 @@ pub(crate) struct Paged {
 impl Paged {
     /// Reads the first page now and whenever the address changes.
     pub(crate) fn new(address: impl Fn() -> String + Send + Sync + 'static) -> Self {
-        Self::make(text_memo(address))
+        Self::make(text_memo(address), PAGE_SIZE)
     }
 
-    fn make(address: Memo<String>) -> Self {
+    /// The same with `size` items per page.
+    pub(crate) fn sized(address: impl Fn() -> String + Send + Sync + 'static, size: usize) -> Self {
+        Self::make(text_memo(address), size)
+    }
+
+    fn make(address: Memo<String>, size: usize) -> Self {
         let list = Self {
             items: RwSignal::new(Vec::new()),
             status: RwSignal::new(Status::Loading),
             shown: RwSignal::new(String::new()),
+            total: RwSignal::new(0),
             address,
+            size,
             next: RwSignal::new(None),
             session: Session::get(),
             run: StoredValue::new(0),
@@ -130,7 +140,7 @@ impl Paged {
             return;
         }
         self.status.set(status);
-        let limit = PAGE_SIZE.to_string();
+        let limit = self.size.to_string();
         let query = [
             ("limit", limit.as_str()),
             ("cursor", cursor.as_deref().unwrap_or_default()),
@@ -154,6 +164,11 @@ impl Paged {
                     } else {
                         self.items.set(items);
                     }
+                    let read = self.items.with_untracked(Vec::len);
+                    let total = page["total"]
+                        .as_u64()
+                        .and_then(|total| usize::try_from(total).ok());
+                    self.total.set(total.unwrap_or(read));
                     self.shown.set(address);
                     self.status.set(Status::Ready);
                 }

@@ -121,12 +121,17 @@ impl Session {
         }
     }
 
-    /// Signs out and leaves for the sign-in page, which drops everything this page holds in memory.
+    /// Signs out and leaves for the sign-in page, which drops everything this page holds in memory, and drafts
+    /// with it.
     pub(crate) async fn sign_out(self) -> Result<(), ApiError> {
         match Ask::post("/auth/logout", Body::None).send().await {
             Err(error) if !error.is_unauthenticated() => Err(error),
             _ => {
                 self.state.set(SessionState::Leaving);
+                if let Some(store) = browser::tab_storage() {
+                    // A blocked store holds nothing.
+                    let _ = store.clear();
+                }
                 browser::leave_to(routes::SIGN_IN);
                 Ok(())
             }

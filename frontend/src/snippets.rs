@@ -1,7 +1,8 @@
 //! Commands to copy into a shell. They hold no secret: the password is asked for, and the token stays in a variable.
 
-use toolgate_api::calls::CallRequest;
+use serde_json::Value;
 
+use crate::api::object;
 use crate::browser::{encode, origin};
 
 /// Signs in and keeps the token in `TOOLGATE_TOKEN`. The password goes through a pipe, so it is in no argument list.
@@ -14,16 +15,6 @@ export TOOLGATE_TOKEN=$(
     sed 's/.*"access_token": *"\([^"]*\)".*/\1/'
 )"#,
         username = username.replace('\'', r"'\''"),
-        origin = origin(),
-    )
-}
-
-/// Creates a first project.
-pub(crate) fn create_project() -> String {
-    format!(
-        r#"curl {origin}/projects \
-  -H "Authorization: Bearer $TOOLGATE_TOKEN" \
-  --json '{{"id": "demo", "name": "Demonstration"}}'"#,
         origin = origin(),
     )
 }
@@ -41,16 +32,8 @@ pub(crate) fn upload_tool(project: &str) -> String {
 }
 
 /// Calls a tool.
-pub(crate) fn call(project: &str, request: &CallRequest) -> String {
-    let body = serde_json::to_string_pretty(request).unwrap_or_default();
-    format!(
-        r#"curl {origin}/projects/{project}/calls \
-  -H "Authorization: Bearer $TOOLGATE_TOKEN" \
-  --json '{body}'"#,
-        origin = origin(),
-        project = encode(project),
-        body = body.replace('\'', r"'\''"),
-    )
+pub(crate) fn call(project: &str, body: &str) -> String {
+    curl(project, "TOOLGATE_TOKEN", body)
 }
 
 /// Lists the tools that a key may call.
@@ -63,29 +46,48 @@ pub(crate) fn list(project: &str) -> String {
     )
 }
 
+/// What is called in the examples.
+const EXAMPLE_CALL: &str = r#"{
+  "tool": "read-page",
+  "group": ["knowledge"],
+  "arguments": {"url": "https://example.com"}
+}"#;
+
 /// Calls a tool by a key.
 pub(crate) fn call_example(project: &str) -> String {
+    curl(project, "TOOLGATE_KEY", EXAMPLE_CALL)
+}
+
+/// The same call in Python.
+pub(crate) fn python(project: &str) -> String {
+    python_call(project, EXAMPLE_CALL)
+}
+
+/// The same call in TypeScript.
+pub(crate) fn typescript(project: &str) -> String {
+    typescript_call(project, EXAMPLE_CALL)
+}
+
+fn curl(project: &str, variable: &str, body: &str) -> String {
     format!(
         r#"curl {origin}/projects/{project}/calls \
-  -H "Authorization: Bearer $TOOLGATE_KEY" \
-  --json '{{"tool": "read-page", "group": ["knowledge"], "arguments": {{"url": "https://example.com"}}}}'"#,
+  -H "Authorization: Bearer ${variable}" \
+  --json '{body}'"#,
         origin = origin(),
         project = encode(project),
+        body = body.replace('\'', r"'\''"),
     )
 }
 
-/// The same call in Python, with nothing but its standard library.
-pub(crate) fn python(project: &str) -> String {
+/// A call in Python, with nothing but its standard library. JSON never has three quotes in a row, so it stands as it is.
+pub(crate) fn python_call(project: &str, body: &str) -> String {
     format!(
         r#"import json, os, urllib.request
 
+body = r"""{body}"""
 request = urllib.request.Request(
     "{origin}/projects/{project}/calls",
-    data=json.dumps({{
-        "tool": "read-page",
-        "group": ["knowledge"],
-        "arguments": {{"url": "https://example.com"}},
-    }}).encode(),
+    data=body.encode(),
     headers={{
         "Authorization": "Bearer " + os.environ["TOOLGATE_KEY"],
         "Content-Type": "application/json",
@@ -97,8 +99,8 @@ print(json.load(urllib.request.urlopen(request)))"#,
     )
 }
 
-/// The same call in TypeScript.
-pub(crate) fn typescript(project: &str) -> String {
+/// A call in TypeScript. JSON is an expression there too.
+pub(crate) fn typescript_call(project: &str, body: &str) -> String {
     format!(
         r#"const response = await fetch("{origin}/projects/{project}/calls", {{
   method: "POST",
@@ -106,16 +108,32 @@ pub(crate) fn typescript(project: &str) -> String {
     Authorization: `Bearer ${{process.env.TOOLGATE_KEY}}`,
     "Content-Type": "application/json",
   }},
-  body: JSON.stringify({{
-    tool: "read-page",
-    group: ["knowledge"],
-    arguments: {{ url: "https://example.com" }},
-  }}),
+  body: JSON.stringify({body}),
 }});
 console.log(await response.json());"#,
         origin = origin(),
         project = encode(project),
+        body = body.replace('\n', "\n  "),
     )
+}
+
+/// The message by which a client of the Model Context Protocol calls a tool.
+pub(crate) fn mcp_call(tool: &str, arguments: Value) -> String {
+    let message = object(vec![
+        ("jsonrpc", "2.0".into()),
+        ("id", 1.into()),
+        ("method", "tools/call".into()),
+        (
+            "params",
+            object(vec![("name", tool.into()), ("arguments", arguments)]),
+        ),
+    ]);
+    format!("{message:#}")
+}
+
+/// Three tools to begin with, of which one calls this server.
+pub(crate) fn first_steps() -> String {
+    include_str!("../../openapi/examples/first-steps.yaml").replace("http://127.0.0.1:8080", &origin())
 }
 
 /// A definition to start from.

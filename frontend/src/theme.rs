@@ -1,4 +1,4 @@
-//! Light, dark, or whatever the system says. Remembered in this browser.
+//! Light, dark, high contrast, or whatever the system says. Remembered in this browser.
 
 use leptos::prelude::*;
 
@@ -15,11 +15,13 @@ pub(crate) enum Theme {
     Light,
     /// Always dark.
     Dark,
+    /// Black and white, strong lines; light or dark as the system says.
+    Contrast,
 }
 
 impl Theme {
     /// Every choice, in the order of the control.
-    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+    pub(crate) const ALL: [Self; 4] = [Self::System, Self::Light, Self::Dark, Self::Contrast];
 
     /// What is remembered.
     pub(crate) fn remembered() -> Self {
@@ -29,6 +31,7 @@ impl Theme {
         {
             Some("light") => Self::Light,
             Some("dark") => Self::Dark,
+            Some("contrast") => Self::Contrast,
             _ => Self::System,
         }
     }
@@ -39,6 +42,7 @@ impl Theme {
             Self::System => "system",
             Self::Light => "light",
             Self::Dark => "dark",
+            Self::Contrast => "contrast",
         }
     }
 
@@ -48,6 +52,7 @@ impl Theme {
             Self::System => "System",
             Self::Light => "Light",
             Self::Dark => "Dark",
+            Self::Contrast => "High contrast",
         }
     }
 

@@ -100,6 +100,20 @@ impl UrlParam {
         self.value
     }
 
+    /// Whether the drawer is open that shows what this names; closing it empties this.
+    pub(crate) fn drawer(self) -> RwSignal<bool> {
+        let open = RwSignal::new(false);
+        effect(move || open.set(!self.get().is_empty()));
+        Effect::new(move |before: Option<bool>| {
+            let now = open.get();
+            if before == Some(true) && !now {
+                self.push("");
+            }
+            now
+        });
+        open
+    }
+
     /// Changes it in place: the way back leads past it. For what changes with every key stroke.
     pub(crate) fn replace(self, value: &str) {
         if self.value.get_untracked() != value {

@@ -6,9 +6,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
+use crate::calls::CallContext;
+
 /// How tools are described to a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolFormat {
     /// `{"type": "function", "function": {"name", "description", "parameters"}}`.
@@ -23,6 +26,7 @@ pub enum ToolFormat {
 /// A question, and what the agent may use to answer it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct AgentRequest {
     /// The question, 1-32768 characters.
@@ -51,11 +55,19 @@ pub struct AgentRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(["read-only", "knowledge"]), max_items = 1000))]
     pub group: Option<Vec<String>>,
+    /// Where the question comes from; conditions on groups may use it. In a session it is laid over the session's.
+    #[serde(
+        default,
+        deserialize_with = "crate::calls::object",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub context: Option<CallContext>,
 }
 
 /// One step of an agent. Members beside these are allowed, and all are kept as they came.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AgentStep {
     /// What the agent thought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,6 +90,7 @@ pub struct AgentStep {
 /// The session that an agent request was decided on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AgentSession {
     /// The session.
     pub id: Uuid,
@@ -91,6 +104,7 @@ pub struct AgentSession {
 /// Where there is an endpoint, this very object with the question in it is what the endpoint is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AgentToolSet {
     /// The request's record.
     pub id: Uuid,
@@ -117,6 +131,9 @@ pub struct AgentToolSet {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub group: Option<Vec<String>>,
+    /// Where the question comes from, as it came: calls of the tools that say the same are decided alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<CallContext>,
     /// The requested groups after the default was applied.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge", "read-only"]), max_items = 1000))]
     pub requested_groups: Vec<String>,

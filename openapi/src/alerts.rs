@@ -8,6 +8,7 @@ use uuid::Uuid;
 /// Which pattern was noticed. The thresholds are in the project's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AlertRule {
     /// One principal asked again and again for groups that it was not granted.
@@ -53,6 +54,7 @@ impl AlertRule {
 /// How far the message about an alert has come on its way to the project's webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AlertDelivery {
     /// The project had no webhook when the alert was raised.
@@ -68,6 +70,7 @@ pub enum AlertDelivery {
 /// One alert. The same pattern of the same subject is reported once in a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Alert {
     /// The alert's id; also the id of its webhook message.
     pub id: Uuid,
@@ -124,6 +127,7 @@ pub struct Alert {
 /// A page of alerts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AlertPage {
     /// Newest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]

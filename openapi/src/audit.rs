@@ -11,6 +11,7 @@ use crate::auth::PrincipalKind;
 /// What was asked of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditAction {
     /// A tool call.
@@ -34,6 +35,7 @@ pub enum AuditAction {
 /// Where a record stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOutcome {
     /// Admitted and running; the completion follows.
@@ -66,6 +68,7 @@ pub enum ArgumentLayer {
 /// One decision, and the call that followed if it was allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditRecord {
     /// The call's id.
     pub id: Uuid,
@@ -146,6 +149,7 @@ pub struct AuditRecord {
 /// A page of records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditPage {
     /// In the order that was asked for. A page looks at a bounded number of records, so it may be short or empty and yet
     /// have a `next_cursor`.
@@ -159,6 +163,7 @@ pub struct AuditPage {
 /// In which order records are told: that of their ids, which is that of their requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOrder {
     /// The latest first.
@@ -171,6 +176,7 @@ pub enum AuditOrder {
 /// What an export looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditFormat {
     /// One JSON object per line, each as this API shows a record.
@@ -178,4 +184,55 @@ pub enum AuditFormat {
     Jsonl,
     /// RFC 4180 with a header; safe to open in a spreadsheet.
     Csv,
+}
+
+/// Whether the record is as it was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(rename_all = "snake_case")]
+pub enum IntegrityStatus {
+    /// Every entry that was verified is what was written.
+    Intact,
+    /// An entry was changed or removed.
+    Broken,
+    /// Nothing was verified yet.
+    Unchecked,
+}
+
+/// The first entry that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct IntegrityFault {
+    /// Its record, where that is known and belongs to the project.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub record_id: Option<Uuid>,
+    /// The chain: runs of servers count from 1.
+    #[cfg_attr(feature = "utoipa", schema(example = 3, minimum = 1))]
+    pub chain: i64,
+    /// Its place in the chain; the entries before it are as they were written.
+    #[cfg_attr(feature = "utoipa", schema(example = 120, minimum = 0))]
+    pub position: i64,
+    /// What is wrong with it.
+    #[cfg_attr(feature = "utoipa", schema(example = "is not what was written"))]
+    pub reason: String,
+}
+
+/// What the last verification of the record found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct AuditIntegrity {
+    /// How it stands.
+    pub status: IntegrityStatus,
+    /// How many entries were verified, of all projects of this server: they are one chain.
+    #[cfg_attr(feature = "utoipa", schema(example = 12000, minimum = 0))]
+    pub entries: u64,
+    /// When the last verification ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checked_at: Option<DateTime<Utc>>,
+    /// The first entry that is wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_fault: Option<IntegrityFault>,
 }

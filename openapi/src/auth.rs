@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What a person types to sign in.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct LoginRequest {
     /// The user's name.
@@ -29,6 +30,7 @@ impl std::fmt::Debug for LoginRequest {
 /// A token for the API, after a successful sign-in.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct LoginResponse {
     /// Send it as `Authorization: Bearer <access_token>`.
     pub access_token: String,
@@ -43,6 +45,7 @@ pub struct LoginResponse {
 /// What kind of principal a caller is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum PrincipalKind {
     /// A person with a password.
@@ -56,6 +59,7 @@ pub enum PrincipalKind {
 /// What a principal may do in a project. Roles manage; calling tools needs granted groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Everything in the project, keys and deletion included.
@@ -73,6 +77,7 @@ pub enum Role {
 /// A caller's place in one project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Membership {
     /// The project.
     #[cfg_attr(feature = "utoipa", schema(example = "demo"))]
@@ -87,6 +92,7 @@ pub struct Membership {
 /// Who the caller is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Me {
     /// The principal's id.
     #[cfg_attr(feature = "utoipa", schema(example = "0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11"))]

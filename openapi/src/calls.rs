@@ -43,6 +43,7 @@ where
 /// Asks which tools are available.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ResolveRequest {
     /// The requested groups. Absent or null asks for `["default"]`; `[]` asks for nothing; `*` for every group. With
@@ -65,6 +66,7 @@ pub struct ResolveRequest {
 /// Which tools are available, and why the others are not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ResolveResponse {
     /// What was asked for, after the default was applied.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
@@ -100,6 +102,7 @@ pub struct ResolveResponse {
 /// Where a call comes from, in the caller's own terms. All optional; templates in definitions may use them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CallContext {
     /// The channel.
@@ -143,6 +146,7 @@ pub struct CallContext {
 /// A call of one tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CallRequest {
     /// The tool's name.
@@ -175,6 +179,7 @@ pub struct CallRequest {
 /// How an admitted call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
     /// The tool ran and answered.
@@ -186,6 +191,7 @@ pub enum CallStatus {
 /// The workflow state around a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StateChange {
     /// The state the call was decided against.
     #[cfg_attr(feature = "utoipa", schema(example = "undefined"))]
@@ -199,6 +205,7 @@ pub struct StateChange {
 /// Why an admitted call failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CallError {
     /// The stable code.
     pub code: ErrorCode,
@@ -222,6 +229,7 @@ pub struct CallError {
 /// The answer to an admitted call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CallResponse {
     /// The call's id, and that of its record.
     pub call_id: Uuid,

@@ -7,6 +7,7 @@ macro_rules! codes {
         /// A stable error code. Clients branch on it; the text beside it is for people.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+        #[cfg_attr(feature = "browser", derive(crate::json::Json))]
         #[serde(rename_all = "snake_case")]
         pub enum ErrorCode {
             $($(#[$doc])* $variant,)*
@@ -52,6 +53,8 @@ codes! {
     Forbidden = "forbidden", 403, false, "Your role does not allow this";
     /// The request asks for groups that the caller was not granted.
     InsufficientToolGroups = "insufficient_tool_groups", 403, false, "Insufficient permissions for requested tool groups";
+    /// The tool is disabled.
+    ToolDisabled = "tool_disabled", 403, false, "The tool is disabled";
     /// The tool is in none of the requested groups.
     ToolNotInGroups = "tool_not_in_groups", 403, false, "The tool is in none of the requested groups";
     /// The tool is not open in the current workflow state.
@@ -72,6 +75,8 @@ codes! {
     RequestTimeout = "request_timeout", 408, true, "The request did not arrive in time";
     /// The thing to create exists already.
     Conflict = "conflict", 409, false, "Already exists";
+    /// The selection holds another number of tools than the caller expects.
+    SelectionChanged = "selection_changed", 409, false, "The selection is another one";
     /// Something still refers to the thing to remove.
     InUse = "in_use", 409, false, "Still in use";
     /// The change would break an expectation that the project has stored as a policy test.

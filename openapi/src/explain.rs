@@ -12,6 +12,7 @@ use crate::{Diagnostic, ErrorCode};
 /// Asks why tools are available or not, without calling anything.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ExplainRequest {
     /// The tool. Absent: every tool that the one who asks may see, page by page.
@@ -71,6 +72,7 @@ pub struct ExplainRequest {
 /// Allowed or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionEffect {
     /// The call would run.
@@ -79,15 +81,18 @@ pub enum DecisionEffect {
     Deny,
 }
 
-/// One test of the decision. They are made in this order, and the first that fails decides.
+/// One test of a call. They are made in this order, and the first that fails decides, but for `execution`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionTest {
     /// The grant covers every requested group (`insufficient_tool_groups`).
     Grant,
     /// The project has the tool (`tool_not_found`).
     Exists,
+    /// The tool is enabled (`tool_disabled`).
+    Enabled,
     /// The tool is in a requested group (`tool_not_in_groups`).
     Groups,
     /// One of the groups it is reached through is open (`group_closed`).
@@ -96,24 +101,33 @@ pub enum DecisionTest {
     State,
     /// The arguments fit the tool's parameters (`invalid_arguments`); only when arguments were given.
     Arguments,
+    /// The limits that apply leave room for one more call now, on this server (`rate_limited`, `concurrency_limited`).
+    Limits,
+    /// The tool can be executed now: something executes it, its destination is allowed, its secrets have values, its
+    /// upstream is not left alone (`tool_unavailable`, `egress_denied`). It refuses nothing: a call is admitted, and fails.
+    Execution,
 }
 
 /// How a test came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum TestOutcome {
     /// It holds.
     Passed,
-    /// It does not hold, and so the call is refused with its code.
+    /// It does not hold, and so the call is refused with its code; with `execution` it is admitted and fails with it.
     Failed,
     /// An earlier test failed, so this one decides nothing; `would_pass` says how it would come out.
     NotReached,
+    /// A simulation cannot tell; `hint` says why. It refuses nothing here.
+    Unknown,
 }
 
 /// A requested group that reaches the tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupMatch {
     /// The tool's group; absent when the request is for `*`, which needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -129,6 +143,7 @@ pub struct GroupMatch {
 /// A group that is closed, and by which condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ClosedGroup {
     /// The tool's group.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge/read"))]
@@ -146,6 +161,7 @@ pub struct ClosedGroup {
 /// What a test compared. Only what belongs to the test is there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct TestOperands {
     /// `grant` and `groups`: the requested groups after the default was applied, sorted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -187,6 +203,7 @@ pub struct TestOperands {
 /// One test, with its operands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct TestReport {
     /// Which test.
     pub test: DecisionTest,
@@ -198,7 +215,7 @@ pub struct TestReport {
     /// The code a call is refused with when it fails; absent when it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    /// How to mend it; absent when it passed.
+    /// How to mend it, or why it cannot be told; absent when it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "request one of the tool's groups"))]
     pub hint: Option<String>,
@@ -210,6 +227,7 @@ pub struct TestReport {
 /// The decision on one tool, test by test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolExplanation {
     /// The tool, as it was named.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -221,8 +239,8 @@ pub struct ToolExplanation {
     pub code: Option<ErrorCode>,
     /// The same in one sentence, with how to mend it.
     pub summary: String,
-    /// Every test in the order of the decision.
-    #[cfg_attr(feature = "utoipa", schema(max_items = 6))]
+    /// Every test in its order.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 9))]
     pub tests: Vec<TestReport>,
     /// The state now, and the one that a successful call would lead to.
     pub state: StateChange,
@@ -231,6 +249,7 @@ pub struct ToolExplanation {
 /// Who an explanation is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ExplainedPrincipal {
     /// Which kind.
     pub kind: PrincipalKind,
@@ -241,6 +260,7 @@ pub struct ExplainedPrincipal {
 /// Why tools are available or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ExplainResponse {
     /// The record of this simulation.
     pub record_id: Uuid,

@@ -9,6 +9,7 @@ use crate::usage::UsageCounts;
 /// A group that tools are in, that is declared, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Group {
     /// The name, matched exactly. `a/b` is a child of `a`.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge/read"))]
@@ -66,6 +67,7 @@ pub struct Group {
 /// A page of groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupPage {
     /// The groups, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -78,6 +80,7 @@ pub struct GroupPage {
 /// What closes a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ClosedBy {
     /// The group whose condition it is: itself or a parent.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge"))]
@@ -90,6 +93,7 @@ pub struct ClosedBy {
 /// Somebody who may ask for a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupHolder {
     /// `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`.
     #[cfg_attr(
@@ -107,6 +111,7 @@ pub struct GroupHolder {
 /// How often a group was asked for, over all time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupUsage {
     /// The counts.
     #[serde(flatten)]
@@ -118,6 +123,7 @@ pub struct GroupUsage {
 /// Declares a group, in place of what was declared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct PutGroup {
     /// For people and models.
@@ -139,6 +145,7 @@ pub struct PutGroup {
 /// Another name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct RenameName {
     /// The name afterwards; nothing may have it yet.
@@ -152,6 +159,7 @@ pub struct RenameName {
 /// What a change of a name does, or with `dry_run` would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct NameEffects {
     /// True when nothing was changed.
     pub dry_run: bool,
@@ -188,6 +196,7 @@ pub struct NameEffects {
 /// A tool before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolEffect {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -201,6 +210,7 @@ pub struct ToolEffect {
 /// Where a tool stands. What its definition leaves out is absent, which is not `[]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolPlace {
     /// Its groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -8,6 +8,7 @@ use crate::problem::Diagnostic;
 /// What a description would become.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportPreview {
     /// The API's name.
     #[cfg_attr(feature = "utoipa", schema(example = "Petstore"))]
@@ -34,21 +35,21 @@ pub struct ImportPreview {
 /// How a description is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(rename_all = "snake_case")]
 pub enum DescriptionFormat {
     /// Swagger 2.0.
-    #[serde(rename = "swagger_2_0")]
-    Swagger20,
+    Swagger2,
     /// OpenAPI 3.0.
-    #[serde(rename = "openapi_3_0")]
-    OpenApi30,
+    Openapi30,
     /// OpenAPI 3.1 or 3.2.
-    #[serde(rename = "openapi_3_1")]
-    OpenApi31,
+    Openapi31,
 }
 
 /// One operation, and the tool that it would become.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportedOperation {
     /// Its method.
     #[cfg_attr(feature = "utoipa", schema(example = "GET"))]
@@ -102,6 +103,7 @@ pub struct ImportedOperation {
 /// What storing the tool of an operation would do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOutcome {
     /// The project has no tool of that name.
@@ -117,6 +119,7 @@ pub enum ImportOutcome {
 /// One thing that an API asks its callers to present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportSecurity {
     /// Its name in the description.
     #[cfg_attr(feature = "utoipa", schema(example = "apiKey"))]
@@ -134,6 +137,7 @@ pub struct ImportSecurity {
 /// Where tools would send requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportHost {
     /// Scheme, host and port.
     #[cfg_attr(feature = "utoipa", schema(example = "https://petstore.example.com"))]

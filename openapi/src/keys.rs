@@ -9,6 +9,7 @@ use crate::auth::Role;
 /// What is needed to create a key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CreateKey {
     /// A name for people, 1-100 characters.
@@ -39,6 +40,7 @@ pub struct CreateKey {
 /// A key, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Key {
     /// The key's id.
     pub id: Uuid,
@@ -76,11 +78,16 @@ pub struct Key {
     /// When it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<DateTime<Utc>>,
+    /// When it was last used to ask what is available, to call a tool or to ask an agent, allowed or not; absent when never.
+    /// What another server has seen is known within a minute.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<DateTime<Utc>>,
 }
 
 /// A new key with its secret, which is shown this once and not kept.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CreatedKey {
     /// Send it as `Authorization: Bearer <secret>`; it cannot be shown again.
     #[cfg_attr(feature = "utoipa", schema(example = "tgk_3fK9dQ2m_Zk0n7w..."))]
@@ -93,6 +100,7 @@ pub struct CreatedKey {
 /// How to replace the secret of a key.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct RotateKey {
     /// Seconds for which the old secret still works (at most 30 days), so that its holder can change over; 0 ends it at
@@ -105,6 +113,7 @@ pub struct RotateKey {
 /// A page of keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct KeyPage {
     /// The keys, newest first, revoked ones included.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]

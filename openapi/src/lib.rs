@@ -1,8 +1,9 @@
 //! The contract of Toolgate: what travels over the wire, and nothing else.
 //!
 //! One file per resource. Every type is plain data (serde), safe to compile for the browser, and describes itself
-//! to the API document when the `utoipa` feature is on. To add a resource, add a file here, a file of the same name
-//! under `server/src/api`, and its rows to the authorization table.
+//! to the API document when the `utoipa` feature is on. With the feature `browser` it is read and written without
+//! serde, in less code. To add a resource, add a file here, a file of the same name under `server/src/api`, and its
+//! rows to the authorization table.
 
 pub mod agent;
 pub mod alerts;
@@ -13,6 +14,8 @@ pub mod code;
 pub mod explain;
 pub mod groups;
 pub mod imports;
+#[cfg(feature = "browser")]
+pub mod json;
 mod json_text;
 pub mod keys;
 pub mod limits;
@@ -25,6 +28,9 @@ pub mod secrets;
 pub mod sessions;
 pub mod settings;
 pub mod states;
+pub mod status;
+pub mod tool_changes;
+pub mod tool_uses;
 pub mod tools;
 pub mod usage;
 pub mod users;

@@ -8,6 +8,7 @@ use crate::auth::{PrincipalKind, Role};
 /// A group in a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct GrantedGroup {
     /// The group's name; `*` stands for all. A parent covers its children.
@@ -30,6 +31,7 @@ pub struct GrantedGroup {
 /// What is granted to a principal in a project, in place of what was granted before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct GrantTerms {
     /// The role.
@@ -46,6 +48,7 @@ pub struct GrantTerms {
 /// A stored grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Permission {
     /// Who, as it stands in paths: `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`.
     #[cfg_attr(
@@ -78,6 +81,7 @@ pub struct Permission {
 /// Where a principal's place in a project comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionSource {
     /// A stored grant.
@@ -93,6 +97,7 @@ pub enum PermissionSource {
 /// How a principal holds a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum HowGranted {
     /// By its name.
@@ -110,6 +115,7 @@ pub enum HowGranted {
 /// One group that a principal holds, held or may hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionCell {
     /// The group: one of the matrix's `groups`.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge/read"))]
@@ -128,6 +134,7 @@ pub struct PermissionCell {
 /// One principal and what it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionRow {
     /// Who, as it stands in paths; `external:<issuer>|*` for all subjects of an issuer.
     #[cfg_attr(
@@ -166,6 +173,7 @@ pub struct PermissionRow {
 /// Principals against groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionMatrix {
     /// The columns, by name: `*`, the groups of tools, those that are declared and those that are granted.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["*", "default", "knowledge"]), max_items = 1001))]
@@ -183,6 +191,7 @@ pub struct PermissionMatrix {
 /// A user who could be granted something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionCandidate {
     /// Who, as it stands in paths.
     #[cfg_attr(
@@ -204,6 +213,7 @@ pub struct PermissionCandidate {
 /// Users who could be granted something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionCandidates {
     /// By name; the first 20 that match.
     #[cfg_attr(feature = "utoipa", schema(max_items = 20))]

@@ -11,6 +11,7 @@ use crate::tools::UploadOutcome;
 /// One expectation: this caller, asking for these groups in this state, may or may not call this tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct PolicyTest {
     /// Its name, unique in the project: 1-128 letters, digits, `.`, `_` and `-`.
@@ -71,12 +72,13 @@ pub struct PolicyTest {
 /// What a decision must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// Allowed or not.
     pub effect: DecisionEffect,
     /// With which code it is refused; absent: with any. One of `insufficient_tool_groups`, `tool_not_found`,
-    /// `tool_not_in_groups`, `group_closed` and `tool_not_in_state`; not with `allow`.
+    /// `tool_disabled`, `tool_not_in_groups`, `group_closed` and `tool_not_in_state`; not with `allow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
 }
@@ -84,6 +86,7 @@ pub struct Expectation {
 /// A policy test as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StoredPolicyTest {
     /// The expectation.
     pub test: PolicyTest,
@@ -100,6 +103,7 @@ pub struct StoredPolicyTest {
 /// A page of policy tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestPage {
     /// The tests, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -112,6 +116,7 @@ pub struct PolicyTestPage {
 /// What became of one test of an upload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestItem {
     /// The test.
     #[cfg_attr(feature = "utoipa", schema(example = "agents-cannot-reset"))]
@@ -123,6 +128,7 @@ pub struct PolicyTestItem {
 /// What an upload of policy tests did. All or nothing: with one fault nothing is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestUpload {
     /// One entry per test, in the order of the upload.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
@@ -137,6 +143,7 @@ pub struct PolicyTestUpload {
 /// What a decision was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct FoundDecision {
     /// Allowed or not.
     pub effect: DecisionEffect,
@@ -150,6 +157,7 @@ pub struct FoundDecision {
 /// How one test came out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestResult {
     /// The test.
     #[cfg_attr(feature = "utoipa", schema(example = "agents-cannot-reset"))]
@@ -168,6 +176,7 @@ pub struct PolicyTestResult {
 /// How the tests of a project came out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestRun {
     /// How many passed.
     #[cfg_attr(feature = "utoipa", schema(example = 12, minimum = 0))]
@@ -183,6 +192,7 @@ pub struct PolicyTestRun {
 /// An expectation that holds now and would not hold after a change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct BrokenPolicyTest {
     /// The test.
     #[cfg_attr(feature = "utoipa", schema(example = "agents-cannot-reset"))]
@@ -201,6 +211,7 @@ pub struct BrokenPolicyTest {
 /// How the policy tests of the project would come out after an upload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadPolicyTests {
     /// How many would pass.
     #[cfg_attr(feature = "utoipa", schema(example = 12, minimum = 0))]

@@ -9,6 +9,7 @@ use crate::policy_tests::BrokenPolicyTest;
 /// A problem (RFC 9457), served as `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Problem {
     /// Identifies the problem type: `urn:toolgate:problem:<code>`.
     #[serde(rename = "type")]
@@ -53,6 +54,7 @@ pub struct Problem {
 /// How bad a diagnostic is: errors stop an upload, warnings do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Nothing is stored until this is mended.
@@ -64,6 +66,7 @@ pub enum Severity {
 /// One fault and its place: in a text (line and column, both from 1) or in a JSON value (RFC 6901 pointer).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,

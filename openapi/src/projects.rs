@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What is needed to create a project.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CreateProject {
     /// A slug: 1-63 lower-case letters, digits and single hyphens, starting with a letter.
@@ -36,6 +37,7 @@ pub struct CreateProject {
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Project {
     /// The slug that stands in paths.
     #[cfg_attr(feature = "utoipa", schema(example = "demo"))]
@@ -50,6 +52,7 @@ pub struct Project {
 /// A page of projects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ProjectPage {
     /// The projects, by id.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Asks for tools that fit a question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct RecommendationRequest {
     /// What is to be done, in any language.
@@ -34,6 +35,7 @@ pub struct RecommendationRequest {
 /// A tool that fits the question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RecommendedTool {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge-query"))]
@@ -60,6 +62,7 @@ pub struct RecommendedTool {
 /// A group whose tools fit the question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RecommendedGroup {
     /// The group.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge"))]
@@ -83,6 +86,7 @@ pub struct RecommendedGroup {
 /// What fits a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RecommendationResponse {
     /// The groups that were preferred.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]

@@ -11,6 +11,7 @@ use crate::tools::Tool;
 /// What a session begins with. Everything may be left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CreateSession {
     /// The groups that every call of the session asks for. Absent or null asks for `["default"]`; `[]` asks for nothing;
@@ -50,6 +51,7 @@ pub struct CreateSession {
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Session {
     /// The session's id: send it as `session_id` with calls.
     pub id: Uuid,
@@ -98,6 +100,7 @@ pub struct Session {
 /// A new session, with what it can call now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CreatedSession {
     /// The session as it will be listed.
     #[serde(flatten)]
@@ -119,6 +122,7 @@ pub struct CreatedSession {
 /// A page of sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SessionPage {
     /// Newest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -131,6 +135,7 @@ pub struct SessionPage {
 /// What a session can call now: decided on its present state, the present grant and the present definitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SessionTools {
     /// The session's state.
     #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
@@ -167,6 +172,7 @@ pub struct SessionTools {
 /// One move of a session's state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SessionTransition {
     /// The session's version after it.
     #[cfg_attr(feature = "utoipa", schema(example = 2, minimum = 2))]
@@ -189,6 +195,7 @@ pub struct SessionTransition {
 /// A page of transitions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SessionTransitionPage {
     /// Oldest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -201,6 +208,7 @@ pub struct SessionTransitionPage {
 /// The session of a call, as the call left it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CallSession {
     /// The session.
     pub id: Uuid,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The settings of a project. Whatever is left out has its default; replacing them replaces all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectSettings {
     /// Where agent requests are forwarded to; reached through the egress rules. Without it an agent request answers with
@@ -25,6 +26,7 @@ pub struct ProjectSettings {
 /// Where alerts are sent to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
     /// The address; reached through the egress rules.
@@ -41,6 +43,7 @@ pub struct WebhookSettings {
 /// When a pattern is suspicious. `0` switches a rule off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields, default)]
 pub struct AlertThresholds {
     /// Seconds over which the rules count.

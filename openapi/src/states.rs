@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A state that tools name, that is declared, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct State {
     /// The name, matched exactly.
     #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
@@ -39,6 +40,7 @@ pub struct State {
 /// A page of states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StatePage {
     /// The states, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -51,6 +53,7 @@ pub struct StatePage {
 /// Declares a state, in place of what was declared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct PutState {
     /// For people and models.
@@ -65,6 +68,7 @@ pub struct PutState {
 /// How to show the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum StateGraphFormat {
     /// As data.
@@ -79,6 +83,7 @@ pub enum StateGraphFormat {
 /// The workflow that the tools make: states, transitions, and what stands out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StateGraph {
     /// Where requests begin that name no state.
     #[cfg_attr(feature = "utoipa", schema(example = "undefined"))]
@@ -120,6 +125,7 @@ pub struct StateGraph {
 /// A state of the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GraphState {
     /// The name.
     #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
@@ -134,6 +140,7 @@ pub struct GraphState {
 /// A way from a state to a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GraphTransition {
     /// The state it begins in; absent: every state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -153,6 +160,7 @@ pub struct GraphTransition {
 /// A state that no tool leads out of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct DeadEnd {
     /// The state.
     #[cfg_attr(feature = "utoipa", schema(example = "results"))]

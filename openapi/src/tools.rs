@@ -10,6 +10,7 @@ use crate::problem::Diagnostic;
 /// What a caller's turn does after the tool ran (tool development guide, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AfterExecution {
     /// The turn waits for the next step.
@@ -21,6 +22,7 @@ pub enum AfterExecution {
 /// A tool as its reader may see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Tool {
     /// The name callers use.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -29,6 +31,9 @@ pub struct Tool {
     #[serde(rename = "type")]
     #[cfg_attr(feature = "utoipa", schema(example = "openapi"))]
     pub type_: String,
+    /// Whether it may be called; a disabled tool is only shown to those who may read definitions.
+    #[cfg_attr(feature = "utoipa", schema(example = true))]
+    pub enabled: bool,
     /// What it does, as the model reads it.
     #[cfg_attr(feature = "utoipa", schema(example = "Search the web."))]
     pub description: String,
@@ -43,7 +48,8 @@ pub struct Tool {
     #[cfg_attr(feature = "utoipa", schema(example = json!(["*"]), max_items = 1000))]
     pub available_in_states: Vec<String>,
     /// JSON Schema (2020-12) of the arguments as callers give them: fixed and environment parameters are removed,
-    /// defaults are shown.
+    /// defaults are shown. Absent in a summary.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Object, example = json!({"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]})))]
     pub parameters: Value,
     /// What the caller's turn does afterwards.
@@ -57,7 +63,7 @@ pub struct Tool {
     /// Who made it; only shown to those who may read definitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_by: Option<String>,
-    /// The whole definition; only shown to those who may read definitions.
+    /// The whole definition; only shown to those who may read definitions, and not in a summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
     pub definition: Option<Value>,
@@ -66,18 +72,71 @@ pub struct Tool {
 /// A page of tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolPage {
-    /// The tools, by name.
-    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    /// The tools, in the order that was asked for.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub items: Vec<Tool>,
+    /// How many tools match, on all pages together.
+    #[cfg_attr(feature = "utoipa", schema(example = 42, minimum = 0))]
+    pub total: usize,
     /// Send it as `cursor` for the next page; absent on the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
+/// In which order tools are listed. Tools that are equal in it are in the order of their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ToolSort {
+    /// By name.
+    #[default]
+    Name,
+    /// By name, the last first.
+    #[serde(rename = "-name")]
+    NameDescending,
+    /// The one that was changed the longest ago first.
+    UpdatedAt,
+    /// The one that was changed last first.
+    #[serde(rename = "-updated_at")]
+    UpdatedAtDescending,
+    /// By type.
+    Type,
+    /// By type, the last first.
+    #[serde(rename = "-type")]
+    TypeDescending,
+}
+
+/// How much of each tool is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ToolView {
+    /// Everything that the caller may see.
+    #[default]
+    Full,
+    /// Without `parameters` and `definition`; pages may have 1000 tools then.
+    Summary,
+}
+
+/// What a download of tools looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ToolFormat {
+    /// RFC 4180 with a header; safe to open in a spreadsheet.
+    Csv,
+    /// One JSON object per line, each as this API shows a tool.
+    Jsonl,
+    /// The definitions, one document each, as they can be uploaded again.
+    Yaml,
+}
+
 /// What an upload did, or would do, with one definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum UploadOutcome {
     /// It is new.
@@ -91,6 +150,7 @@ pub enum UploadOutcome {
 /// Which kind of definition an upload item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "kebab-case")]
 pub enum DefinitionKind {
     /// A tool.
@@ -102,6 +162,7 @@ pub enum DefinitionKind {
 /// One definition of an upload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadItem {
     /// What it is.
     pub kind: DefinitionKind,
@@ -121,6 +182,7 @@ pub struct UploadItem {
 /// What an upload did. All or nothing: with one error nothing is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadResult {
     /// True when nothing was stored because only a verdict was asked for.
     pub dry_run: bool,
@@ -138,6 +200,7 @@ pub struct UploadResult {
 /// One revision of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolRevision {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -164,6 +227,7 @@ pub struct ToolRevision {
 /// A page of revisions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolRevisionPage {
     /// Newest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -176,6 +240,7 @@ pub struct ToolRevisionPage {
 /// The difference of two revisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RevisionDiff {
     /// The earlier side.
     pub from: i64,
@@ -183,4 +248,21 @@ pub struct RevisionDiff {
     pub to: i64,
     /// Unified diff of the definitions as YAML; empty when equal.
     pub diff: String,
+}
+
+/// What a text of definitions is worth; nothing was stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct DefinitionsChecked {
+    /// Whether an upload would accept it.
+    pub valid: bool,
+    /// The definitions as canonical YAML, which can be uploaded; empty when they are not valid.
+    pub yaml: String,
+    /// The tools as JSON, in the order of the text; empty when they are not valid.
+    #[cfg_attr(feature = "utoipa", schema(value_type = Vec<Object>, max_items = 10000))]
+    pub definitions: Vec<Value>,
+    /// Errors and warnings in the order of the text, each with its line, column and a hint.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub diagnostics: Vec<Diagnostic>,
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 /// What was counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UsageCounts {
     /// Admitted calls, whether they succeeded or failed.
     #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 120))]
@@ -21,6 +22,7 @@ pub struct UsageCounts {
 /// The counts of one hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UsageHour {
     /// When the hour began.
     pub at: DateTime<Utc>,
@@ -32,6 +34,7 @@ pub struct UsageHour {
 /// The counts of one tool, group or principal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UsageItem {
     /// The tool's name, the group's name, or the principal (`service_key:<id>`, ...).
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -41,11 +44,20 @@ pub struct UsageItem {
     pub counts: UsageCounts,
     /// When it was last asked for.
     pub last_at: DateTime<Utc>,
+    /// Of tools: how many milliseconds an admitted call took on average; absent when none has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 240, minimum = 0))]
+    pub mean_ms: Option<i64>,
+    /// Of tools: how many milliseconds the slowest admitted call took; absent when none has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 1800, minimum = 0))]
+    pub slowest_ms: Option<i64>,
 }
 
 /// The usage of a project within a window. Hours begin at full hours; the present one is not over yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UsageReport {
     /// When the window begins: a full hour.
     pub since: DateTime<Utc>,

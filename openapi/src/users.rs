@@ -7,6 +7,7 @@ use uuid::Uuid;
 /// What is needed to create a user.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CreateUser {
     /// What the user types to sign in: 1-64 letters, digits, `.`, `_`, `-`, `+` and `@`, starting with a letter or a digit.
@@ -44,6 +45,7 @@ pub struct CreateUser {
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct User {
     /// The user's id.
     pub id: Uuid,
@@ -72,6 +74,7 @@ pub struct User {
 /// A new user, with the password if one was made.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CreatedUser {
     /// The password that was made; shown this once and not kept. Absent when one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +88,7 @@ pub struct CreatedUser {
 /// A page of users.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UserPage {
     /// The users, by user name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -97,6 +101,7 @@ pub struct UserPage {
 /// What to change; what is left out stays.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct UpdateUser {
     /// A name for people; `""` takes it away.
@@ -121,6 +126,7 @@ pub struct UpdateUser {
 /// A new password for somebody.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ResetPassword {
     /// The password, at least 12 characters; one is made and shown once when left out.
@@ -132,6 +138,7 @@ pub struct ResetPassword {
 /// The password that was made.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PasswordWasReset {
     /// The password that was made; shown this once and not kept. Absent when one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,6 +149,7 @@ pub struct PasswordWasReset {
 /// A new password for oneself.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ChangePassword {
     /// The password until now.

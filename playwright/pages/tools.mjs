@@ -6,6 +6,7 @@ export class ToolsPage {
     this.search = page.getByRole('searchbox', { name: 'Search tools' });
     this.count = page.locator('.count');
     this.rows = page.getByRole('table', { name: 'tools' }).getByRole('rowheader');
+    this.selected = page.getByRole('region', { name: 'Selected tools' });
     this.empty = page.getByRole('heading', { name: 'This project has no tools yet' });
     this.noMatch = page.getByRole('heading', { name: /^No tool matches/ });
     this.problem = page.getByRole('alert');

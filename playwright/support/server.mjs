@@ -1,5 +1,6 @@
 // Starts the real server on a free port with a database of its own, and fills it through the API.
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,8 +14,8 @@ export const ADMIN = { username: 'admin', password: 'opens the gate 42' };
 
 /** A running server with its folder. Stop it when done. */
 export class Server {
-  /** Starts `TOOLGATE_BINARY serve` and returns when it listens. */
-  static async start() {
+  /** Starts `TOOLGATE_BINARY serve` with further variables, and returns when it listens. */
+  static async start(env = {}) {
     const binary = process.env.TOOLGATE_BINARY ?? process.env.TOOLGATE_BIN;
     if (!binary) {
       throw new Error('set TOOLGATE_BINARY to a server that was built with the feature `embed-ui`');
@@ -30,6 +31,8 @@ export class Server {
         TOOLGATE_DATABASE_URL: `sqlite:${join(folder, 'toolgate.db')}`,
         TOOLGATE_ADMIN_USERNAME: ADMIN.username,
         TOOLGATE_ADMIN_PASSWORD: ADMIN.password,
+        TOOLGATE_SECRETS_KEY: randomBytes(32).toString('base64'),
+        ...env,
       },
     });
     const server = new Server(child, folder);
@@ -45,21 +48,57 @@ export class Server {
 
   /** Signs in for the API. */
   async signIn() {
-    const { access_token: token } = await this.#send('POST', '/auth/login', {
-      body: JSON.stringify(ADMIN),
-      type: 'application/json',
-    });
-    this.token = token;
+    this.token = (await this.post('/auth/login', ADMIN)).access_token;
   }
 
   /** Creates a project. */
-  async createProject(id, name) {
-    await this.#send('POST', '/projects', { body: JSON.stringify({ id, name }), type: 'application/json' });
+  createProject(id, name) {
+    return this.post('/projects', { id, name });
   }
 
   /** Uploads tools, written in YAML. */
-  async uploadTools(project, yaml) {
-    await this.#send('POST', `/projects/${project}/tools`, { body: yaml, type: 'application/yaml' });
+  uploadTools(project, yaml) {
+    return this.#accepted('POST', `/projects/${project}/tools`, { body: yaml, type: 'application/yaml' });
+  }
+
+  /** Makes a service key; the answer has its `secret`. */
+  createKey(project, name, groups, role = 'agent') {
+    return this.post(`/projects/${project}/keys`, { name, role, groups });
+  }
+
+  /** Calls a tool; refusals are answers too. */
+  call(project, token, request) {
+    return this.ask('POST', `/projects/${project}/calls`, { body: request, token });
+  }
+
+  /** Reads, and fails on anything but success. */
+  get(path) {
+    return this.#accepted('GET', path, {});
+  }
+
+  /** Posts JSON, and fails on anything but success. */
+  post(path, body) {
+    return this.#accepted('POST', path, { body });
+  }
+
+  /** Puts JSON over whatever is there, and fails on anything but success. */
+  put(path, body, condition = { 'if-match': '*' }) {
+    return this.#accepted('PUT', path, { body, headers: condition });
+  }
+
+  /** Asks anything as whoever holds `token`, the administrator by default; any answer is returned. */
+  async ask(method, path, { body, type = 'application/json', token = this.token, headers = {} } = {}) {
+    const sent = { ...headers };
+    if (token) sent.authorization = `Bearer ${token}`;
+    if (body !== undefined) sent['content-type'] = type;
+    const response = await fetch(this.origin + path, {
+      method,
+      headers: sent,
+      body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   }
 
   /** Asks the server to end, waits until it has, and removes its folder. */
@@ -93,14 +132,19 @@ export class Server {
     });
   }
 
-  async #send(method, path, { body, type }) {
-    const headers = { 'content-type': type };
-    if (this.token) headers.authorization = `Bearer ${this.token}`;
-    const response = await fetch(this.origin + path, { method, headers, body });
-    if (!response.ok) {
-      throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    }
-    return response.json();
+  async #accepted(method, path, options) {
+    const { status, body } = await this.ask(method, path, options);
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(body)}`);
+    return body;
+  }
+}
+
+/** Asks again and again until it is so. */
+export async function until(what, isSo, limitMs = 10_000) {
+  const end = Date.now() + limitMs;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`${what} did not come within ${limitMs} ms`);
+    await new Promise((later) => setTimeout(later, 20));
   }
 }
 

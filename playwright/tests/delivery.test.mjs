@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { request } from 'node:http';
 import { after, before, test } from 'node:test';
 
 import { startSeeded } from '../support/server.mjs';
+import { fetchRaw, files, weights } from '../support/weight.mjs';
 
 let server;
 before(async () => {
@@ -10,25 +10,7 @@ before(async () => {
 });
 after(() => server?.stop());
 
-/** Asks like a browser, but shows the body as it travels. */
-function get(path, headers = {}) {
-  return new Promise((resolve, reject) => {
-    request(server.origin + path, { headers }, (response) => {
-      const chunks = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode, headers: response.headers, body: Buffer.concat(chunks) }),
-      );
-    })
-      .on('error', reject)
-      .end();
-  });
-}
-
-async function files() {
-  const page = await get('/ui/');
-  return [...new Set(page.body.toString().match(/\/ui\/assets\/[^"]+/g))];
-}
+const get = (path, headers) => fetchRaw(server.origin + path, headers);
 
 test('pages carry the protecting headers', async () => {
   for (const path of ['/ui/', '/ui/sign-in', '/ui/projects/demo/tools']) {
@@ -54,21 +36,38 @@ test('the root leads to the dashboard', async () => {
 
 test('files are compressed beforehand, may be kept, and stay within their weights', async () => {
   const limits = { wasm: 350_000, js: 25_000, css: 20_000, svg: 5_000 };
-  const found = await files();
-  assert.equal(found.length, 6, found.join());
+  const found = await files(server.origin);
+  for (const kind of ['app_bg', 'app', 'boot', 'main', 'theme', 'favicon', 'split_']) {
+    assert.ok(found.some((path) => path.startsWith(`/ui/assets/${kind}`)), `${kind} in ${found}`);
+  }
   for (const path of found) {
     const kind = path.split('.').at(-1);
-    const { status, headers, body } = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' });
+    const { status, headers } = await get(path, { 'accept-encoding': 'gzip, deflate, br, zstd' });
     assert.equal(status, 200, path);
     assert.equal(headers['content-encoding'], 'br', path);
     assert.match(headers.vary, /accept-encoding/i);
     assert.equal(headers['cache-control'], 'public, max-age=31536000, immutable');
-    assert.ok(body.length <= limits[kind], `${path}: ${body.length} bytes`);
     if (kind === 'wasm') assert.equal(headers['content-type'], 'application/wasm');
 
     assert.equal((await get(path, { 'accept-encoding': 'gzip' })).headers['content-encoding'], 'gzip');
     assert.equal((await get(path)).headers['content-encoding'], undefined);
   }
+  for (const [kind, weight] of Object.entries(await weights(server.origin))) {
+    assert.ok(weight <= limits[kind], `${weight} bytes of ${kind} on the heaviest page`);
+  }
+});
+
+test('people get pages for what is not there, programs get problems', async () => {
+  const asPerson = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+  const page = await get('/nowhere', asPerson);
+  assert.equal(page.status, 404);
+  assert.match(page.headers['content-type'], /^text\/html/);
+  assert.match(page.headers['content-security-policy'], /default-src 'none'/);
+  const problem = await get('/nowhere', { accept: 'application/json' });
+  assert.equal(problem.status, 404);
+  assert.equal(problem.headers['content-type'], 'application/problem+json');
+  const turned = await get('/<script>alert(1)</script>', asPerson);
+  assert.doesNotMatch(turned.body.toString(), /<script>alert/);
 });
 
 test('an unknown file is not there, and nobody remembers that', async () => {

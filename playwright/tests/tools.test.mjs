@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { Frame } from '../pages/frame.mjs';
 import { SignInPage } from '../pages/sign-in.mjs';
 import { ToolsPage } from '../pages/tools.mjs';
-import { PHONE, launch, overflow, visit } from '../support/browser.mjs';
+import { PHONE, launch, overflow, signedIn, visit } from '../support/browser.mjs';
 import { ADMIN, startSeeded } from '../support/server.mjs';
 
 const ALL = ['read-page', 'search-web', 'weather-of-the-north-atlantic-shipping-areas'];
@@ -19,13 +19,7 @@ let session;
 before(async () => {
   server = await startSeeded();
   browser = await launch();
-  await visit(browser, server.origin, {}, async (page, profile) => {
-    const form = new SignInPage(page);
-    await form.open('?next=/ui/projects');
-    await form.signIn(ADMIN);
-    await page.getByRole('heading', { name: 'Projects', level: 1 }).waitFor();
-    session = await profile.storageState();
-  });
+  session = await signedIn(browser, server.origin);
 });
 after(async () => {
   await browser?.close();

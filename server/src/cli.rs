@@ -105,13 +105,21 @@ enum AuditCommand {
     Export(ExportArgs),
 }
 
+/// After how many tasks a runtime on one core looks for what other threads have ended: SQLite's above all, for which a
+/// whole batch of calls waits.
+const LOOK_OUT: u32 = 4;
+
 /// Runs the command line.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     // On one core, threads would only take turns with each other.
     let mut builder = match std::thread::available_parallelism() {
-        Ok(cores) if cores.get() == 1 => tokio::runtime::Builder::new_current_thread(),
+        Ok(cores) if cores.get() == 1 => {
+            let mut builder = tokio::runtime::Builder::new_current_thread();
+            builder.global_queue_interval(LOOK_OUT);
+            builder
+        }
         _ => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = match builder.enable_all().build() {

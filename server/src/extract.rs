@@ -43,7 +43,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     }
 }
 
-/// Reads a body whole; the limit is set in the router.
+/// Reads a body whole; the middleware sets its limit.
 pub async fn body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
     Bytes::from_request(request, state)
         .await

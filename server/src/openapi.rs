@@ -2,10 +2,12 @@
 
 use toolgate_api::audit::{AuditFormat, AuditOrder};
 use toolgate_api::states::StateGraphFormat;
+use toolgate_api::tools::{ToolFormat, ToolSort, ToolView};
 use toolgate_api::{ErrorCode, Problem};
+use toolgate_core::tool_changes::MAX_TOOLS;
 use utoipa::OpenApi;
 use utoipa::openapi::path::Operation;
-use utoipa::openapi::schema::{ArrayItems, Schema};
+use utoipa::openapi::schema::{AdditionalProperties, ArrayItems, Schema};
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
@@ -44,7 +46,15 @@ use utoipa::openapi::{Content, Ref, RefOr, Response};
         (name = "operations", description = "For operators and their probes.")
     ),
     // What stands in queries alone is not found by itself.
-    components(schemas(Problem, AuditOrder, AuditFormat, StateGraphFormat))
+    components(schemas(
+        Problem,
+        AuditOrder,
+        AuditFormat,
+        StateGraphFormat,
+        ToolSort,
+        ToolView,
+        ToolFormat
+    ))
 )]
 struct Base;
 
@@ -89,6 +99,7 @@ fn complete(document: &mut utoipa::openapi::OpenApi) {
             .insert(format!("Problem{status}"), RefOr::T(problem(status)));
     }
     bound_group_names(components);
+    bound_selection(components);
     document.security = Some(vec![
         SecurityRequirement::new::<_, [&str; 0], &str>("bearer", []),
         SecurityRequirement::new::<_, [&str; 0], &str>("session", []),
@@ -120,6 +131,10 @@ fn bound_group_names(components: &mut utoipa::openapi::Components) {
         ("PolicyTest", "group"),
         ("CreateSession", "group"),
         ("AgentRequest", "group"),
+        ("ToolChange", "add_groups"),
+        ("ToolChange", "remove_groups"),
+        ("ToolChange", "add_states"),
+        ("ToolChange", "remove_states"),
     ] {
         let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut(name) else {
             continue;
@@ -131,11 +146,35 @@ fn bound_group_names(components: &mut utoipa::openapi::Components) {
             && let RefOr::T(Schema::Object(item)) = items.as_mut()
         {
             item.max_length = Some(128);
-            if property == "groups" {
+            if property != "group" {
                 item.min_length = Some(1);
                 item.pattern = Some(
                     r"^[^\s\x00-\x1f\x7f-\x9f]([^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f])?$".to_owned(),
                 );
+            }
+        }
+    }
+}
+
+/// Says what the derive cannot say of the variants of an enum: that nothing stands beside them, and how many names there may be.
+fn bound_selection(components: &mut utoipa::openapi::Components) {
+    let Some(RefOr::T(Schema::OneOf(selection))) = components.schemas.get_mut("ToolSelection") else {
+        return;
+    };
+    for variant in &mut selection.items {
+        let RefOr::T(Schema::Object(variant)) = variant else {
+            continue;
+        };
+        variant.additional_properties = Some(Box::new(AdditionalProperties::FreeForm(false)));
+        if let Some(RefOr::T(Schema::Array(names))) = variant.properties.get_mut("names") {
+            names.min_items = Some(1);
+            names.max_items = Some(MAX_TOOLS);
+            if let ArrayItems::RefOrSchema(items) = &mut names.items
+                && let RefOr::T(Schema::Object(name)) = items.as_mut()
+            {
+                name.min_length = Some(1);
+                name.max_length = Some(128);
+                name.pattern = Some("^[A-Za-z0-9._-]+$".to_owned());
             }
         }
     }
@@ -153,6 +192,10 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
         .is_some_and(|needs| needs.iter().all(|need| *need == SecurityRequirement::default()));
     let mut statuses = vec![400, 421, 429, 500, 503];
     if !open {
+        statuses.extend([401, 403]);
+    }
+    // It asks for no credential of ours, but may ask for a token of its own.
+    if path == "/metrics" {
         statuses.extend([401, 403]);
     }
     if path.contains('{') {

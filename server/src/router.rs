@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
-use axum::http::{HeaderValue, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use toolgate_api::ErrorCode;
@@ -12,9 +11,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, audit, auth, calls, explain, groups, health, imports, keys, limits, permissions,
-    policy_tests, projects, recommendations, secrets, sessions, settings, states, tools, tools_edit,
-    tools_revisions, usage, users,
+    agent_requests, alerts, audit, auth, calls, definitions, explain, groups, health, imports, keys, limits,
+    permissions, policy_tests, projects, recommendations, secrets, sessions, settings, states, status,
+    tool_changes, tools, tools_edit, tools_revisions, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -57,16 +56,15 @@ pub fn routes() -> OpenApiRouter<AppState> {
             permissions::delete_permission
         ))
         .routes(routes!(tools::list_tools, tools_edit::upload_tools))
+        .routes(routes!(tools::get_tool_uses))
+        .routes(routes!(tool_changes::change_tools))
+        .routes(routes!(definitions::check_definitions))
         .routes(routes!(
             tools::get_tool,
             tools_edit::replace_tool,
             tools_edit::delete_tool
         ))
-        .merge(
-            OpenApiRouter::new()
-                .routes(routes!(imports::preview_import))
-                .layer(DefaultBodyLimit::max(middleware::MAX_IMPORT_BYTES)),
-        )
+        .routes(routes!(imports::preview_import))
         .routes(routes!(tools_revisions::list_tool_revisions))
         .routes(routes!(tools_revisions::get_tool_revision))
         .routes(routes!(tools_revisions::diff_tool_revisions))
@@ -106,8 +104,10 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(sessions::list_session_transitions))
         .routes(routes!(agent_requests::create_agent_request))
         .routes(routes!(audit::list_audit_records))
+        .routes(routes!(audit::list_server_audit_records))
         .routes(routes!(audit::export_audit_records))
         .routes(routes!(audit::stream_audit_records))
+        .routes(routes!(audit::get_audit_integrity))
         .routes(routes!(audit::get_audit_record))
         .routes(routes!(usage::get_usage))
         .routes(routes!(alerts::list_alerts))
@@ -117,6 +117,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(health::get_health))
         .routes(routes!(health::get_readiness))
         .routes(routes!(health::get_metrics))
+        .routes(routes!(status::get_status))
 }
 
 /// The whole application.
@@ -128,8 +129,7 @@ pub fn router(app: AppState) -> Router {
         .fallback(not_found)
         .route("/openapi.json", get(move || async move { json(&document) }))
         .merge(docs())
-        .merge(web::router())
-        .layer(DefaultBodyLimit::max(app.config.limits.max_body_bytes));
+        .merge(web::router());
     middleware::apply(api, &app).with_state(app)
 }
 
@@ -154,17 +154,28 @@ fn json(document: &str) -> Response {
         .into_response()
 }
 
-async fn not_found(uri: Uri) -> ApiError {
+async fn not_found(headers: HeaderMap, uri: Uri) -> Response {
     let path: String = uri.path().chars().take(200).collect();
-    ApiError::new(
-        ErrorCode::NotFound,
-        format!("There is nothing at {path}. /docs lists what there is."),
+    let detail = format!("There is nothing at {path}. /docs lists what there is.");
+    refuse(&headers, ErrorCode::NotFound, "There is no such page", detail)
+}
+
+async fn method_not_allowed(headers: HeaderMap) -> Response {
+    let detail = "This path exists but not with this method; `Allow` lists those it has.";
+    refuse(
+        &headers,
+        ErrorCode::MethodNotAllowed,
+        "This is not a page",
+        detail.to_owned(),
     )
 }
 
-async fn method_not_allowed() -> ApiError {
-    ApiError::new(
-        ErrorCode::MethodNotAllowed,
-        "This path exists but not with this method; `Allow` lists those it has.",
-    )
+/// For people as a page, for programs as a problem.
+fn refuse(headers: &HeaderMap, code: ErrorCode, title: &str, detail: String) -> Response {
+    let error = ApiError::new(code, detail.clone()).into_response();
+    if web::wants_page(headers) {
+        web::error_page(error.status(), title, &detail)
+    } else {
+        error
+    }
 }

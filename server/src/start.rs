@@ -22,6 +22,7 @@ use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
 use crate::gateway::audit::seats::Seats;
 use crate::gateway::audit::tail::Tail;
+use crate::gateway::integrity::{self, Integrity};
 use crate::gateway::observe::{self, Observer};
 use crate::gateway::secrets;
 use crate::gateway::sessions;
@@ -51,6 +52,8 @@ const FLUSH: Duration = Duration::from_secs(3);
 const DELIVER: Duration = Duration::from_secs(2);
 /// How often it is written down when secrets were used.
 const SECRET_USES: Duration = Duration::from_secs(30);
+/// How often a further part of the record is verified.
+const VERIFY: Duration = Duration::from_secs(5);
 /// How often expired rows are dropped.
 const PRUNE: Duration = Duration::from_mins(10);
 
@@ -113,6 +116,7 @@ pub async fn start(
         records,
         tail: Tail::default(),
         exports: Seats::new(EXPORTS.0, EXPORTS.1),
+        integrity: Integrity::default(),
         world: WorldHolder::load(store.clone(), Arc::clone(&keyring))
             .await
             .context("loading definitions")?,
@@ -158,6 +162,11 @@ impl Started {
             &self.app,
             DELIVER,
             |app| async move { alerts::deliver(&app).await },
+        );
+        every(
+            &self.app,
+            VERIFY,
+            |app| async move { integrity::verify(&app).await },
         );
         every(&self.app, PRUNE, |app| async move {
             let now = app.clock.now();

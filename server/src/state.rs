@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
 use crate::gateway::audit::seats::Seats;
 use crate::gateway::audit::tail::Tail;
+use crate::gateway::integrity::Integrity;
 use crate::gateway::observe::Observer;
 use crate::gateway::world::WorldHolder;
 use crate::middleware::TrustedProxies;
@@ -37,6 +38,8 @@ pub struct App {
     pub tail: Tail,
     /// Who may export the record at a time.
     pub exports: Seats,
+    /// Whether the record is as it was written.
+    pub integrity: Integrity,
     /// Who and what there is.
     pub world: WorldHolder,
     /// Who a credential belongs to.

@@ -22,6 +22,10 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path, egress: &str, collector: &str) -> Self {
+        Self::logging(folder, egress, collector, "warn,toolgate::request=debug")
+    }
+
+    fn logging(folder: &Path, egress: &str, collector: &str, filter: &str) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
             .arg("serve")
             .env_clear()
@@ -32,7 +36,11 @@ impl Server {
             )
             .env("TOOLGATE_ADMIN_PASSWORD", PASSWORD)
             .env("TOOLGATE_EGRESS_ALLOW", egress)
-            .env("TOOLGATE_LOG", "warn,toolgate::request=debug")
+            .env("TOOLGATE_LOG", filter)
+            .env(
+                "TOOLGATE_SECRETS_KEY",
+                "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=",
+            )
             .env("TOOLGATE_LOG_FORMAT", "json")
             .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
             .env("OTEL_BSP_SCHEDULE_DELAY", "50")
@@ -149,9 +157,13 @@ async fn serve(router: Router) -> String {
 }
 
 async fn post(url: String, token: &str, body: &Value) -> Value {
+    send(reqwest::Method::POST, url, token, body).await
+}
+
+async fn send(method: reqwest::Method, url: String, token: &str, body: &Value) -> Value {
     let client = reqwest::Client::builder().no_proxy().build().expect("a client");
     let answer = client
-        .post(url)
+        .request(method, url)
         .bearer_auth(token)
         .header("content-type", "application/json")
         .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
@@ -239,4 +251,73 @@ async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the
     let line = server.record("resolve").await;
     assert_eq!(line["available_tools"], json!(["search"]));
     assert_eq!(line["filtered_by_group"], json!([]));
+}
+
+/// It goes to its upstream, and is neither in what the collector gets nor in a line of the log, however much is logged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_is_in_no_span_and_in_no_line() {
+    const CANARY: &str = "canary-8d1f60b7a2c94e35";
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let (exported, mut exports) = mpsc::unbounded_channel();
+    let take = move |headers: HeaderMap, body: Bytes| {
+        let _kept = exported.send((headers, body));
+        async { "" }
+    };
+    let collector = serve(Router::new().fallback(take)).await;
+    let (called, mut calls) = mpsc::unbounded_channel();
+    let answer = move |headers: HeaderMap, body: String| {
+        let _kept = called.send(headers.clone());
+        // What it was sent comes back.
+        async move { axum::Json(json!({"sent": format!("{headers:?} {body}")})) }
+    };
+    let upstream = serve(Router::new().fallback(answer)).await;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut server = Server::logging(folder.path(), &upstream, &collector, "trace");
+    let at = |path: &str| format!("{}{path}", server.base);
+    let login = json!({"username": "admin", "password": PASSWORD});
+    let signed_in = post(at("/auth/login"), "none", &login).await;
+    let token = signed_in["access_token"].as_str().expect("a token").to_owned();
+    post(at("/projects"), &token, &json!({"id": "demo"})).await;
+    let secret = at("/projects/demo/secrets/KEY");
+    send(reqwest::Method::PUT, secret, &token, &json!({"value": CANARY})).await;
+    let tool = json!({"name": "search", "type": "openapi", "description": "S.", "parameters": {"type": "object"},
+        "options": {"http": {"base_url": upstream, "path": "/x", "auth": {"env": "secret:KEY"}}}});
+    post(at("/projects/demo/tools"), &token, &tool).await;
+    let answer = post(at("/projects/demo/calls"), &token, &json!({"tool": "search"})).await;
+    assert_eq!(answer["status"], "succeeded", "{answer}");
+    let sent = calls.recv().await.expect("a call");
+    assert_eq!(
+        sent["authorization"].to_str().expect("text"),
+        format!("Bearer {CANARY}")
+    );
+
+    let clean = |what: &str, bytes: &[u8]| {
+        let found = bytes
+            .windows(CANARY.len())
+            .any(|window| window == CANARY.as_bytes());
+        assert!(
+            !found,
+            "{what} holds the secret: {}",
+            String::from_utf8_lossy(bytes)
+        );
+    };
+    clean("the answer", answer.to_string().as_bytes());
+    let mut names = Vec::new();
+    while !names.iter().any(|name| name == "call search") {
+        let (headers, body) = exports.recv().await.expect("spans");
+        clean("the head of an export", format!("{headers:?}").as_bytes());
+        clean("an export", &body);
+        names.extend(spans(&body).into_iter().map(|span| span.name));
+    }
+    let mut lines = 0;
+    loop {
+        let line = server.log.recv().await.expect("a line");
+        clean("the log", line.as_bytes());
+        lines += 1;
+        if line.contains("toolgate::request") && line.contains("\"action\":\"call\"") {
+            break;
+        }
+    }
+    assert!(lines > 100, "{lines} lines: much was logged");
 }

@@ -7,12 +7,10 @@ use std::future::Future;
 use std::pin::Pin;
 
 use gloo_net::http::{Method, RequestBuilder, Response};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use toolgate_api::json::{Json, from_value};
 use web_sys::AbortSignal;
 
 use super::ApiError;
-use super::read::Reader;
 
 /// Milliseconds after which a request is given up, so that nothing waits for ever.
 const TIMEOUT_MS: u32 = 20_000;
@@ -30,9 +28,8 @@ pub(crate) enum Body {
 
 impl Body {
     /// A value as JSON.
-    pub(crate) fn json<B: Serialize>(body: &B) -> Self {
-        // The wire types have text keys only, so this cannot fail.
-        Self::Json(serde_json::to_string(body).unwrap_or_default())
+    pub(crate) fn json<B: Json>(body: &B) -> Self {
+        Self::Json(body.write().to_string())
     }
 }
 
@@ -136,16 +133,16 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// The body as a value of the contract.
-    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+    pub(crate) fn read<T: Json>(&self) -> Result<T, ApiError> {
         read_json(&self.text)
     }
 }
 
 /// Reads a text as a value of the contract. Everything comes through here.
 #[inline(never)]
-pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
+pub(crate) fn read_json<T: Json>(text: &str) -> Result<T, ApiError> {
     let value = parse(text)?;
-    T::deserialize(Reader(&value)).map_err(|error| ApiError::Unreadable(error.to_string()))
+    from_value(&value).map_err(|error| ApiError::Unreadable(error.to_string()))
 }
 
 /// Parses a text.

@@ -21,6 +21,8 @@ pub(crate) enum ApiError {
     Timeout,
     /// The answer was not what the contract says.
     Unreadable(String),
+    /// A part of the dashboard itself did not come.
+    NotLoaded,
 }
 
 impl ApiError {
@@ -41,6 +43,7 @@ impl ApiError {
             Self::Network => "The server cannot be reached".to_owned(),
             Self::Timeout => "The server did not answer in time".to_owned(),
             Self::Unreadable(_) => "The answer could not be read".to_owned(),
+            Self::NotLoaded => "The page could not be loaded".to_owned(),
         }
     }
 
@@ -55,6 +58,9 @@ impl ApiError {
             Self::Timeout => "It may be busy. Try again in a moment.".to_owned(),
             Self::Unreadable(reason) => {
                 format!("This page may be older than the server; reload it. ({reason})")
+            }
+            Self::NotLoaded => {
+                "Try again; if it still fails, reload: the server may have been updated meanwhile.".to_owned()
             }
         }
     }

@@ -2,10 +2,11 @@
 
 mod client;
 mod error;
-mod read;
 
 pub(crate) use client::{Answer, Ask, Body, parse, read_json};
 pub(crate) use error::ApiError;
+
+use serde_json::{Map, Value};
 
 use crate::browser::encode;
 
@@ -20,6 +21,15 @@ pub(crate) fn in_project(project: &str, parts: &[&str]) -> String {
         path.push_str(&encode(part));
     }
     path
+}
+
+/// A JSON object with these members.
+pub(crate) fn object(members: Vec<(&str, Value)>) -> Value {
+    let mut map = Map::new();
+    for (name, value) in members {
+        map.insert(name.to_owned(), value);
+    }
+    Value::Object(map)
 }
 
 /// A path with those parameters that are not empty.

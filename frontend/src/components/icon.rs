@@ -65,6 +65,10 @@ pub(crate) enum Symbol {
     Plus,
     /// Halts.
     Pause,
+    /// Less of something.
+    Minus,
+    /// All of something at once.
+    Fit,
 }
 
 impl Symbol {
@@ -112,6 +116,8 @@ impl Symbol {
             Self::Menu => "M3.5 5.5h13M3.5 10h13M3.5 14.5h13",
             Self::Close => "m5 5 10 10M15 5 5 15",
             Self::Plus => "M10 4v12M4 10h12",
+            Self::Minus => "M4 10h12",
+            Self::Fit => "M7.5 3.5h-4v4M12.5 3.5h4v4M7.5 16.5h-4v-4M12.5 16.5h4v-4",
             Self::Pause => "M7 4.5v11M13 4.5v11",
             Self::Empty => "M3 11.5 5.5 4h9l2.5 7.5M3 11.5V16h14v-4.5M3 11.5h4l1 2h4l1-2h4",
         }

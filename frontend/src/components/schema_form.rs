@@ -1,28 +1,78 @@
 //! A form made from a JSON Schema (2020-12). What it cannot draw can be typed as JSON.
 
+use leptos::html;
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use super::{Icon, Symbol};
-use crate::reactive::When;
+use crate::reactive::{effect, part};
 
 /// Deeper parts are typed as JSON.
 const DEEPEST: usize = 6;
 
-/// The arguments that a form fills, and the schema that it is made from.
+/// The value that a form fills, and the schema that it is made from. The value may be changed from outside too.
 #[derive(Clone, Copy)]
 pub(crate) struct SchemaForm {
     /// The value; parts that were left empty are absent.
     pub(crate) value: RwSignal<Value>,
     schema: StoredValue<Value>,
+    /// What the ids of the controls begin with.
+    prefix: &'static str,
+}
+
+/// How a text that is typed stands for a value.
+#[derive(Clone, Copy)]
+enum Entry {
+    /// As it is.
+    Text,
+    /// A number; what is none stays a text, and the server says what is wrong with it.
+    Number,
+    /// JSON; what is none stays a text.
+    Json,
+    /// Names, separated by commas.
+    Names,
+}
+
+impl Entry {
+    /// The value of a text; nothing for an empty one.
+    fn read(self, text: &str) -> Option<Value> {
+        if text.trim().is_empty() {
+            return None;
+        }
+        Some(match self {
+            Self::Text => Value::String(text.to_owned()),
+            Self::Number | Self::Json => {
+                serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::String(text.to_owned()))
+            }
+            Self::Names => text
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .collect(),
+        })
+    }
+
+    /// The text of a value.
+    fn write(self, value: &Value) -> String {
+        match (self, value) {
+            (_, Value::String(text)) => text.clone(),
+            (Self::Names, Value::Array(names)) => {
+                let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+                names.join(", ")
+            }
+            (Self::Json, value) => format!("{value:#}"),
+            (_, value) => value.to_string(),
+        }
+    }
 }
 
 impl SchemaForm {
-    /// An empty form.
-    pub(crate) fn new(schema: Value) -> Self {
+    /// A form that begins with a value.
+    pub(crate) fn new(schema: Value, value: Value, prefix: &'static str) -> Self {
         Self {
-            value: RwSignal::new(Value::Object(Map::new())),
+            value: RwSignal::new(value),
             schema: StoredValue::new(schema),
+            prefix,
         }
     }
 
@@ -31,6 +81,11 @@ impl SchemaForm {
         let schema = self.schema.get_value();
         let object = self.object(&schema, "", 0);
         view! { <div class="stack schema-form">{object}</div> }.into_any()
+    }
+
+    /// The whole value as JSON, to be typed.
+    pub(crate) fn as_json(self, name: &'static str) -> AnyView {
+        self.typed(&Value::Null, "", Entry::Json, Some(name))
     }
 
     fn object(self, schema: &Value, pointer: &str, depth: usize) -> AnyView {
@@ -57,7 +112,7 @@ impl SchemaForm {
 
     fn labelled(self, name: &str, part: &Value, pointer: &str, required: bool, depth: usize) -> AnyView {
         let part = self.resolved(part);
-        let id = control_id(pointer);
+        let id = self.id(pointer);
         let help = part["description"].as_str().map(str::to_owned);
         let standard = part.get("default").map(|value| format!("Default: {value}"));
         let control = self.control(&part, pointer, depth);
@@ -79,90 +134,106 @@ impl SchemaForm {
 
     fn control(self, part: &Value, pointer: &str, depth: usize) -> AnyView {
         if depth >= DEEPEST {
-            return self.json(pointer);
+            return self.typed(part, pointer, Entry::Json, None);
         }
-        if let Some(choices) = part["enum"].as_array() {
+        if let Some(choices) = choices(part) {
             return self.choice(choices, pointer);
         }
-        if let Some(kinds) = part
-            .get("anyOf")
-            .or_else(|| part.get("oneOf"))
-            .and_then(Value::as_array)
-        {
+        if let Some(kinds) = variants(part) {
             return self.variants(kinds, pointer, depth);
         }
+        let format = part["format"].as_str();
         match kind_of(part) {
-            "string" => self.text(pointer, part["format"].as_str() == Some("textarea")),
-            "integer" | "number" => self.number(pointer),
-            "boolean" => self.boolean(pointer),
+            "string" => self.typed(part, pointer, Entry::Text, None),
+            "integer" | "number" => self.typed(part, pointer, Entry::Number, None),
+            "boolean" => self.choice(vec![Value::Bool(true), Value::Bool(false)], pointer),
+            "null" => self.choice(vec![Value::Null], pointer),
             "object" if part["properties"].is_object() => {
                 let inner = self.object(part, pointer, depth + 1);
-                view! { <div class="nested stack">{inner}</div> }.into_any()
+                let id = self.id(pointer);
+                view! { <div class="nested stack" id=id>{inner}</div> }.into_any()
             }
+            "array" if format == Some("names") => self.typed(part, pointer, Entry::Names, None),
             "array" if part["items"].is_object() => self.array(part["items"].clone(), pointer, depth),
-            _ => self.json(pointer),
+            _ => self.typed(part, pointer, Entry::Json, None),
         }
     }
 
-    fn text(self, pointer: &str, long: bool) -> AnyView {
-        let id = control_id(pointer);
-        let help = format!("{id}-help");
+    /// A field to type into. Its text is replaced only when it no longer stands for the value: what is typed stays as
+    /// it was typed.
+    fn typed(self, part: &Value, pointer: &str, entry: Entry, name: Option<&'static str>) -> AnyView {
+        let id = self.id(pointer);
+        let help = name.is_none().then(|| format!("{id}-help"));
         let (read, write) = self.part(pointer);
-        let shown = move || {
-            read()
-                .and_then(|value| value.as_str().map(str::to_owned))
-                .unwrap_or_default()
+        let differs = move |typed: String| {
+            let value = read().filter(|value| !value.is_null());
+            (entry.read(&typed).filter(|value| !value.is_null()) != value)
+                .then(|| value.map(|value| entry.write(&value)).unwrap_or_default())
         };
-        let typed = move |event| {
-            let text = event_target_value(&event);
-            write((!text.is_empty()).then(|| Value::String(text)));
-        };
-        if long {
-            return view! { <textarea id=id class="input textarea" rows="4" aria-describedby=help prop:value=shown on:input=typed></textarea> }
-                .into_any();
+        if matches!(entry, Entry::Json) || part["format"].as_str() == Some("textarea") {
+            let field = NodeRef::<html::Textarea>::new();
+            effect(move || {
+                if let Some(field) = field.get()
+                    && let Some(text) = differs(field.value())
+                {
+                    field.set_value(&text);
+                }
+            });
+            return view! {
+                <textarea
+                    id=id
+                    class="input textarea"
+                    class:mono=matches!(entry, Entry::Json)
+                    rows="4"
+                    spellcheck="false"
+                    aria-label=name
+                    aria-describedby=help
+                    node_ref=field
+                    on:input=move |event| write(entry.read(&event_target_value(&event)))
+                ></textarea>
+            }
+            .into_any();
         }
-        view! { <input id=id class="input" type="text" autocomplete="off" aria-describedby=help prop:value=shown on:input=typed /> }
-            .into_any()
-    }
-
-    fn number(self, pointer: &str) -> AnyView {
-        let id = control_id(pointer);
-        let help = format!("{id}-help");
-        let (_, write) = self.part(pointer);
+        let field = NodeRef::<html::Input>::new();
+        effect(move || {
+            if let Some(field) = field.get()
+                && let Some(text) = differs(field.value())
+            {
+                field.set_value(&text);
+            }
+        });
         view! {
             <input
                 id=id
                 class="input"
-                type="text"
-                inputmode="decimal"
+                class:mono=matches!(entry, Entry::Names)
+                type=if is_secret(part) { "password" } else { "text" }
+                inputmode=matches!(entry, Entry::Number).then_some("decimal")
                 autocomplete="off"
+                spellcheck="false"
                 aria-describedby=help
-                on:input=move |event| {
-                    let text = event_target_value(&event);
-                    // What is no number is sent as it was typed; the server says what is wrong with it.
-                    let value = serde_json::from_str(text.trim()).unwrap_or(Value::String(text.clone()));
-                    write((!text.trim().is_empty()).then_some(value));
-                }
+                node_ref=field
+                on:input=move |event| write(entry.read(&event_target_value(&event)))
             />
         }
         .into_any()
     }
 
-    fn boolean(self, pointer: &str) -> AnyView {
-        self.choice(&[Value::Bool(true), Value::Bool(false)], pointer)
-    }
-
-    fn choice(self, choices: &[Value], pointer: &str) -> AnyView {
-        let id = control_id(pointer);
+    fn choice(self, choices: Vec<Value>, pointer: &str) -> AnyView {
+        let id = self.id(pointer);
         let help = format!("{id}-help");
-        let (_, write) = self.part(pointer);
-        let choices: Vec<Value> = choices.to_vec();
+        let (read, write) = self.part(pointer);
         let options: Vec<_> = choices
             .iter()
             .enumerate()
             .map(|(at, value)| {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-                view! { <option value=at.to_string()>{text}</option> }
+                let value = value.clone();
+                view! {
+                    <option value=at.to_string() prop:selected=move || read().as_ref() == Some(&value)>
+                        {text}
+                    </option>
+                }
             })
             .collect();
         view! {
@@ -175,7 +246,9 @@ impl SchemaForm {
                     write(chosen.and_then(|at| choices.get(at).cloned()));
                 }
             >
-                <option value="">"(not given)"</option>
+                <option value="" prop:selected=move || read().is_none()>
+                    "(not given)"
+                </option>
                 {options}
             </select>
         }
@@ -184,18 +257,26 @@ impl SchemaForm {
 
     fn variants(self, kinds: &[Value], pointer: &str, depth: usize) -> AnyView {
         let kinds: Vec<Value> = kinds.iter().map(|kind| self.resolved(kind)).collect();
-        let chosen = RwSignal::new(0_usize);
-        let (_, write) = self.part(pointer);
+        let (read, write) = self.part(pointer);
+        let first = untrack(read).and_then(|value| kinds.iter().position(|kind| fits(&value, kind)));
+        let chosen = RwSignal::new(first.unwrap_or(0));
         let pointer = pointer.to_owned();
-        let id = control_id(&pointer);
         let options: Vec<_> = kinds
             .iter()
             .enumerate()
             .map(|(at, kind)| {
                 let text = kind["title"].as_str().unwrap_or_else(|| kind_of(kind)).to_owned();
-                view! { <option value=at.to_string()>{text}</option> }
+                view! {
+                    <option value=at.to_string() prop:selected=move || chosen.get() == at>
+                        {text}
+                    </option>
+                }
             })
             .collect();
+        let control = part(move || {
+            let kind = kinds.get(chosen.get()).cloned().unwrap_or_default();
+            self.control(&kind, &pointer, depth + 1)
+        });
         view! {
             <div class="stack">
                 <select
@@ -208,13 +289,7 @@ impl SchemaForm {
                 >
                     {options}
                 </select>
-                {move || {
-                    let kind = kinds.get(chosen.get()).cloned().unwrap_or_default();
-                    match kind_of(&kind) {
-                        "null" => view! { <span class="muted" id=id.clone()>"null"</span> }.into_any(),
-                        _ => self.control(&kind, &pointer, depth + 1),
-                    }
-                }}
+                {control}
             </div>
         }
         .into_any()
@@ -222,68 +297,64 @@ impl SchemaForm {
 
     fn array(self, items: Value, pointer: &str, depth: usize) -> AnyView {
         let items = self.resolved(&items);
-        let id = control_id(pointer);
+        let id = self.id(pointer);
         let (read, write) = self.part(pointer);
-        let count = Memo::new(move |_| {
-            read()
-                .and_then(|value| value.as_array().map(Vec::len))
-                .unwrap_or(0)
-        });
+        let list = move || match read() {
+            Some(Value::Array(list)) => list,
+            _ => Vec::new(),
+        };
+        let count = Memo::new(move |_| list().len());
         let pointer = pointer.to_owned();
-        let value = self.value;
-        let at_pointer = pointer.clone();
-        let rows = move || {
-            (0..count.get())
-                .map(|at| self.control(&items, &format!("{pointer}/{at}"), depth + 1))
-                .collect::<Vec<_>>()
+        let first = blank(&items);
+        let rows = part(move || {
+            let row = |at: usize| {
+                let below = format!("{pointer}/{at}");
+                let control = self.control(&items, &below, depth + 1);
+                let remove = move |_| {
+                    let mut rest = untrack(list);
+                    if at < rest.len() {
+                        rest.remove(at);
+                    }
+                    write((!rest.is_empty()).then_some(Value::Array(rest)));
+                };
+                view! {
+                    <li class="item">
+                        <div class="stack">
+                            <label class="visually-hidden" for=self.id(&below)>
+                                {format!("Item {}", at + 1)}
+                            </label>
+                            {control}
+                        </div>
+                        <button
+                            type="button"
+                            class="button button-quiet button-icon"
+                            aria-label=format!("Remove item {}", at + 1)
+                            on:click=remove
+                        >
+                            <Icon symbol=Symbol::Close />
+                        </button>
+                    </li>
+                }
+            };
+            (0..count.get()).map(row).collect::<Vec<_>>().into_any()
+        });
+        let add = move |_| {
+            let mut all = untrack(list);
+            all.push(first.clone());
+            write(Some(Value::Array(all)));
         };
         view! {
-            <div class="stack" id=id>
-                {rows}
-                <div class="row">
-                    <button
-                        type="button"
-                        class="button button-small"
-                        on:click=move |_| {
-                            let mut list = value
-                                .with_untracked(|value| value.pointer(&at_pointer).and_then(Value::as_array).cloned())
-                                .unwrap_or_default();
-                            list.push(Value::Null);
-                            write(Some(Value::Array(list)));
-                        }
-                    >
+            <div class="nested stack" id=id>
+                <ul class="stack" hidden=move || count.get() == 0>
+                    {rows}
+                </ul>
+                <div>
+                    <button type="button" class="button button-small" on:click=add>
                         <Icon symbol=Symbol::Plus />
                         "Add"
                     </button>
-                    <When test=move || count.get() != 0>
-                        <button type="button" class="button button-small" on:click=move |_| write(None)>
-                            "Remove all"
-                        </button>
-                    </When>
                 </div>
             </div>
-        }
-        .into_any()
-    }
-
-    fn json(self, pointer: &str) -> AnyView {
-        let id = control_id(pointer);
-        let help = format!("{id}-help");
-        let (_, write) = self.part(pointer);
-        view! {
-            <textarea
-                id=id
-                class="input textarea mono"
-                rows="3"
-                placeholder="JSON"
-                spellcheck="false"
-                aria-describedby=help
-                on:input=move |event| {
-                    let text = event_target_value(&event);
-                    let value = serde_json::from_str(&text).unwrap_or(Value::String(text.clone()));
-                    write((!text.trim().is_empty()).then_some(value));
-                }
-            ></textarea>
         }
         .into_any()
     }
@@ -293,8 +364,8 @@ impl SchemaForm {
         self,
         pointer: &str,
     ) -> (
-        impl Fn() -> Option<Value> + Copy + use<>,
-        impl Fn(Option<Value>) + Copy + use<>,
+        impl Fn() -> Option<Value> + Copy + Send + Sync + use<>,
+        impl Fn(Option<Value>) + Copy + Send + Sync + use<>,
     ) {
         let pointer = StoredValue::new(pointer.to_owned());
         let value = self.value;
@@ -305,7 +376,7 @@ impl SchemaForm {
         (read, write)
     }
 
-    /// A part with its local reference followed.
+    /// A part of the schema with its local reference followed.
     fn resolved(self, part: &Value) -> Value {
         let mut part = part.clone();
         for _ in 0..DEEPEST {
@@ -323,13 +394,11 @@ impl SchemaForm {
         }
         part
     }
-}
 
-fn control_id(pointer: &str) -> String {
-    format!(
-        "arg{}",
-        pointer.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
-    )
+    fn id(self, pointer: &str) -> String {
+        let path = pointer.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        format!("{}{path}", self.prefix)
+    }
 }
 
 /// The type of a schema; of several the first that is not null.
@@ -346,9 +415,78 @@ fn kind_of(part: &Value) -> &str {
     }
 }
 
+/// The schemas of which a value fits one.
+fn variants(part: &Value) -> Option<&Vec<Value>> {
+    part.get("anyOf").or_else(|| part.get("oneOf"))?.as_array()
+}
+
+/// The only values there are, when they are named.
+fn choices(part: &Value) -> Option<Vec<Value>> {
+    if let Some(only) = part.get("const") {
+        return Some(vec![only.clone()]);
+    }
+    match part["enum"].as_array() {
+        Some(choices) => Some(choices.clone()),
+        None => variants(part)?
+            .iter()
+            .map(|kind| kind.get("const").cloned())
+            .collect(),
+    }
+}
+
+/// Whether a value looks like one of a schema; enough to tell variants apart.
+fn fits(value: &Value, part: &Value) -> bool {
+    let has = |name: &Value| name.as_str().is_some_and(|name| value.get(name).is_some());
+    let is_kind = match kind_of(part) {
+        "string" => value.is_string(),
+        "integer" | "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        "array" => value.is_array(),
+        "object" => {
+            let named = part["properties"].as_object();
+            value.is_object()
+                && part["required"]
+                    .as_array()
+                    .is_none_or(|names| names.iter().all(has))
+                && named.into_iter().flatten().all(|(name, part)| {
+                    let given = value.get(name);
+                    given.is_none_or(|given| choices(part).is_none_or(|all| all.contains(given)))
+                })
+        }
+        _ => true,
+    };
+    is_kind && choices(part).is_none_or(|all| all.contains(value))
+}
+
+/// What a new item of a list is before anything is typed.
+fn blank(part: &Value) -> Value {
+    match kind_of(part) {
+        "string" if choices(part).is_none() => Value::String(String::new()),
+        "object" => Value::Object(Map::new()),
+        _ => Value::Null,
+    }
+}
+
+/// Whether a schema says that its value is not to be shown.
+fn is_secret(part: &Value) -> bool {
+    part["format"].as_str() == Some("password") || part["writeOnly"].as_bool() == Some(true)
+}
+
+/// Whether any part of a schema is secret.
+pub(crate) fn has_secret(part: &Value) -> bool {
+    is_secret(part)
+        || match part {
+            Value::Object(map) => map.values().any(has_secret),
+            Value::Array(list) => list.iter().any(has_secret),
+            _ => false,
+        }
+}
+
 /// Puts a part where a pointer says, making objects on the way; `None` takes it away.
 fn put(value: &mut Value, pointer: &str, part: Option<Value>) {
     let Some((above, last)) = pointer.rsplit_once('/') else {
+        *value = part.unwrap_or_else(|| Value::Object(Map::new()));
         return;
     };
     let last = last.replace("~1", "/").replace("~0", "~");
@@ -379,7 +517,7 @@ fn put(value: &mut Value, pointer: &str, part: Option<Value>) {
 mod tests {
     use serde_json::json;
 
-    use super::{kind_of, put};
+    use super::{Entry, blank, choices, fits, has_secret, kind_of, put};
 
     #[test]
     fn parts_are_put_and_taken_away() {
@@ -391,6 +529,10 @@ mod tests {
         assert_eq!(value["list"], json!([{"x": "y"}]));
         put(&mut value, "/a/b~1c", None);
         assert_eq!(value["a"], json!({}));
+        put(&mut value, "", Some(json!({"whole": true})));
+        assert_eq!(value, json!({"whole": true}));
+        put(&mut value, "", None);
+        assert_eq!(value, json!({}));
     }
 
     #[test]
@@ -398,5 +540,76 @@ mod tests {
         assert_eq!(kind_of(&json!({"type": ["null", "integer"]})), "integer");
         assert_eq!(kind_of(&json!({"properties": {}})), "object");
         assert_eq!(kind_of(&json!({})), "any");
+    }
+
+    #[test]
+    fn what_is_typed_becomes_a_value_and_a_text_again() {
+        for (entry, text, value) in [
+            (Entry::Text, "12", json!("12")),
+            (Entry::Number, "-1.5", json!(-1.5)),
+            (Entry::Number, "a dozen", json!("a dozen")),
+            (Entry::Names, "a, b", json!(["a", "b"])),
+            (Entry::Json, "[\n  true\n]", json!([true])),
+            (Entry::Json, "[tru", json!("[tru")),
+        ] {
+            assert_eq!(entry.read(text), Some(value.clone()), "{text}");
+            assert_eq!(entry.write(&value), text, "{value}");
+            assert_eq!(entry.read("  "), None);
+        }
+    }
+
+    #[test]
+    fn choices_are_found_in_all_their_forms() {
+        assert_eq!(choices(&json!({"const": 1})), Some(vec![json!(1)]));
+        assert_eq!(
+            choices(&json!({"enum": ["a", null]})),
+            Some(vec![json!("a"), json!(null)])
+        );
+        assert_eq!(
+            choices(&json!({"oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]})),
+            Some(vec![json!("a"), json!("b")])
+        );
+        assert_eq!(
+            choices(&json!({"anyOf": [{"const": "a"}, {"type": "null"}]})),
+            None
+        );
+        assert_eq!(choices(&json!({"type": "string"})), None);
+    }
+
+    #[test]
+    fn the_variant_of_a_value_is_found() {
+        let circle =
+            json!({"type": "object", "properties": {"kind": {"const": "circle"}}, "required": ["kind"]});
+        let square = json!({"type": "object", "properties": {"kind": {"enum": ["square"]}, "side": {}}});
+        for (value, schema, expected) in [
+            (json!({"kind": "circle"}), &circle, true),
+            (json!({"kind": "circle"}), &square, false),
+            (json!({"kind": "square", "side": 1}), &square, true),
+            (json!({}), &circle, false),
+            (json!("x"), &circle, false),
+            (json!(2), &json!({"type": "integer"}), true),
+            (json!("2"), &json!({"type": "integer"}), false),
+            (json!(null), &json!({"type": "null"}), true),
+            (json!("b"), &json!({"type": "string", "enum": ["a"]}), false),
+        ] {
+            assert_eq!(fits(&value, schema), expected, "{value} in {schema}");
+        }
+    }
+
+    #[test]
+    fn new_items_begin_as_what_they_are_to_be() {
+        assert_eq!(blank(&json!({"type": "string"})), json!(""));
+        assert_eq!(blank(&json!({"properties": {"a": {}}})), json!({}));
+        assert_eq!(blank(&json!({"type": "integer"})), json!(null));
+        assert_eq!(blank(&json!({"type": "string", "enum": ["a"]})), json!(null));
+    }
+
+    #[test]
+    fn secrets_are_found_at_any_depth() {
+        assert!(has_secret(
+            &json!({"properties": {"a": {"items": {"format": "password"}}}})
+        ));
+        assert!(has_secret(&json!({"$defs": {"a": {"writeOnly": true}}})));
+        assert!(!has_secret(&json!({"properties": {"a": {"format": "uri"}}})));
     }
 }

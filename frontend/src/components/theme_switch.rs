@@ -1,10 +1,10 @@
-//! Chooses between the system's theme, light and dark.
+//! Chooses between the themes.
 
 use leptos::prelude::*;
 
 use crate::theme::Theme;
 
-/// Three radio buttons that look like one control.
+/// Radio buttons that look like one control.
 #[component]
 pub(crate) fn ThemeSwitch() -> impl IntoView {
     let chosen = RwSignal::new(Theme::remembered());

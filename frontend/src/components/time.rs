@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use crate::browser::{iso, now_ms, stamp};
 
-/// How long ago something was.
+/// How long ago something was, or how soon it will be.
 #[component]
 pub(crate) fn TimeAgo(
     /// When it was.
@@ -19,7 +19,7 @@ pub(crate) fn TimeAgo(
     }
 }
 
-/// A span in its largest whole unit. Clocks differ a little, so the near future counts as now.
+/// A span in its largest whole unit; what is ahead is negative.
 fn told(seconds: i64) -> String {
     const UNITS: [(i64, &str); 6] = [
         (31_557_600, "year"),
@@ -29,16 +29,22 @@ fn told(seconds: i64) -> String {
         (60, "minute"),
         (1, "second"),
     ];
-    if seconds < 10 {
+    // Clocks differ a little.
+    let span = seconds.abs();
+    if span < 10 {
         return "just now".to_owned();
     }
     let (length, unit) = UNITS
         .into_iter()
-        .find(|(length, _)| seconds >= *length)
+        .find(|(length, _)| span >= *length)
         .unwrap_or((1, "second"));
-    let count = seconds / length;
+    let count = span / length;
     let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural} ago")
+    if seconds > 0 {
+        format!("{count} {unit}{plural} ago")
+    } else {
+        format!("in {count} {unit}{plural}")
+    }
 }
 
 #[cfg(test)]
@@ -56,6 +62,8 @@ mod tests {
             (172_800, "2 days ago"),
             (2_629_800, "1 month ago"),
             (80_000_000, "2 years ago"),
+            (-90, "in 1 minute"),
+            (-172_800, "in 2 days"),
         ] {
             assert_eq!(told(seconds), expected, "{seconds} s");
         }

@@ -1,10 +1,12 @@
 //! Short messages at the edge of the screen: what was done, and what could not be.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
 
 use super::{Icon, Symbol};
+use crate::reactive::effect;
 
 /// How long a message stays that needs no answer.
 const STAYS: Duration = Duration::from_secs(10);
@@ -16,12 +18,17 @@ struct Toast {
     id: u32,
     text: String,
     failed: bool,
+    offer: Option<Offer>,
 }
+
+/// What a message lets people do: the words on its button, and what it does. It outlives the page that made it.
+type Offer = (&'static str, Arc<dyn Fn() + Send + Sync>);
 
 /// The messages, shared by all pages through the context.
 #[derive(Clone, Copy)]
 pub(crate) struct Toasts {
     shown: RwSignal<Vec<Toast>>,
+    undone: RwSignal<u32>,
     next: StoredValue<u32>,
 }
 
@@ -30,6 +37,7 @@ impl Toasts {
     pub(crate) fn provide() {
         provide_context(Self {
             shown: RwSignal::new(Vec::new()),
+            undone: RwSignal::new(0),
             next: StoredValue::new(0),
         });
     }
@@ -41,22 +49,53 @@ impl Toasts {
 
     /// Says that something was done.
     pub(crate) fn done(self, text: impl Into<String>) {
-        self.show(text.into(), false);
+        self.show(text.into(), false, None);
+    }
+
+    /// Says that something was done, with a button while the message stays.
+    pub(crate) fn offer(
+        self,
+        text: impl Into<String>,
+        verb: &'static str,
+        press: impl Fn() + Send + Sync + 'static,
+    ) {
+        self.show(text.into(), false, Some((verb, Arc::new(press))));
     }
 
     /// Says why something cannot be done; stays until it is closed.
     pub(crate) fn refused(self, text: impl Into<String>) {
-        self.show(text.into(), true);
+        self.show(text.into(), true, None);
     }
 
-    fn show(self, text: String, failed: bool) {
+    /// Says that something was taken back, and lets pages know that what they show is old.
+    pub(crate) fn taken_back(self) {
+        self.done("It is as it was before.");
+        self.undone.update(|count| *count += 1);
+    }
+
+    /// Does this whenever something was taken back.
+    pub(crate) fn on_undo(self, work: impl Fn() + 'static) {
+        let before = self.undone.get_untracked();
+        effect(move || {
+            if self.undone.get() != before {
+                work();
+            }
+        });
+    }
+
+    fn show(self, text: String, failed: bool, offer: Option<Offer>) {
         let id = self.next.get_value();
         self.next.set_value(id.wrapping_add(1));
         self.shown.update(|shown| {
             if shown.len() >= MOST {
                 shown.remove(0);
             }
-            shown.push(Toast { id, text, failed });
+            shown.push(Toast {
+                id,
+                text,
+                failed,
+                offer,
+            });
         });
         if !failed {
             set_timeout(move || self.close(id), STAYS);
@@ -81,6 +120,22 @@ pub(crate) fn ToastRegion() -> impl IntoView {
                     <div class="toast-text">
                         <p>{toast.text}</p>
                     </div>
+                    {toast
+                        .offer
+                        .map(|(verb, press)| {
+                            view! {
+                                <button
+                                    type="button"
+                                    class="button button-small"
+                                    on:click=move |_| {
+                                        toasts.close(toast.id);
+                                        press();
+                                    }
+                                >
+                                    {verb}
+                                </button>
+                            }
+                        })}
                     <button
                         type="button"
                         class="button button-quiet button-icon"

@@ -1,4 +1,4 @@
-//! One box that finds everything: pages, projects, tools, groups, states and actions.
+//! One box that finds everything: pages, projects, tools, groups, states, people, records and actions.
 
 use std::time::Duration;
 
@@ -7,9 +7,9 @@ use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use toolgate_api::tools::ToolPage;
+use serde_json::Value;
 
-use crate::api::{Ask, in_project, with_query};
+use crate::api::{Ask, in_project, parse, with_query};
 use crate::components::{Dialog, Icon, Placement, Symbol};
 use crate::features::projects::Projects;
 use crate::reactive::effect;
@@ -22,6 +22,26 @@ use crate::url::{Navigator, project_in_path};
 const SHOWN: usize = 12;
 /// How long typing must rest before the server is asked.
 const REST: Duration = Duration::from_millis(120);
+
+/// What the server is asked for: the list, what one of it is called, the page and parameter that show it, and how many
+/// are read at most.
+const SOURCES: [(&str, &str, Section, &str, &str); 5] = [
+    ("tools", "Tool", Section::Tools, "", "12"),
+    ("groups", "Group", Section::Groups, "group", "6"),
+    ("states", "State", Section::States, "at", "6"),
+    (
+        "permissions",
+        "Person or key",
+        Section::Permissions,
+        "principal",
+        "200",
+    ),
+    ("audit", RECORD, Section::Records, "record", "4"),
+];
+/// Records are found by all that they hold, not only by what is shown of them.
+const RECORD: &str = "Record";
+/// The rank of what fits least.
+const LAST: usize = 4;
 
 /// What an entry does.
 #[derive(Clone, PartialEq)]
@@ -70,6 +90,24 @@ pub(super) fn Palette(
                 }
             }
         }
+        if let Some(project) = current.get() {
+            let actions = [
+                (Section::Upload, "Upload tools", ""),
+                (Section::Keys, "Make a key", "?new=1"),
+                (Section::Records, "Follow the record live", "?live=1"),
+            ];
+            entries.extend(
+                actions
+                    .into_iter()
+                    .filter(|(section, ..)| session.may(&project, section.needs()))
+                    .map(|(section, text, query)| Entry {
+                        symbol: section.symbol(),
+                        text: text.to_owned(),
+                        kind: "Action",
+                        does: Does::Go(Page::In(project.clone(), section).path() + query),
+                    }),
+            );
+        }
         entries.extend(projects.all().into_iter().map(|project| Entry {
             symbol: Symbol::Group,
             does: Does::Go(Page::In(project.id, Section::Overview).path()),
@@ -110,11 +148,10 @@ pub(super) fn Palette(
                 .collect()
         });
         found.with(|found| {
-            entries.extend(
-                found
-                    .iter()
-                    .filter_map(|entry| Some((rank(&entry.text, &wanted)?, entry.clone()))),
-            );
+            entries.extend(found.iter().filter_map(|entry| {
+                let rank = rank(&entry.text, &wanted).or((entry.kind == RECORD).then_some(LAST))?;
+                Some((rank, entry.clone()))
+            }));
         });
         entries.sort_by_key(|(rank, _)| *rank);
         entries
@@ -130,29 +167,26 @@ pub(super) fn Palette(
             found.set(Vec::new());
             return;
         };
-        spawn_local(async move {
-            let address = with_query(
-                in_project(&project, &["tools"]),
-                &[("q", &wanted), ("limit", "12")],
-            );
-            let answer = Ask::get(address).send().await;
-            let Ok(page) = answer.and_then(|answer| answer.read::<ToolPage>()) else {
-                return;
-            };
-            if q.try_get_untracked().is_some_and(|now| now.trim() == wanted) {
-                found.set(
-                    page.items
-                        .into_iter()
-                        .map(|tool| Entry {
-                            symbol: Symbol::Tool,
-                            does: Does::Go(Page::Tool(project.clone(), tool.name.clone()).path()),
-                            text: tool.name,
-                            kind: "Tool",
-                        })
-                        .collect(),
-                );
+        found.set(Vec::new());
+        for (list, kind, section, param, limit) in SOURCES {
+            if !session.may(&project, section.needs()) {
+                continue;
             }
-        });
+            // Holders of permissions are few and have no search.
+            let sought = if param == "principal" { "" } else { &wanted };
+            let address = with_query(in_project(&project, &[list]), &[("q", sought), ("limit", limit)]);
+            let ask = Ask::get(address).send();
+            let (wanted, project) = (wanted.clone(), project.clone());
+            spawn_local(async move {
+                let answer = ask.await.and_then(|answer| parse(&answer.text));
+                let is_wanted = q.try_get_untracked().is_some_and(|now| now.trim() == wanted);
+                if let (Ok(page), true) = (answer, is_wanted) {
+                    let items = page["items"].as_array().into_iter().flatten();
+                    let entries = items.map(|item| entry(&project, kind, section, param, item));
+                    found.update(|found| found.extend(entries));
+                }
+            });
+        }
     };
     let choose = move |entry: Entry| {
         open.set(false);
@@ -199,11 +233,11 @@ pub(super) fn Palette(
                     class="palette-input"
                     type="text"
                     role="combobox"
-                    aria-label="Search for pages, projects, tools and actions"
+                    aria-label="Search for pages, tools, groups, people, records, actions"
                     aria-expanded="true"
                     aria-controls="palette-list"
                     aria-activedescendant=move || format!("palette-{}", at.get())
-                    placeholder="Search for pages, projects, tools and actions"
+                    placeholder="Search for pages, tools, groups, people, records, actions"
                     autocomplete="off"
                     spellcheck="false"
                     node_ref=input
@@ -251,11 +285,35 @@ pub(super) fn Palette(
     }
 }
 
+/// One thing that the server has found.
+fn entry(project: &str, kind: &'static str, section: Section, param: &str, item: &Value) -> Entry {
+    let field = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+    let (text, value) = match param {
+        "record" => {
+            let said = ["action", "tool", "outcome", "principal_name"].map(field);
+            (said.join(" ").replace("  ", " "), field("id"))
+        }
+        "principal" => (field("name"), field("principal")),
+        _ => (field("name"), field("name")),
+    };
+    let path = if param.is_empty() {
+        Page::Tool(project.to_owned(), value).path()
+    } else {
+        with_query(Page::In(project.to_owned(), section).path(), &[(param, &value)])
+    };
+    Entry {
+        symbol: section.symbol(),
+        text,
+        kind,
+        does: Does::Go(path),
+    }
+}
+
 /// How well a text fits: the whole, the beginning, the beginning of a word, somewhere. Lower is better.
 fn rank(text: &str, wanted: &str) -> Option<usize> {
     let text = text.to_lowercase();
     if wanted.is_empty() {
-        return Some(4);
+        return Some(LAST);
     }
     match text.find(wanted) {
         Some(0) if text.len() == wanted.len() => Some(0),

@@ -44,6 +44,7 @@ fn tools(count: usize, groups: usize, states: usize) -> Vec<ToolInput> {
                 name: ToolName::parse(tool_name(index)).expect("a valid name"),
                 kind: "openapi".to_owned(),
                 description: "Searches the web and returns the ten best pages.".to_owned(),
+                enabled: true,
                 group: Some(in_groups(index).to_vec()),
                 state: (index % 2 == 0).then(|| format!("state-{}", (index + 1) % states)),
                 available_in_states: (index % 2 == 0)

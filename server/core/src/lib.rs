@@ -22,3 +22,4 @@ pub mod rename;
 pub mod session;
 pub mod snapshot;
 pub mod states;
+pub mod tool_changes;

@@ -1,21 +1,24 @@
 //! Running one call.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 use toolgate_api::ErrorCode;
+use toolgate_core::definition::ToolDefinition;
 use toolgate_core::ids::{ProjectId, ToolName};
 use tracing::Instrument;
+use url::Url;
 
-use crate::config::ExecutorConfig;
+use crate::config::{ExecutorConfig, SecretSource};
 use crate::egress::Resolve;
 use crate::egress::connector::SystemResolver;
 use crate::failure::Failure;
-use crate::guard::{Outcome, Refused, Slot, Slots};
+use crate::guard::{Outcome, Refused, Slot, Slots, UpstreamReport, Upstreams, retry_after_s};
 use crate::http::message;
-use crate::http::send::Sender;
+use crate::http::send::{Sender, denied};
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
 use crate::invocation::{Execution, Invocation};
 use crate::prepared::{Prepared, Template, Values};
@@ -29,6 +32,7 @@ pub struct Executors {
     config: ExecutorConfig,
     sender: Sender,
     slots: Slots,
+    upstreams: Upstreams,
     running: Semaphore,
     streams: Arc<Semaphore>,
 }
@@ -62,6 +66,7 @@ impl Executors {
         Self {
             sender,
             slots: Slots::new(config.max_concurrent_per_tool),
+            upstreams: Upstreams::new(Instant::now()),
             running: Semaphore::new(config.max_concurrent),
             streams: Arc::new(Semaphore::new(config.max_streams)),
             config,
@@ -96,6 +101,41 @@ impl Executors {
             tracing::warn!(tool = %name, to = label, code = %failure.code, status = failure.upstream_status, "{}", failure.message);
         }
         outcome
+    }
+
+    /// Whether a call could go out now, as far as that can be told without sending anything: something executes the tool,
+    /// what it takes from the environment and the project's secrets has values, its destination is allowed, and its
+    /// upstream is not left alone. `envs` are the parameters from there, by the names of their variables.
+    ///
+    /// # Errors
+    /// What a call would fail with.
+    pub fn foresee(
+        &self,
+        project: &ProjectId,
+        definition: &Arc<ToolDefinition>,
+        envs: &BTreeMap<String, String>,
+        secrets: Option<&dyn SecretSource>,
+    ) -> Result<(), Failure> {
+        let slot = self.slots.find(project, &definition.name);
+        let prepare = || Prepared::new(Arc::clone(definition), &self.config);
+        let prepared = match &slot {
+            Some(slot) => slot.prepared(definition, prepare),
+            None => Arc::new(prepare()),
+        };
+        let template = prepared.template.as_ref().map_err(Clone::clone)?;
+        let values = Values {
+            envs: &*self.config.envs,
+            secrets,
+        };
+        template.has_values(envs, values)?;
+        if let Ok(url) = Url::parse(template.base()) {
+            self.config.egress.permits(&url).map_err(|error| denied(&error))?;
+        }
+        let open_for = slot.and_then(|slot| slot.breaker.open_for(Instant::now()));
+        match open_for {
+            Some(left) if !left.is_zero() => Err(left_alone(retry_after_s(left))),
+            _ => Ok(()),
+        }
     }
 
     /// Sends JSON to an address by POST and waits for the head of the answer, which is then read part by part. The address
@@ -141,6 +181,12 @@ impl Executors {
         reports
     }
 
+    /// How the hosts that tools went to have answered lately, by project and host.
+    #[must_use]
+    pub fn upstreams(&self) -> Vec<UpstreamReport> {
+        self.upstreams.reports(Instant::now())
+    }
+
     async fn run(
         &self,
         slot: &Slot,
@@ -154,14 +200,13 @@ impl Executors {
             envs: &*self.config.envs,
             secrets: invocation.secrets.as_deref(),
         };
+        let project = invocation.project.clone();
         let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
         plan.hand_on(invocation.trace);
-        let pass = slot.breaker.admit(start).map_err(|Refused { retry_after_s }| {
-            Failure::busy(
-                "the tool's upstream failed several times in a row and is left alone for a while",
-                retry_after_s,
-            )
-        })?;
+        let pass = slot
+            .breaker
+            .admit(start)
+            .map_err(|Refused { retry_after_s }| left_alone(retry_after_s))?;
         let queue_until = deadline.min(start + QUEUE_FOR);
         let _of_tool = place(&slot.running, queue_until, "this tool").await?;
         let _of_all = place(&self.running, queue_until, "this server").await?;
@@ -172,10 +217,21 @@ impl Executors {
             Err(_) => Err(Failure::timeout(prepared.timeout)),
         };
         if let Some(seen) = seen(&outcome) {
-            pass.end(seen, Instant::now());
+            let now = Instant::now();
+            pass.end(seen, now);
+            let label = template.label();
+            let host = label.split_once('/').map_or(label, |(host, _)| host);
+            self.upstreams.saw(&project, host, seen, now);
         }
         outcome
     }
+}
+
+fn left_alone(retry_after_s: u32) -> Failure {
+    Failure::busy(
+        "the tool's upstream failed several times in a row and is left alone for a while",
+        retry_after_s,
+    )
 }
 
 /// What an outcome says about the upstream; `None` when nothing was learned.

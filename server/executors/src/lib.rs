@@ -31,5 +31,6 @@ pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Resolve};
 pub use executors::{BreakerReport, Executors};
 pub use failure::Failure;
+pub use guard::UpstreamReport;
 pub use http::stream::{StreamLimits, StreamedAnswer};
 pub use invocation::{Execution, Invocation};

@@ -70,6 +70,38 @@ impl Template {
         }
     }
 
+    /// Scheme, host, port and path prefix.
+    pub(crate) fn base(&self) -> &str {
+        match self {
+            Self::Http(template) => template.base(),
+            Self::Jina(template) => template.base(),
+        }
+    }
+
+    /// Whether everything has a value that the definition only names.
+    pub(crate) fn has_values(
+        &self,
+        envs: &BTreeMap<String, String>,
+        values: Values<'_>,
+    ) -> Result<(), Failure> {
+        values.all(envs)?;
+        self.credential(values).map(drop)
+    }
+
+    fn credential(&self, values: Values<'_>) -> Result<Option<SecretString>, Failure> {
+        match self {
+            Self::Http(template) => template
+                .credential_env()
+                .map(|name| values.required(name))
+                .transpose(),
+            Self::Jina(template) => match values.get(template.credential_env()) {
+                Some(key) => Ok(Some(key)),
+                None if template.may_be_anonymous() => Ok(None),
+                None => Err(missing(template.credential_env())),
+            },
+        }
+    }
+
     /// Makes the request.
     pub(crate) fn plan(
         &self,
@@ -77,31 +109,14 @@ impl Template {
         envs: &BTreeMap<String, String>,
         values: Values<'_>,
     ) -> Result<RequestPlan, Failure> {
-        let envs = values.all(envs)?;
+        let inputs = Inputs {
+            arguments,
+            envs: values.all(envs)?,
+            credential: self.credential(values)?,
+        };
         match self {
-            Self::Http(template) => {
-                let credential = template
-                    .credential_env()
-                    .map(|name| values.required(name))
-                    .transpose()?;
-                template.plan(&Inputs {
-                    arguments,
-                    envs,
-                    credential,
-                })
-            }
-            Self::Jina(template) => {
-                let credential = match values.get(template.credential_env()) {
-                    Some(key) => Some(key),
-                    None if template.may_be_anonymous() => None,
-                    None => return Err(missing(template.credential_env())),
-                };
-                template.plan(&Inputs {
-                    arguments,
-                    envs,
-                    credential,
-                })
-            }
+            Self::Http(template) => template.plan(&inputs),
+            Self::Jina(template) => template.plan(&inputs),
         }
     }
 

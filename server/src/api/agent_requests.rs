@@ -84,7 +84,11 @@ fn parse(body: &[u8]) -> ApiResult<AgentRequest> {
 }
 
 fn check(request: &AgentRequest) -> ApiResult<()> {
-    let mut errors = bounds::faults(request.group.as_deref(), request.state.as_deref(), None);
+    let mut errors = bounds::faults(
+        request.group.as_deref(),
+        request.state.as_deref(),
+        request.context.as_ref(),
+    );
     if request.session_id.is_some() && request.state.is_some() {
         errors.push(bounds::state_beside_session());
     }

@@ -5,23 +5,26 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, SecondsFormat, Utc};
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditFormat, AuditOrder, AuditOutcome, AuditPage, AuditRecord};
+use toolgate_api::audit::{
+    AuditAction, AuditFormat, AuditIntegrity, AuditOrder, AuditOutcome, AuditPage, AuditRecord,
+};
 use toolgate_api::auth::PrincipalKind;
-use toolgate_core::ids::CallId;
+use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_core::principal::Permission;
+use toolgate_store::rows::NO_PROJECT;
 use uuid::Uuid;
 
 use super::audit_filter::{filters, record_filter};
 use super::cursor;
 use crate::error::{ApiError, ApiResult};
-use crate::extract::{InProject, Path, Query, ReadAudit, credential};
+use crate::extract::{InProject, Path, Query, ReadAudit, SystemAdmin, credential};
 use crate::gateway::audit::export::{self, Export};
 use crate::gateway::audit::format;
 use crate::gateway::audit::place::Place;
 use crate::gateway::audit::standing::Standing;
 use crate::gateway::audit::stream::{self, Listening};
 use crate::gateway::audit::{list, shown};
-use crate::state::AppState;
+use crate::state::{App, AppState};
 
 /// What a browser sends when it comes back to a stream.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -93,6 +96,30 @@ pub async fn list_audit_records(
     Query(query): Query<AuditQuery>,
 ) -> ApiResult<axum::Json<AuditPage>> {
     let payloads = place.may(Permission::ReadPayloads);
+    page(&app, place.project.row.uid, &query, payloads).await
+}
+
+/// Read the record of the server
+///
+/// What concerns no single project, newest first: users who are created, changed or deleted, and passwords that are
+/// replaced. For system administrators. What changes in a project by it is on the record of that project too.
+#[utoipa::path(get, path = "/audit", tag = "audit", params(AuditQuery),
+    responses((status = 200, description = "A page", body = AuditPage)))]
+pub async fn list_server_audit_records(
+    State(app): State<AppState>,
+    _: SystemAdmin,
+    Query(query): Query<AuditQuery>,
+) -> ApiResult<axum::Json<AuditPage>> {
+    // Nothing passes through here: what is recorded about a change is the change itself.
+    page(&app, NO_PROJECT, &query, true).await
+}
+
+async fn page(
+    app: &App,
+    project: ProjectUid,
+    query: &AuditQuery,
+    payloads: bool,
+) -> ApiResult<axum::Json<AuditPage>> {
     let filter = record_filter(&query.asked(), payloads)?;
     let limit = cursor::limit(query.limit)?;
     let after = cursor::parse(query.cursor.as_deref())?
@@ -100,7 +127,7 @@ pub async fn list_audit_records(
         .transpose()?;
     let (items, next) = list(
         &app.store,
-        place.project.row.uid,
+        project,
         &filter,
         query.order.unwrap_or_default(),
         after,
@@ -175,6 +202,21 @@ pub async fn export_audit_records(
         (header::CONTENT_DISPOSITION, super::header_value(&name)),
     ];
     Ok((headers, body).into_response())
+}
+
+/// See whether the record is intact
+///
+/// What the server has found that verifies the record beside its other work, a part at a time: that every entry is what was
+/// written and that none is missing. It begins anew every day. The entries of all projects of a server are one chain, so
+/// they are verified and counted together; of another project's record no more is told than its place.
+/// `toolgate audit verify` does all of it at once.
+#[utoipa::path(get, path = "/projects/{project_id}/audit/integrity", tag = "audit", params(super::ProjectPath),
+    responses((status = 200, description = "What was found", body = AuditIntegrity)))]
+pub async fn get_audit_integrity(
+    State(app): State<AppState>,
+    place: InProject<ReadAudit>,
+) -> axum::Json<AuditIntegrity> {
+    axum::Json(app.integrity.known().wire(place.project.row.uid))
 }
 
 /// Follow the record

@@ -38,13 +38,19 @@ pub fn invalid() -> ApiError {
 
 /// The number of items to answer with.
 pub fn limit(asked: Option<u32>) -> ApiResult<usize> {
-    match asked.unwrap_or(DEFAULT_LIMIT) {
-        limit @ 1..=MAX_LIMIT => Ok(limit as usize),
-        other => Err(ApiError::new(
-            ErrorCode::MalformedRequest,
-            format!("`limit` is {other}; it must be from 1 to {MAX_LIMIT}."),
-        )),
+    limit_up_to(asked, MAX_LIMIT)
+}
+
+/// The number of items to answer with, for a list of small items.
+pub fn limit_up_to(asked: Option<u32>, most: u32) -> ApiResult<usize> {
+    let limit = asked.unwrap_or(DEFAULT_LIMIT);
+    if (1..=most).contains(&limit) {
+        return Ok(limit as usize);
     }
+    Err(ApiError::new(
+        ErrorCode::MalformedRequest,
+        format!("`limit` is {limit}; it must be from 1 to {most}."),
+    ))
 }
 
 /// Cuts a list that was read with one item more than asked for, and makes the cursor for the rest.

@@ -16,7 +16,8 @@ use crate::state::AppState;
 ///
 /// Every test that a call would have to pass, in order, with what it compares, how it comes out and how to mend it; for
 /// one tool, or page by page for every tool that the one who asks may see. The verdict is that of the function that
-/// decides calls. Nothing runs, no state moves, no limit is used up; the question is recorded as a simulation.
+/// decides calls, and of the limits as they are used now; `execution` says whether an admitted call would fail before
+/// anything is sent. Nothing runs, no state moves, no limit is used up; the question is recorded as a simulation.
 /// Everybody may ask about themselves, owners and auditors about others. Of a tool that the one who asks could not list
 /// the answer tells what a call would tell, and no more.
 #[utoipa::path(post, path = "/projects/{project_id}/explain", tag = "policy", params(super::ProjectPath), request_body = ExplainRequest,

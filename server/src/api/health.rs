@@ -8,6 +8,7 @@ use serde::Serialize;
 use subtle::ConstantTimeEq;
 use toolgate_api::ErrorCode;
 
+use crate::config::MetricsAccess;
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::observe;
 use crate::state::AppState;
@@ -51,17 +52,27 @@ pub async fn get_readiness(State(app): State<AppState>) -> ApiResult<axum::Json<
 /// Metrics for Prometheus
 ///
 /// In the text exposition format. Metrics named `agent_...` name projects, groups, tools and states, up to a bound; no
-/// principal is named. With `telemetry.metrics_token` configured it asks for that token as a bearer token.
+/// principal is named. With `telemetry.metrics_token` configured it asks for that token as a bearer token. Without one it
+/// answers everybody if the server listens on loopback or `telemetry.metrics_public` is set, and otherwise nobody (403).
 #[utoipa::path(get, path = "/metrics", tag = "operations", security(()),
     responses((status = 200, description = "Metrics", body = String, content_type = "text/plain")))]
 pub async fn get_metrics(State(app): State<AppState>, headers: HeaderMap) -> ApiResult<Response> {
-    if let Some(token) = &app.config.telemetry.metrics_token
-        && !shows(&headers, token)
-    {
-        return Err(ApiError::new(
-            ErrorCode::Unauthenticated,
-            "Reading the metrics takes the configured token: send `Authorization: Bearer <token>`.",
-        ));
+    match app.config.metrics_access() {
+        MetricsAccess::Open => {}
+        MetricsAccess::Token(token) if shows(&headers, token) => {}
+        MetricsAccess::Token(_) => {
+            return Err(ApiError::new(
+                ErrorCode::Unauthenticated,
+                "Reading the metrics takes the configured token: send `Authorization: Bearer <token>`.",
+            ));
+        }
+        MetricsAccess::Closed => {
+            return Err(ApiError::new(
+                ErrorCode::Forbidden,
+                "The metrics name projects, groups and tools, and nothing says who may read them. The operator can set \
+                 telemetry.metrics_token, or telemetry.metrics_public for everybody.",
+            ));
+        }
     }
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     let text = app.metrics.render() + &observe::availability(&app);

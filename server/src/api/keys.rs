@@ -8,7 +8,7 @@ use secrecy::ExposeSecret;
 use toolgate_api::keys::{CreateKey, CreatedKey, Key, KeyPage, RotateKey};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::KeyId;
-use toolgate_core::principal::PrincipalRef;
+use toolgate_core::principal::{PrincipalKind, PrincipalRef};
 use toolgate_store::rows::KeyRow;
 use uuid::Uuid;
 
@@ -20,7 +20,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, InProject, Json, ManageKeys, Path, Query};
 use crate::gateway::access::check_group_name;
 use crate::gateway::keys;
-use crate::state::AppState;
+use crate::state::{App, AppState};
 
 /// The longest time for which the secret before a rotation works: 30 days.
 const MAX_OVERLAP_S: u32 = 2_592_000;
@@ -49,7 +49,7 @@ pub async fn create_key(
     ];
     let body = CreatedKey {
         secret: secret.expose_secret().to_owned(),
-        key: wire(directory, &row, now),
+        key: wire(&app, directory, &row, now),
     };
     Ok((StatusCode::CREATED, headers, axum::Json(body)).into_response())
 }
@@ -93,7 +93,7 @@ pub async fn rotate_key(
     let directory = &app.world.now().directory;
     let body = CreatedKey {
         secret: secret.expose_secret().to_owned(),
-        key: wire(directory, &row, app.clock.now()),
+        key: wire(&app, directory, &row, app.clock.now()),
     };
     let tag = etag(&tag(directory, &row));
     Ok(([(header::ETAG, tag)], axum::Json(body)).into_response())
@@ -105,6 +105,7 @@ pub async fn rotate_key(
 #[utoipa::path(get, path = "/projects/{project_id}/keys", tag = "keys", params(super::ProjectPath, PageQuery),
     responses((status = 200, description = "A page", body = KeyPage)))]
 pub async fn list_keys(
+    State(app): State<AppState>,
     place: InProject<ManageKeys>,
     Query(query): Query<PageQuery>,
 ) -> ApiResult<axum::Json<KeyPage>> {
@@ -126,7 +127,7 @@ pub async fn list_keys(
     Ok(axum::Json(KeyPage {
         items: rows
             .into_iter()
-            .map(|row| wire(&world.directory, row, *now))
+            .map(|row| wire(&app, &world.directory, row, *now))
             .collect(),
         next_cursor,
     }))
@@ -138,6 +139,7 @@ pub async fn list_keys(
 #[utoipa::path(get, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(super::ProjectPath, KeyPath),
     responses((status = 200, description = "The key", body = Key, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn get_key(
+    State(app): State<AppState>,
     place: InProject<ManageKeys>,
     Path((_, id)): Path<(String, Uuid)>,
 ) -> ApiResult<Response> {
@@ -146,7 +148,7 @@ pub async fn get_key(
     let tag = etag(&tag(&world.directory, &row));
     Ok((
         [(header::ETAG, tag)],
-        axum::Json(wire(&world.directory, &row, *now)),
+        axum::Json(wire(&app, &world.directory, &row, *now)),
     )
         .into_response())
 }
@@ -214,7 +216,12 @@ fn tag(directory: &Directory, row: &KeyRow) -> String {
     format!("r{}-{}", row.revision, grant.map_or(0, |grant| grant.revision))
 }
 
-fn wire(directory: &Directory, row: &KeyRow, now: DateTime<Utc>) -> Key {
+fn wire(app: &App, directory: &Directory, row: &KeyRow, now: DateTime<Utc>) -> Key {
+    let id = row.id.to_string();
+    let used = app
+        .observer
+        .usage()
+        .principal(row.project, PrincipalKind::ServiceKey, &id);
     let grant = directory.key_grant(row, now);
     let previous = row.previous.as_ref().map(|secret| secret.until);
     Key {
@@ -230,5 +237,6 @@ fn wire(directory: &Directory, row: &KeyRow, now: DateTime<Utc>) -> Key {
         previous_secret_until: previous.filter(|&until| now < until),
         expires_at: row.expires_at,
         revoked_at: row.revoked_at,
+        last_used_at: used.map(|used| used.last_at),
     }
 }

@@ -146,10 +146,10 @@ pub async fn get_permission(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub struct GuardQuery {
-    /// Changes the grant even if policy tests of the project would fail; the record then names them.
+    /// Makes the change even if policy tests of a project would fail; the record then names them.
     #[param(default = false)]
     #[serde(default)]
-    ignore_policy_tests: bool,
+    pub(super) ignore_policy_tests: bool,
 }
 
 /// Grant a role and groups

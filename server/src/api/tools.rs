@@ -2,23 +2,33 @@
 
 use std::sync::Arc;
 
+use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use serde_json::Value;
 use toolgate_api::ErrorCode;
-use toolgate_api::tools::{Tool, ToolPage};
+use toolgate_api::tool_changes::ToolFilter;
+use toolgate_api::tool_uses::ToolUses;
+use toolgate_api::tools::{Tool, ToolFormat, ToolPage, ToolSort, ToolView};
 use toolgate_core::definition;
-use toolgate_core::policy::groups::ANY;
 use toolgate_core::principal::Permission;
 use toolgate_core::snapshot::CompiledTool;
+use toolgate_core::tool_changes::Matcher;
 
-use super::cursor;
 use super::precondition::{etag, unchanged};
+use super::tools_order::{self as order, Place};
+use super::{cursor, tools_file};
 use crate::error::{ApiError, ApiResult};
-use crate::extract::{InProject, Path, Query, Use, check_lengths};
+use crate::extract::{InProject, Path, Query, ReadDefinitions, Use, check_lengths};
 use crate::gateway::publish::tool_not_found;
+use crate::gateway::tool_uses;
+use crate::state::AppState;
 
-/// Which tools to list.
+/// Tools per page of summaries at most.
+const MAX_SUMMARIES: u32 = 1000;
+
+/// Which tools to list, and how.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -36,79 +46,108 @@ pub struct ToolQuery {
     #[serde(rename = "type")]
     #[param(rename = "type", max_length = 64)]
     type_: Option<String>,
-    /// `next_cursor` of the page before.
+    /// Only tools that are enabled, or that are disabled.
+    enabled: Option<bool>,
+    /// In which order; by name when left out.
+    sort: Option<ToolSort>,
+    /// How much of each tool; everything when left out.
+    view: Option<ToolView>,
+    /// A file of all tools that match, instead of a page. `yaml` is for roles that read definitions.
+    format: Option<ToolFormat>,
+    /// `next_cursor` of the page before; only with the `sort` it was given out for.
     #[param(max_length = 1024)]
     cursor: Option<String>,
-    /// Items per page.
-    #[param(minimum = 1, maximum = 200, default = 50)]
+    /// Items per page, at most 200; 1000 of summaries.
+    #[param(minimum = 1, maximum = 1000, default = 50)]
     limit: Option<u32>,
 }
 
 impl ToolQuery {
-    fn matches(&self, needle: Option<&str>, tool: &CompiledTool) -> bool {
-        let text = |text: &str| needle.is_none_or(|needle| text.to_lowercase().contains(needle));
-        self.group
-            .as_ref()
-            .is_none_or(|group| tool.groups.contains(group))
-            && self
-                .state
-                .as_ref()
-                .is_none_or(|state| tool.states.iter().any(|open| open == ANY || open == state))
-            && self
-                .type_
-                .as_ref()
-                .is_none_or(|kind| tool.definition.kind == *kind)
-            && (text(tool.name()) || text(&tool.definition.description))
+    fn filter(&self) -> ToolFilter {
+        ToolFilter {
+            q: self.q.clone(),
+            group: self.group.clone(),
+            state: self.state.clone(),
+            type_: self.type_.clone(),
+            enabled: self.enabled,
+        }
     }
 }
 
 /// List tools
 ///
-/// Those the caller may see, by name: with a role that reads definitions all of them, otherwise those in the granted
-/// groups. `parameters` is what a caller may send: fixed and environment parameters are left out.
+/// Those the caller may see: with a role that reads definitions all of them, otherwise those in the granted groups that are
+/// enabled. `parameters` is what a caller may send: fixed and environment parameters are left out. With `format` the answer
+/// is a file of all that match, without pages: CSV (safe to open in a spreadsheet), JSON lines, or the definitions and their
+/// services as YAML that can be uploaded again.
 #[utoipa::path(get, path = "/projects/{project_id}/tools", tag = "tools", params(super::ProjectPath, ToolQuery),
-    responses((status = 200, description = "A page", body = ToolPage)))]
+    responses((status = 200, description = "A page, or a file",
+        headers(("Content-Disposition" = String, description = "The file's name, with `format`")),
+        content((ToolPage = "application/json"), (String = "text/csv"), (String = "application/jsonl"), (String = "application/yaml")))))]
 pub async fn list_tools(
+    State(app): State<AppState>,
     place: InProject<Use>,
     Query(query): Query<ToolQuery>,
-) -> ApiResult<axum::Json<ToolPage>> {
+) -> ApiResult<Response> {
     check_lengths(&[
         ("q", &query.q, 200),
         ("group", &query.group, 128),
         ("state", &query.state, 128),
         ("type", &query.type_, 64),
     ])?;
-    let after = cursor::parse(query.cursor.as_deref())?;
-    let limit = cursor::limit(query.limit)?;
-    let needle = query.q.as_deref().map(str::to_lowercase);
-    let full = place.may(Permission::ReadDefinitions);
-    let snapshot = &place.project.snapshot;
-    // `""` is no name, so without a cursor the page starts at the first tool.
-    let after = after.unwrap_or_default();
-    let wanted = |tool: &&Arc<CompiledTool>| query.matches(needle.as_deref(), tool);
-    let page: Vec<Arc<CompiledTool>> = if full {
-        let tools = snapshot.tools();
-        let start = tools.partition_point(|tool| tool.name() <= after.as_str());
-        tools[start..]
-            .iter()
-            .filter(wanted)
-            .take(limit + 1)
-            .cloned()
-            .collect()
-    } else {
-        snapshot
-            .visible(&place.grant.groups)
-            .after(&after)
-            .filter(wanted)
-            .take(limit + 1)
-            .cloned()
-            .collect()
+    let sort = query.sort.unwrap_or_default();
+    let view = query.view.unwrap_or_default();
+    let limit = match view {
+        ToolView::Full => cursor::limit(query.limit)?,
+        ToolView::Summary => cursor::limit_up_to(query.limit, MAX_SUMMARIES)?,
     };
-    let (page, next_cursor) = cursor::page(page, limit, |tool| tool.name().to_owned());
-    Ok(axum::Json(ToolPage {
-        items: page.iter().map(|tool| wire(tool, full)).collect(),
+    let after = cursor::parse(query.cursor.as_deref())?
+        .map(|text| Place::parse(sort, &text).ok_or_else(cursor::invalid))
+        .transpose()?;
+    let full = place.may(Permission::ReadDefinitions);
+    let mut found = matching(&place, &query.filter(), full);
+    order::sort(sort, &mut found);
+    if let Some(format) = query.format {
+        if query.cursor.is_some() || query.limit.is_some() {
+            return Err(ApiError::new(
+                ErrorCode::MalformedRequest,
+                "A file has all tools that match: leave `cursor` and `limit` out, or `format`.",
+            ));
+        }
+        let file = tools_file::File {
+            format,
+            view,
+            full,
+            project: &place.project,
+            now: app.clock.now(),
+        };
+        return tools_file::answer(&file, found);
+    }
+    let total = found.len();
+    let start = after.map_or(0, |after| {
+        found.partition_point(|tool| Place::of(sort, tool) <= after)
+    });
+    let page: Vec<_> = found.into_iter().skip(start).take(limit + 1).collect();
+    let (page, next_cursor) = cursor::page(page, limit, |tool| Place::of(sort, tool).to_text());
+    let page = ToolPage {
+        items: page.iter().map(|tool| shown(tool, full, view)).collect(),
+        total,
         next_cursor,
-    }))
+    };
+    Ok(axum::Json(page).into_response())
+}
+
+/// The tools that match and that the caller may see, by name.
+fn matching(place: &InProject<Use>, filter: &ToolFilter, full: bool) -> Vec<Arc<CompiledTool>> {
+    let snapshot = &place.project.snapshot;
+    let matcher = Matcher::new(filter);
+    let matches = |tool: &&Arc<CompiledTool>| matcher.matches(tool);
+    if full {
+        snapshot.tools().iter().filter(matches).cloned().collect()
+    } else {
+        let visible = snapshot.visible(&place.grant.groups);
+        visible.iter().filter(matches).cloned().collect()
+    }
 }
 
 /// Get a tool
@@ -132,6 +171,28 @@ pub async fn get_tool(
     };
     let tool = tool.ok_or_else(|| tool_not_found(&name))?;
     answer(&headers, &tool, full)
+}
+
+/// See what a tool has to do with
+///
+/// Who reaches it and how long, which policy tests are about it, what it uses, which tools lead to it, and how often it was
+/// called in the last 24 hours. Who reaches it is told to roles that see who holds what.
+#[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/uses", tag = "tools", params(super::ProjectPath, super::ToolPath),
+    responses((status = 200, description = "Its uses", body = ToolUses)))]
+pub async fn get_tool_uses(
+    State(app): State<AppState>,
+    place: InProject<ReadDefinitions>,
+    Path((_, name)): Path<(String, String)>,
+) -> ApiResult<axum::Json<ToolUses>> {
+    let tool = place
+        .project
+        .snapshot
+        .tool(&name)
+        .ok_or_else(|| tool_not_found(&name))?;
+    let reads_access = place.may(Permission::ReadAccess);
+    tool_uses::of(&app, &place.caller.world, &place.project, tool, reads_access)
+        .await
+        .map(axum::Json)
 }
 
 /// One tool with its `ETag`, in the representation that `Accept` prefers.
@@ -198,26 +259,45 @@ pub fn tag(revision: i64) -> String {
     format!("r{revision}")
 }
 
+/// A tool as its reader may see it, in a list.
+#[must_use]
+pub fn shown(tool: &CompiledTool, full: bool, view: ToolView) -> Tool {
+    match view {
+        ToolView::Full => wire(tool, full),
+        ToolView::Summary => summary(tool, full),
+    }
+}
+
 /// A tool as its reader may see it.
 #[must_use]
 pub fn wire(tool: &CompiledTool, full: bool) -> Tool {
+    Tool {
+        parameters: tool.shown_parameters().clone(),
+        definition: if full {
+            serde_json::to_value(tool.definition.as_ref()).ok()
+        } else {
+            None
+        },
+        ..summary(tool, full)
+    }
+}
+
+/// A tool without what is large.
+fn summary(tool: &CompiledTool, full: bool) -> Tool {
     let definition = &tool.definition;
     Tool {
         name: tool.name().to_owned(),
         type_: definition.kind.clone(),
+        enabled: definition.enabled,
         description: definition.description.clone(),
         group: tool.groups.clone(),
         state: definition.state.clone(),
         available_in_states: tool.states.clone(),
-        parameters: tool.shown_parameters().clone(),
+        parameters: Value::Null,
         after_execution: definition.after_execution,
         revision: tool.revision,
         updated_at: tool.updated_at,
         updated_by: full.then(|| tool.updated_by.clone()),
-        definition: if full {
-            serde_json::to_value(definition.as_ref()).ok()
-        } else {
-            None
-        },
+        definition: None,
     }
 }

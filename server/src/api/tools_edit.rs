@@ -5,8 +5,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde::Deserialize;
-use toolgate_api::ErrorCode;
 use toolgate_api::tools::{Tool, UploadOutcome, UploadResult};
+use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{self, TextFormat, Upload};
 use toolgate_core::ids::ToolName;
 
@@ -70,7 +70,9 @@ pub async fn upload_tools(
     request: Request,
 ) -> ApiResult<Response> {
     let (bytes, format) = read(&app, request).await?;
-    let upload = parse(&app, &place, bytes, format).await?;
+    let upload = parse(&app, &place, bytes, format)
+        .await?
+        .map_err(publish::invalid_definition)?;
     let author = Author {
         name: &place.caller.identity.principal.name,
         note: note(query.note)?,
@@ -123,7 +125,9 @@ pub async fn replace_tool(
         .revision;
     precondition.check(&tag(revision))?;
     let (bytes, format) = read(&app, request).await?;
-    let mut upload = parse(&app, &place, bytes, format).await?;
+    let mut upload = parse(&app, &place, bytes, format)
+        .await?
+        .map_err(publish::invalid_definition)?;
     match upload.tools.as_mut_slice() {
         [only] if only.definition.name.as_str() == name && upload.services.is_empty() => {
             if precondition != IfMatch::Any {
@@ -249,12 +253,12 @@ async fn file_part(request: Request, app: &AppState) -> ApiResult<(Bytes, TextFo
 }
 
 /// Parses away from the threads that serve requests: a hostile text may take a while.
-async fn parse(
+pub async fn parse(
     app: &std::sync::Arc<App>,
     place: &InProject<EditDefinitions>,
     bytes: Bytes,
     format: TextFormat,
-) -> ApiResult<Upload> {
+) -> ApiResult<Result<Upload, Vec<Diagnostic>>> {
     let (app, project) = (std::sync::Arc::clone(app), std::sync::Arc::clone(&place.project));
     tokio::task::spawn_blocking(move || {
         publish::with_context(&app, &project, |context| {
@@ -262,6 +266,5 @@ async fn parse(
         })
     })
     .await
-    .map_err(|error| ApiError::internal(&error))?
-    .map_err(publish::invalid_definition)
+    .map_err(|error| ApiError::internal(&error))
 }

@@ -11,13 +11,11 @@ use toolgate_store::rows::UsageKind;
 use super::cursor;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{InProject, Query, ReadDefinitions, check_lengths};
-use crate::gateway::observe;
+use crate::gateway::observe::{self, first_hour};
 use crate::state::AppState;
 
 /// Hours of a week, the longest window.
 const WEEK: u32 = 168;
-/// Seconds of an hour.
-const HOUR: i64 = 3600;
 
 /// Which usage to report.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -84,12 +82,6 @@ pub async fn get_usage(
         groups: by_name(UsageKind::Group).await?,
         principals,
     }))
-}
-
-/// When the window begins that ends with the present hour.
-fn first_hour(now: DateTime<Utc>, hours: u32) -> DateTime<Utc> {
-    let present = now.timestamp().div_euclid(HOUR) - i64::from(hours) + 1;
-    DateTime::from_timestamp(present * HOUR, 0).unwrap_or(now)
 }
 
 fn sum(hours: &[UsageHour]) -> UsageCounts {

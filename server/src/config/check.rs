@@ -6,13 +6,14 @@ use url::Url;
 use super::env::PREFIX;
 use super::error::Fault;
 use super::keys::{KEYS, Key};
-use super::model::Config;
+use super::model::{Config, MetricsAccess};
 use crate::middleware::TrustedProxies;
 use crate::middleware::host::HostPattern;
 
 /// The longest a tool may run, in seconds: a request must outlive it.
 const LONGEST_TOOL_S: u64 = 300;
-const SHORT_PASSWORD: usize = 12;
+/// A password with fewer characters can be guessed.
+pub const SHORT_PASSWORD: usize = 12;
 
 /// Adds what is wrong to `faults` and what is odd to `warnings`.
 pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>, warnings: &mut Vec<String>) {
@@ -106,6 +107,17 @@ fn warn(config: &Config, warnings: &mut Vec<String>) {
              a proxy protects them",
             config.listen
         ));
+    }
+    match config.metrics_access() {
+        MetricsAccess::Closed => warnings.push(format!(
+            "the server listens on {}, so /metrics answers nobody: set telemetry.metrics_token, or \
+             telemetry.metrics_public to let everybody read the names of projects, groups and tools",
+            config.listen
+        )),
+        MetricsAccess::Token(_) if config.telemetry.metrics_public => warnings.push(
+            "telemetry.metrics_public has no effect: /metrics asks for telemetry.metrics_token".to_owned(),
+        ),
+        MetricsAccess::Open | MetricsAccess::Token(_) => {}
     }
     if config.limits.request_timeout_s <= LONGEST_TOOL_S {
         warnings.push(format!(

@@ -17,6 +17,8 @@ pub(super) enum Reading {
     /// Like a list, but never shown.
     SecretList,
     Number,
+    /// `true` or `false`.
+    Flag,
     /// A structure that only a file can hold.
     FileOnly,
 }
@@ -47,7 +49,7 @@ const fn number(path: &'static str, least: u64, most: u64) -> Key {
 }
 
 /// Every setting, in the order of the summary.
-pub(super) const KEYS: [Key; 32] = [
+pub(super) const KEYS: [Key; 33] = [
     key("listen", Reading::Text),
     key("public_url", Reading::Text),
     key("allowed_hosts", Reading::List),
@@ -62,6 +64,7 @@ pub(super) const KEYS: [Key; 32] = [
     key("log.filter", Reading::Text),
     key("log.format", Reading::Text),
     key("telemetry.metrics_token", Reading::Secret),
+    key("telemetry.metrics_public", Reading::Flag),
     key("telemetry.otlp_endpoint", Reading::Text),
     key("auth.issuer", Reading::Text),
     key("auth.audience", Reading::Text),
@@ -119,6 +122,11 @@ impl Key {
                 .parse::<u64>()
                 .map(Value::from)
                 .map_err(|_| format!("{text:?} is not a whole number")),
+            Reading::Flag => text
+                .trim()
+                .parse::<bool>()
+                .map(Value::from)
+                .map_err(|_| format!("{text:?} is neither true nor false")),
             Reading::FileOnly => Err("it can only be set in the configuration file".to_owned()),
         }
     }
@@ -138,6 +146,7 @@ pub(super) fn defaults() -> Vec<(&'static str, Value)> {
         ("tool_env", empty()),
         ("log.filter", Value::from("info")),
         ("log.format", Value::from("text")),
+        ("telemetry.metrics_public", Value::from(false)),
         ("auth.audience", Value::from("toolgate")),
         ("auth.access_ttl_s", Value::from(3600_u64)),
         ("auth.issuers", empty()),

@@ -17,10 +17,11 @@ mod summary;
 mod tests;
 
 pub use self::args::ServeArgs;
+pub use self::check::SHORT_PASSWORD;
 pub use self::env::AllowedEnv;
 pub use self::error::{ConfigError, Fault};
 pub use self::model::{
-    AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, SecretsConfig,
+    AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, MetricsAccess, SecretsConfig,
     TelemetryConfig,
 };
 pub use self::summary::Shown;

@@ -70,6 +70,17 @@ impl Config {
             .is_some_and(|url| url.scheme() == "https")
     }
 
+    /// Who may read `/metrics`, which name projects, groups and tools: whoever shows the token, if there is one; otherwise
+    /// nobody, unless only this machine reaches the server or the operator wants them public.
+    #[must_use]
+    pub fn metrics_access(&self) -> MetricsAccess<'_> {
+        match &self.telemetry.metrics_token {
+            Some(token) => MetricsAccess::Token(token),
+            None if self.telemetry.metrics_public || self.listen.ip().is_loopback() => MetricsAccess::Open,
+            None => MetricsAccess::Closed,
+        }
+    }
+
     /// The server's address for clients, without a trailing slash: `public_url`, or the address it listens on.
     #[must_use]
     pub fn base_url(&self) -> String {
@@ -212,9 +223,12 @@ pub struct LogConfig {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TelemetryConfig {
-    /// What whoever reads `/metrics` must show; without it everybody may.
+    /// What whoever reads `/metrics` must show; see [`Config::metrics_access`].
     #[serde(default)]
     pub metrics_token: Option<SecretString>,
+    /// Whether everybody who reaches the server may read `/metrics`.
+    #[serde(default)]
+    pub metrics_public: bool,
     /// Where traces are sent to, by OTLP over HTTP: the base address of a collector. None are made without it.
     #[serde(default)]
     pub otlp_endpoint: Option<Url>,
@@ -229,6 +243,17 @@ impl TelemetryConfig {
     pub fn exports_traces(&self) -> bool {
         self.otlp_endpoint.is_some() || self.otlp_by_environment
     }
+}
+
+/// Who may read `/metrics`.
+#[derive(Debug, Clone, Copy)]
+pub enum MetricsAccess<'a> {
+    /// Everybody.
+    Open,
+    /// Whoever shows this.
+    Token(&'a SecretString),
+    /// Nobody: nothing says who.
+    Closed,
 }
 
 /// How log lines look.

@@ -73,6 +73,7 @@ fn value(config: &Config, key: &Key, value: Option<&Value>) -> String {
             list(&items.iter().filter_map(Value::as_str).collect::<Vec<_>>())
         }
         (_, Some(Value::String(_, text))) => text.clone(),
+        (_, Some(Value::Bool(_, on))) => on.to_string(),
         (_, Some(other)) => other
             .to_u128()
             .map_or_else(|| "(set)".to_owned(), |number| number.to_string()),

@@ -258,6 +258,8 @@ fn unknown_variables_warn_with_the_nearest_name() {
 
 #[rstest]
 #[case::open_listen(&[("TOOLGATE_LISTEN", "0.0.0.0:80")], "0.0.0.0:80")]
+#[case::closed_metrics(&[("TOOLGATE_LISTEN", "0.0.0.0:80")], "telemetry.metrics_token")]
+#[case::both_ways(&[("TOOLGATE_TELEMETRY_METRICS_PUBLIC", "true"), ("TOOLGATE_TELEMETRY_METRICS_TOKEN", "t")], "no effect")]
 #[case::short_password(&[("TOOLGATE_ADMIN_PASSWORD", "short")], "admin.password")]
 #[case::any_host(&[("TOOLGATE_ALLOWED_HOSTS", "*")], "rebinding")]
 #[case::impatient(&[("TOOLGATE_LIMITS_REQUEST_TIMEOUT_S", "10")], "request_timeout_s")]
@@ -268,6 +270,46 @@ fn odd_settings_warn(#[case] variables: &[(&str, &str)], #[case] says: &str) {
         "{:?}",
         config.warnings
     );
+}
+
+#[rstest]
+#[case::loopback("127.0.0.1:80", None, None, "open")]
+#[case::loopback_6("[::1]:80", None, None, "open")]
+#[case::token("127.0.0.1:80", Some("t"), None, "token")]
+#[case::reachable("0.0.0.0:80", None, None, "closed")]
+#[case::reachable_with_a_token("0.0.0.0:80", Some("t"), None, "token")]
+#[case::public("0.0.0.0:80", None, Some("true"), "open")]
+#[case::not_public("0.0.0.0:80", None, Some("false"), "closed")]
+#[case::a_token_is_asked_for_in_public_too("0.0.0.0:80", Some("t"), Some("true"), "token")]
+fn who_may_read_the_metrics(
+    #[case] listen: &str,
+    #[case] token: Option<&str>,
+    #[case] public: Option<&str>,
+    #[case] expected: &str,
+) {
+    let mut variables = vec![("TOOLGATE_LISTEN", listen)];
+    variables.extend(token.map(|token| ("TOOLGATE_TELEMETRY_METRICS_TOKEN", token)));
+    variables.extend(public.map(|public| ("TOOLGATE_TELEMETRY_METRICS_PUBLIC", public)));
+    let config = load(None, &variables, &[]).unwrap();
+    let access = match config.metrics_access() {
+        MetricsAccess::Open => "open",
+        MetricsAccess::Token(_) => "token",
+        MetricsAccess::Closed => "closed",
+    };
+    assert_eq!(access, expected);
+    let warned = config
+        .warnings
+        .iter()
+        .any(|warning| warning.contains("/metrics answers nobody"));
+    assert_eq!(warned, expected == "closed", "{:?}", config.warnings);
+}
+
+#[test]
+fn a_flag_is_true_or_false() {
+    let says = faults(None, &[("TOOLGATE_TELEMETRY_METRICS_PUBLIC", "yes")], &[]);
+    assert!(says.contains("neither true nor false"), "{says}");
+    let config = load(Some("telemetry: {metrics_public: true}"), &[], &[]).unwrap();
+    assert!(config.telemetry.metrics_public && config.summary().contains("true"));
 }
 
 #[test]

@@ -6,17 +6,18 @@ use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_api::explain::{ExplainRequest, ExplainResponse, ExplainedPrincipal, ToolExplanation};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::arguments::TemplateContext;
-use toolgate_core::explain::{self as rules, Arguments, Question, Shown};
+use toolgate_core::explain::{self as rules, Arguments, Circumstances, Foreseen, Question, Shown};
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::state_or_undefined;
 use toolgate_core::policy::groups::{self, ANY, GroupSet};
 use toolgate_core::policy::moment::Moment;
 use toolgate_core::policy_tests::GrantLookup;
-use toolgate_core::principal::{PrincipalKind, PrincipalRef};
+use toolgate_core::principal::{Principal, PrincipalKind, PrincipalRef};
 use toolgate_core::redact;
 use toolgate_core::session::{self, Standing};
 use toolgate_store::rows::{Opening, SessionRow};
 
+use super::limits;
 use super::policy_tests::CurrentGrants;
 use super::record::{self, Asker};
 use super::sessions::{gone, wider};
@@ -152,6 +153,50 @@ pub enum Scope<'a> {
     },
 }
 
+/// What a call would meet now once it was decided. Nothing is counted and nothing is sent.
+fn circumstances(
+    app: &App,
+    project: &ProjectState,
+    subject: &Subject,
+    tool: &str,
+    at: Option<DateTime<Utc>>,
+) -> Circumstances {
+    let Some(tool) = project.snapshot.tool(tool) else {
+        return Circumstances::default();
+    };
+    let caller = Principal {
+        kind: subject.principal.kind,
+        id: subject.principal.id.clone(),
+        name: String::new(),
+    };
+    let limits = match limits::has_room(app, project, &caller, tool, app.clock.now()) {
+        _ if at.is_some() && !project.limits.is_empty() => Foreseen::Unknown {
+            why: "how much of the limits is used at another time cannot be told; leave out `at` for now"
+                .to_owned(),
+        },
+        Ok(()) => Foreseen::Holds,
+        Err(exceeded) => Foreseen::Fails {
+            code: exceeded.code(),
+            because: exceeded.detail(),
+        },
+    };
+    let secrets = project.secrets.unused();
+    let ready = app
+        .executors
+        .foresee(&project.row.id, &tool.definition, &tool.envs, Some(&secrets));
+    let execution = match ready {
+        Ok(()) => Foreseen::Holds,
+        Err(failure) => Foreseen::Fails {
+            code: failure.code,
+            because: failure.message,
+        },
+    };
+    Circumstances {
+        limits: Some(limits),
+        execution: Some(execution),
+    }
+}
+
 /// Explains. Nothing runs, nothing moves, nothing is counted; the question is on the record.
 pub async fn explain(
     app: &App,
@@ -188,7 +233,13 @@ pub async fn explain(
         Sight::Granted if visible.tool(tool).is_some() => Shown::Operands,
         Sight::Granted => Shown::Verdict,
     };
-    let one = |tool: &str| rules::explain(snapshot, &question, tool, shown(tool));
+    let one = |tool: &str| {
+        let shown = shown(tool);
+        let mut explanation = rules::explain(snapshot, &question, tool, shown);
+        let circumstances = circumstances(app, project, subject, tool, request.at);
+        rules::add(&mut explanation, circumstances, shown);
+        explanation
+    };
     let (items, more): (Vec<ToolExplanation>, bool) = match *scope {
         Scope::One(tool) => (vec![one(tool)], false),
         Scope::Page { after, limit } => {

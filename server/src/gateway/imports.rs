@@ -44,9 +44,9 @@ pub fn describe(
         title: found.title,
         version: found.version,
         format: match found.dialect {
-            Dialect::Swagger2 => DescriptionFormat::Swagger20,
-            Dialect::OpenApi30 => DescriptionFormat::OpenApi30,
-            Dialect::OpenApi31 => DescriptionFormat::OpenApi31,
+            Dialect::Swagger2 => DescriptionFormat::Swagger2,
+            Dialect::OpenApi30 => DescriptionFormat::Openapi30,
+            Dialect::OpenApi31 => DescriptionFormat::Openapi31,
         },
         total,
         operations: chosen

@@ -14,6 +14,7 @@ use toolgate_core::principal::{Permission, PrincipalRef};
 use toolgate_store::rows::{KeyRotation, KeyRow};
 
 use super::access::{self, Actor, Place};
+use super::policy_tests;
 use super::world::{ProjectState, World};
 use crate::auth::api_key;
 use crate::auth::directory::Directory;
@@ -38,7 +39,7 @@ pub fn find(world: &World, project: &ProjectState, id: KeyId) -> ApiResult<Arc<K
         .ok_or_else(|| ApiError::not_found(format!("key {id}")))
 }
 
-/// Makes a key with a grant that its maker may give.
+/// Makes a key with a grant that its maker may give. No expectation of the project can be about it yet: its id is new.
 pub async fn create(
     app: &Arc<App>,
     actor: Actor<'_>,
@@ -161,7 +162,12 @@ pub async fn revoke(
     let place = Place::fresh(app, actor, project, Permission::ManageKeys).await?;
     let key = find(&place.world, &place.project, id)?;
     precondition(&place.world.directory, &key)?;
-    let what = what("key_revoked", &key, None);
+    let mut what = what("key_revoked", &key, None);
+    if key.revoked_at.is_none() {
+        // What must be stopped is stopped, whatever is expected of it.
+        let said = policy_tests::foretold(app, &place.world, &place.project, &PrincipalRef::key(id));
+        what = access::noted(what, said);
+    }
     let openings = vec![access::opening(app, &place, actor, &what)];
     let store = app.store.clone();
     access::carry_out(app, openings, async move {

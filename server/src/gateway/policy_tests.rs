@@ -12,7 +12,7 @@ use toolgate_core::policy_tests::{self as rules, Effects, GrantLookup, MAX_TESTS
 use toolgate_core::principal::PrincipalRef;
 use toolgate_core::snapshot::ProjectSnapshot;
 use toolgate_store::rows::ProjectRow;
-use toolgate_store::{PolicyTestChange, StoreError};
+use toolgate_store::{Basis, PolicyTestChange, StoreError};
 
 use super::publish::{current, too_busy};
 use super::world::{ProjectState, World};
@@ -78,6 +78,61 @@ pub fn guard<'a>(
         (true, _) => Ok(None),
         (false, true) => Ok(Some(ignored(&broken))),
         (false, false) => Err(refusal(broken)),
+    }
+}
+
+/// The version of the directory that a change of definitions is judged with; `None` when nothing is expected, or breaking
+/// it is meant. Commit the change only while the version stands: a change of definitions and one of permissions may each
+/// keep an expectation and together break it.
+#[must_use]
+pub fn judged_with(world: &World, project: &ProjectState, ignore: bool) -> Option<i64> {
+    let judged = !ignore && !project.policy_tests.is_empty();
+    judged.then(|| world.directory.version())
+}
+
+/// The versions that a change of permissions is judged by; as [`judged_with`].
+#[must_use]
+pub fn basis(world: &World, project: &ProjectState, ignore: bool) -> Option<Basis> {
+    judged_with(world, project, ignore).map(|directory| Basis {
+        directory,
+        project: project.snapshot.version(),
+    })
+}
+
+/// What a change breaks that nothing may hold up: a key that is revoked, a user who is disabled or deleted. A sentence for
+/// its record.
+#[must_use]
+pub fn foretold(app: &App, world: &World, project: &ProjectState, gone: &PrincipalRef) -> Option<String> {
+    if project.policy_tests.is_empty() {
+        return None;
+    }
+    let candidate = Candidate {
+        grants: Some(Box::new(Without {
+            current: CurrentGrants::new(&world.directory, &project.row),
+            gone,
+        })),
+        ..Candidate::default()
+    };
+    let broken = effects(app, world, project, &candidate).broken;
+    (!broken.is_empty()).then(|| {
+        let said = ignored(&broken);
+        tracing::warn!(project = %project.row.id, principal = %gone, "what is revoked {said}");
+        said
+    })
+}
+
+/// The grants when somebody holds nothing any more.
+struct Without<'a> {
+    current: CurrentGrants<'a>,
+    gone: &'a PrincipalRef,
+}
+
+impl GrantLookup for Without<'_> {
+    fn grant_of(&self, principal: &PrincipalRef, at: DateTime<Utc>) -> Option<GroupSet> {
+        if principal == self.gone {
+            return None;
+        }
+        self.current.grant_of(principal, at)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The use case "change definitions": check, commit as new revisions, load, answer.
 //!
 //! A change is computed against one version of the project and committed only if the database still has that version;
-//! otherwise the newer one is loaded and the change is computed again.
+//! otherwise the newer one is loaded and the change is computed again. A project that expects something of its decisions
+//! adds the version of the directory: who holds what decides too.
 
 mod plan;
 
@@ -16,7 +17,8 @@ use toolgate_core::ids::{ProjectId, ToolName};
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Publication, RevisionRow};
 
-use self::plan::{candidate, plan};
+pub(super) use self::plan::candidate;
+use self::plan::plan;
 use super::policy_tests;
 use super::secrets;
 use super::world::ProjectState;
@@ -24,7 +26,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 
 /// How often a change is computed again because somebody else was faster.
-const ATTEMPTS: usize = 16;
+pub(super) const ATTEMPTS: usize = 16;
 
 /// Who changes something, and why.
 pub struct Author<'a> {
@@ -65,16 +67,8 @@ pub async fn upload(
     upload: Upload,
     dry_run: bool,
 ) -> ApiResult<UploadResult> {
-    let mut warnings = upload.warnings;
-    warnings.extend(
-        upload
-            .tools
-            .iter()
-            .filter_map(|tool| egress_warning(app, &tool.definition)),
-    );
     let state = current(app, project)?;
-    let definitions = upload.tools.iter().map(|tool| &tool.definition);
-    warnings.extend(secrets::warnings(&state, definitions, upload.services.iter()));
+    let warnings = warnings(app, &state, &upload);
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         check_expectations(&state, &upload.tools)?;
@@ -132,6 +126,15 @@ pub async fn upload(
         });
     }
     Err(too_busy())
+}
+
+/// What is worth mending in an upload: in its text, and as this server and the project are now.
+pub fn warnings(app: &App, state: &ProjectState, upload: &Upload) -> Vec<Diagnostic> {
+    let definitions = || upload.tools.iter().map(|tool| &tool.definition);
+    let mut warnings = upload.warnings.clone();
+    warnings.extend(definitions().filter_map(|definition| egress_warning(app, definition)));
+    warnings.extend(secrets::warnings(state, definitions(), upload.services.iter()));
+    warnings
 }
 
 /// Deletes a tool; its revisions stay.
@@ -217,19 +220,22 @@ pub fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
 
 /// Commits against the version of `state`; `None` when the database has a newer one, which is then loaded. A change that
 /// would break an expectation of the project is refused.
-async fn commit(
+pub(super) async fn commit(
     app: &App,
     state: &ProjectState,
     author: &Author<'_>,
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
 ) -> ApiResult<Option<toolgate_store::Published>> {
-    let said = policy_tests::guard(app, &app.world.now(), state, author.ignore_policy_tests, || {
+    let world = app.world.now();
+    let ignore = author.ignore_policy_tests;
+    let said = policy_tests::guard(app, &world, state, ignore, || {
         candidate(app, state, author, &tools, &services)
     })?;
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
+        expected_directory: policy_tests::judged_with(&world, state, ignore),
         tools,
         services,
         labels: toolgate_store::LabelChange::default(),

@@ -143,7 +143,8 @@ fn visible_sizes<P>(place: &InProject<P>) -> BTreeMap<String, (u64, u64)> {
     sizes
 }
 
-/// The graph of the tools that the caller may see. Declared states are in it for roles that read definitions.
+/// The graph of the tools that the caller may see and somebody may call: a disabled tool opens nothing and leads nowhere.
+/// Declared states are in it for roles that read definitions.
 #[must_use]
 pub fn graph<P>(place: &InProject<P>) -> rules::StateGraph {
     let snapshot = &place.project.snapshot;
@@ -151,7 +152,8 @@ pub fn graph<P>(place: &InProject<P>) -> rules::StateGraph {
         .declared_states()
         .map(|label| label.name.as_str())
         .filter(|_| place.may(Permission::ReadDefinitions));
-    rules::StateGraph::new(tools(place).into_iter(), declared)
+    let enabled = tools(place).into_iter().filter(|tool| tool.definition.enabled);
+    rules::StateGraph::new(enabled, declared)
 }
 
 /// The graph as data, cut to what an answer holds.

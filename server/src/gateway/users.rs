@@ -1,10 +1,13 @@
-//! Creating, changing and deleting users, and their passwords.
+//! Creating, changing and deleting users, and their passwords: always on the record of the server, and on that of every
+//! project where the user holds something.
+
+mod enabling;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use secrecy::{ExposeSecret, SecretString};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use toolgate_api::users::UpdateUser;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::UserId;
@@ -12,8 +15,10 @@ use toolgate_core::principal::PrincipalRef;
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Opening, UserChange, UserRow};
 
+use self::enabling::Enabling;
 use super::access::{self, Actor, Place};
-use super::world::World;
+use super::policy_tests;
+use super::world::{ProjectState, World};
 use crate::auth::password::{self, MAX_PASSWORD_BYTES, PasswordError};
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -115,22 +120,26 @@ impl NewPassword {
 }
 
 /// Creates a user.
-pub async fn create(app: &App, row: &UserRow) -> ApiResult<Arc<UserRow>> {
-    match app.store.create_user(row).await {
-        Ok(_) => {}
-        Err(StoreError::Conflict { .. }) => {
-            return Err(ApiError::new(
+pub async fn create(app: &Arc<App>, actor: Actor<'_>, row: UserRow) -> ApiResult<Arc<UserRow>> {
+    let mut what = what("user_created", &row);
+    what.insert("system_admin".to_owned(), json!(row.system_admin));
+    let openings = vec![of_server(app, actor, &app.world.now(), what)];
+    let (store, id) = (app.store.clone(), row.id);
+    access::carry_out(app, openings, async move {
+        match store.create_user(&row).await {
+            Ok(_) => Ok(()),
+            Err(StoreError::Conflict { .. }) => Err(ApiError::new(
                 ErrorCode::Conflict,
                 format!(
                     "There is a user \"{}\" already. Choose another name.",
                     row.username
                 ),
-            ));
+            )),
+            Err(error) => Err(error.into()),
         }
-        Err(error) => return Err(error.into()),
-    }
-    app.world.refresh().await?;
-    find(&app.world.now(), row.id)
+    })
+    .await?;
+    find(&app.world.now(), id)
 }
 
 /// A user of the directory.
@@ -152,12 +161,14 @@ async fn fresh(
     Ok((world, user))
 }
 
-/// Changes a user.
+/// Changes a user. Disabling one is never held up, but what it breaks of a project's expectations is on its record; a user
+/// is let in again only if that breaks none, or is meant to.
 pub async fn update(
     app: &Arc<App>,
     actor: Actor<'_>,
     id: UserId,
     request: UpdateUser,
+    ignore_policy_tests: bool,
     precondition: impl Fn(&UserRow) -> ApiResult<()>,
 ) -> ApiResult<Arc<UserRow>> {
     let (world, user) = fresh(app, id, precondition).await?;
@@ -177,34 +188,48 @@ pub async fn update(
     if !concerns_access && change.display_name.is_none() {
         return Ok(user);
     }
-    let openings = match concerns_access {
-        true => openings(
-            app,
-            actor,
-            &world,
-            &user,
-            json!({
-                "change": "user",
-                "disabled": change.disabled_at.map(|at| at.is_some()),
-                "system_admin": change.system_admin,
-            }),
-        ),
-        false => Vec::new(),
+    let mut what = what("user", &user);
+    what.insert(
+        "disabled".to_owned(),
+        json!(change.disabled_at.map(|at| at.is_some())),
+    );
+    what.insert("system_admin".to_owned(), json!(change.system_admin));
+    let enabling = (change.disabled_at == Some(None)).then_some(Enabling {
+        user: id,
+        ignore_policy_tests,
+    });
+    let judged = enabling.map(|enabling| enabling.judge(app, &world)).transpose();
+    let judged = match judged {
+        Ok(judged) => judged.unwrap_or_default(),
+        Err(refusal) => {
+            let opening = of_server(app, actor, &world, what);
+            return Err(access::refused(app, opening, refusal).await?);
+        }
+    };
+    let principal = PrincipalRef::user(id);
+    let disables = matches!(change.disabled_at, Some(Some(_)));
+    let openings = if concerns_access {
+        openings(app, actor, &world, &user, what, |project| match disables {
+            true => policy_tests::foretold(app, &world, project, &principal),
+            false => judged.said(project),
+        })
+    } else {
+        Vec::new()
     };
     tracing::info!(
         user = %id, by = %actor.identity.principal.id, disabled = ?change.disabled_at, system_admin = ?change.system_admin,
         "a user is changed"
     );
-    let (store, revision) = (app.store.clone(), user.revision);
+    let (task, revision) = (Arc::clone(app), user.revision);
     access::carry_out(app, openings, async move {
-        let changed = store.update_user(id, revision, &change).await;
-        changed.map_err(changed_meanwhile)
+        let stored = enabling::store(&task, id, revision, &change, enabling, judged);
+        stored.await
     })
     .await?;
     find(&app.world.now(), id)
 }
 
-/// Deletes a user with all grants.
+/// Deletes a user with all grants. What that breaks of a project's expectations is on its record.
 pub async fn delete(
     app: &Arc<App>,
     actor: Actor<'_>,
@@ -212,13 +237,12 @@ pub async fn delete(
     precondition: impl Fn(&UserRow) -> ApiResult<()>,
 ) -> ApiResult<()> {
     let (world, user) = fresh(app, id, precondition).await?;
-    let openings = openings(
-        app,
-        actor,
-        &world,
-        &user,
-        json!({"change": "user", "deleted": true}),
-    );
+    let mut what = what("user", &user);
+    what.insert("deleted".to_owned(), json!(true));
+    let principal = PrincipalRef::user(id);
+    let openings = openings(app, actor, &world, &user, what, |project| {
+        policy_tests::foretold(app, &world, project, &principal)
+    });
     tracing::info!(user = %id, by = %actor.identity.principal.id, "a user is deleted");
     let (store, revision) = (app.store.clone(), user.revision);
     access::carry_out(app, openings, async move {
@@ -228,46 +252,69 @@ pub async fn delete(
     .await
 }
 
-/// Replaces a user's password and ends the user's sign-ins.
-pub async fn set_password(app: &App, by: &str, id: UserId, hash: &str) -> ApiResult<()> {
-    let found = app.store.set_password(id, hash).await?;
-    app.world.refresh().await?;
-    if !found {
-        return Err(ApiError::not_found(format!("user {id}")));
-    }
-    tracing::info!(user = %id, by, "password replaced");
-    Ok(())
+/// Replaces a user's password and ends the user's sign-ins. One's own is changed, that of somebody else reset.
+pub async fn set_password(app: &Arc<App>, actor: Actor<'_>, user: &UserRow, hash: String) -> ApiResult<()> {
+    let own = PrincipalRef::user(user.id) == PrincipalRef::from(&actor.identity.principal);
+    let change = if own { "password_changed" } else { "password_reset" };
+    let openings = vec![of_server(app, actor, &app.world.now(), what(change, user))];
+    tracing::info!(user = %user.id, by = %actor.identity.principal.id, "a password is replaced");
+    let (store, id) = (app.store.clone(), user.id);
+    access::carry_out(app, openings, async move {
+        match store.set_password(id, &hash).await? {
+            true => Ok(()),
+            false => Err(ApiError::not_found(format!("user {id}"))),
+        }
+    })
+    .await
 }
 
-/// A record for every project where the user holds something, because what is held there changes.
+/// What is recorded about a change of a user.
+fn what(change: &str, user: &UserRow) -> Map<String, Value> {
+    let mut what = Map::new();
+    what.insert("change".to_owned(), json!(change));
+    what.insert(
+        "principal".to_owned(),
+        json!(PrincipalRef::user(user.id).to_string()),
+    );
+    what.insert("principal_name".to_owned(), json!(user.username));
+    what
+}
+
+fn of_server(app: &App, actor: Actor<'_>, world: &World, what: Map<String, Value>) -> Opening {
+    access::server_opening(app, world, actor, &Value::Object(what))
+}
+
+/// A record for the server, and one for every project where the user holds something, because what is held there changes.
 fn openings(
     app: &App,
     actor: Actor<'_>,
     world: &Arc<World>,
     user: &UserRow,
-    mut what: Value,
+    what: Map<String, Value>,
+    said: impl Fn(&ProjectState) -> Option<String>,
 ) -> Vec<Opening> {
     let now = app.clock.now();
-    if let Value::Object(object) = &mut what {
-        let principal = PrincipalRef::user(user.id).to_string();
-        object.insert("principal".to_owned(), json!(principal));
-        object.insert("principal_name".to_owned(), json!(user.username));
-    }
-    let concerned: HashSet<_> = world.directory.projects_of(user.id).collect();
-    let projects = world
+    let of_projects = projects_of(world, user.id).filter_map(|project| {
+        let place = Place {
+            world: Arc::clone(world),
+            project: Arc::clone(project),
+            grant: actor.identity.grant(&world.directory, &project.row, now)?,
+            now,
+        };
+        let what = access::noted(Value::Object(what.clone()), said(project));
+        Some(access::opening(app, &place, actor, &what))
+    });
+    let mut openings: Vec<Opening> = of_projects.collect();
+    openings.push(of_server(app, actor, world, what));
+    openings
+}
+
+/// The living projects where a user has a grant.
+fn projects_of(world: &World, user: UserId) -> impl Iterator<Item = &Arc<ProjectState>> {
+    let concerned: HashSet<_> = world.directory.projects_of(user).collect();
+    world
         .projects()
-        .filter(|project| concerned.contains(&project.row.uid));
-    projects
-        .filter_map(|project| {
-            let place = Place {
-                world: Arc::clone(world),
-                project: Arc::clone(project),
-                grant: actor.identity.grant(&world.directory, &project.row, now)?,
-                now,
-            };
-            Some(access::opening(app, &place, actor, &what))
-        })
-        .collect()
+        .filter(move |project| concerned.contains(&project.row.uid))
 }
 
 fn changed_meanwhile(error: StoreError) -> ApiError {

@@ -14,7 +14,7 @@ use toolgate_api::settings::ProjectSettings;
 use toolgate_core::ids::{ProjectId, ProjectUid};
 use toolgate_core::recommend::Index;
 use toolgate_core::snapshot::{ProjectSnapshot, ToolInput};
-use toolgate_store::rows::{ProjectRow, ProjectRows};
+use toolgate_store::rows::{ProjectParts, ProjectRow, ProjectRows};
 use toolgate_store::{Scope, Store, StoreError};
 
 use super::limits::ProjectLimiter;
@@ -35,7 +35,9 @@ pub struct ProjectState {
     /// What it expects of its decisions, by name.
     pub policy_tests: Arc<[StoredPolicyTest]>,
     /// What its definitions say, ready to be searched; made at the first question.
-    pub search: OnceLock<Index>,
+    pub search: Arc<OnceLock<Index>>,
+    /// The version that changed the definitions last; `None` when that is not known.
+    definitions_version: Option<i64>,
     /// The revision of the settings; 0 while nothing was ever set.
     pub settings_revision: i64,
     /// Its secrets, opened.
@@ -114,18 +116,19 @@ impl WorldHolder {
             .collect();
         let mut changed = !Arc::ptr_eq(&directory, &old.directory);
         let mut projects = HashMap::with_capacity(versions.len());
-        for (scope, version) in versions {
+        for (&scope, &version) in &versions {
             let Scope::Project(uid) = scope else { continue };
             let previous = known.get(&uid).copied();
             let state = match previous {
                 Some(state) if state.snapshot.version() == version => Arc::clone(state),
                 _ => {
                     changed = true;
-                    // Deleted between the two reads: simply not there any more.
-                    let Some(rows) = self.store.load_project(uid).await? else {
-                        continue;
-                    };
-                    Arc::new(compile(rows, previous.map(Arc::as_ref), &self.keyring))
+                    let definitions = versions.get(&Scope::Definitions(uid)).copied();
+                    match self.reload(uid, definitions, previous.map(Arc::as_ref)).await? {
+                        Some(state) => Arc::new(state),
+                        // Deleted between the two reads: simply not there any more.
+                        None => continue,
+                    }
                 }
             };
             projects.insert(state.row.id.clone(), state);
@@ -134,6 +137,29 @@ impl WorldHolder {
             self.current.store(Arc::new(World { directory, projects }));
         }
         Ok(())
+    }
+
+    /// Loads what has changed of a project: its definitions only if they have.
+    async fn reload(
+        &self,
+        uid: ProjectUid,
+        definitions: Option<i64>,
+        previous: Option<&ProjectState>,
+    ) -> Result<Option<ProjectState>, WorldError> {
+        if let (Some(definitions), Some(previous)) = (definitions, previous)
+            && previous.definitions_version == Some(definitions)
+            && let Some(parts) = self.store.load_parts(uid, definitions).await?
+        {
+            let definitions = Definitions {
+                snapshot: previous.snapshot.at_version(parts.version),
+                search: Arc::clone(&previous.search),
+                version: previous.definitions_version,
+            };
+            let state = put_together(parts, definitions, Some(previous), &self.keyring);
+            return Ok(Some(state));
+        }
+        let rows = self.store.load_project(uid).await?;
+        Ok(rows.map(|rows| compile(rows, previous, &self.keyring)))
     }
 }
 
@@ -159,28 +185,50 @@ fn compile(rows: ProjectRows, previous: Option<&ProjectState>, keyring: &Keyring
         .into_iter()
         .map(|service| (service.definition, service.revision))
         .collect();
+    let before = previous.map(|state| &state.snapshot);
+    let snapshot = ProjectSnapshot::build(rows.parts.version, tools, services, before).with_labels(
+        rows.groups,
+        rows.states,
+        before,
+    );
+    let definitions = Definitions {
+        snapshot,
+        search: Arc::default(),
+        version: rows.definitions_version,
+    };
+    put_together(rows.parts, definitions, previous, keyring)
+}
+
+/// What is made of the definitions of a project.
+struct Definitions {
+    snapshot: ProjectSnapshot,
+    search: Arc<OnceLock<Index>>,
+    version: Option<i64>,
+}
+
+fn put_together(
+    parts: ProjectParts,
+    definitions: Definitions,
+    previous: Option<&ProjectState>,
+    keyring: &Keyring,
+) -> ProjectState {
     let secrets = ProjectSecrets::open(
-        rows.project.uid,
-        rows.secrets,
+        parts.project.uid,
+        parts.secrets,
         previous.map(|state| state.secrets.as_ref()),
         keyring,
     );
-    let limits = ProjectLimiter::new(rows.limits, previous.map(|state| state.limits.as_ref()));
+    let limits = ProjectLimiter::new(parts.limits, previous.map(|state| state.limits.as_ref()));
     ProjectState {
         secrets: Arc::new(secrets),
         limits: Arc::new(limits),
-        row: rows.project,
-        policy_tests: rows.policy_tests.into(),
-        search: OnceLock::new(),
-        settings: Arc::new(rows.settings.value),
-        settings_revision: rows.settings.revision,
-        snapshot: ProjectSnapshot::build(
-            rows.version,
-            tools,
-            services,
-            previous.map(|state| &state.snapshot),
-        )
-        .with_labels(rows.groups, rows.states, previous.map(|state| &state.snapshot)),
+        row: parts.project,
+        policy_tests: parts.policy_tests.into(),
+        settings: Arc::new(parts.settings.value),
+        settings_revision: parts.settings.revision,
+        search: definitions.search,
+        definitions_version: definitions.version,
+        snapshot: definitions.snapshot,
         load: previous.map(|state| Arc::clone(&state.load)).unwrap_or_default(),
     }
 }

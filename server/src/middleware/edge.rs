@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
 use axum::response::{IntoResponse, Response};
 use pin_project_lite::pin_project;
 use tokio::time::{Sleep, sleep_until};
@@ -30,7 +30,7 @@ use crate::telemetry::{Metrics, spans};
 /// The route that takes descriptions of APIs, which are larger than other bodies.
 const IMPORTS: &str = "/projects/{project_id}/imports";
 /// Bytes of the body of an import: a description of 5 MiB, and the form around it.
-pub const MAX_IMPORT_BYTES: usize = (5 << 20) + (64 << 10);
+const MAX_IMPORT_BYTES: usize = (5 << 20) + (64 << 10);
 
 /// What the layer goes by.
 #[derive(Debug)]
@@ -141,6 +141,8 @@ where
         let (running, fault) = if refused.is_some() {
             (None, None)
         } else {
+            // Those who read the body go by the same limit.
+            DefaultBodyLimit::max(max_body_bytes).apply(&mut request);
             let fault = body::bound(request.body_mut(), max_body_bytes, settings.body_timeout);
             request.extensions_mut().insert(record.id.clone());
             request.extensions_mut().insert(record.principal());

@@ -16,7 +16,7 @@ mod tests;
 use axum::Router;
 
 pub use self::client::TrustedProxies;
-pub use self::edge::{EdgeLayer, EdgeSettings, MAX_IMPORT_BYTES};
+pub use self::edge::{EdgeLayer, EdgeSettings};
 pub use self::request_id::RequestId;
 pub use self::trace::LogPrincipal;
 use crate::state::AppState;

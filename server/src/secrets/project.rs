@@ -117,6 +117,12 @@ impl ProjectSecrets {
         Some(value)
     }
 
+    /// As the executors take it to look whether a value is there; that is no use of it.
+    #[must_use]
+    pub fn unused(&self) -> Unused<'_> {
+        Unused(self)
+    }
+
     /// As the executors take it, with the time that counts as that of use.
     #[must_use]
     pub fn source(self: &Arc<Self>, now: DateTime<Utc>) -> Arc<dyn SecretSource> {
@@ -165,6 +171,15 @@ fn text(bytes: &Zeroizing<Vec<u8>>) -> Option<SecretString> {
 impl fmt::Debug for ProjectSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// Secrets that are looked at and not used.
+pub struct Unused<'a>(&'a ProjectSecrets);
+
+impl SecretSource for Unused<'_> {
+    fn get(&self, name: &str) -> Option<SecretString> {
+        self.0.get(name)?.value.clone()
     }
 }
 
@@ -242,6 +257,7 @@ mod tests {
         assert_eq!((secret.last_used_at(), secret.take_unkept_use()), (None, None));
         assert!(first.source(at(9)).get("A").is_some());
         assert!(first.source(at(5)).get("A").is_some());
+        assert!(first.unused().get("A").is_some() && first.unused().get("B").is_none());
         assert_eq!(secret.last_used_at(), Some(at(9)), "the latest one");
         let rows = vec![row(project, "A", 4, "another value", &ring)];
         let second = ProjectSecrets::open(project, rows, Some(&first), &ring);

@@ -7,6 +7,8 @@ mod assets;
 mod encoding;
 mod pages;
 
+pub(crate) use pages::{error_page, wants_page};
+
 use axum::Router;
 use axum::response::Redirect;
 use axum::routing::get;

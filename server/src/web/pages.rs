@@ -2,10 +2,10 @@
 
 use askama::Template;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 
 use super::assets;
@@ -81,6 +81,15 @@ struct SignIn {
 #[template(path = "not_built.html")]
 struct NotBuilt;
 
+/// What a person reads whose browser has asked for something that is not there.
+#[derive(Template)]
+#[template(path = "error.html")]
+struct Error<'a> {
+    files: Option<Files>,
+    title: &'a str,
+    detail: &'a str,
+}
+
 /// What the product is for, beside the sign-in form.
 const POINTS: [&str; 3] = [
     "Groups and workflow states decide who may call what, at every call.",
@@ -105,6 +114,26 @@ pub(super) async fn show_sign_in() -> Response {
         }),
         None => page(&NotBuilt),
     }
+}
+
+/// Whether a page is wanted, as when an address is opened in a browser; programs ask for JSON or for anything.
+pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
+    headers
+        .get_all(ACCEPT)
+        .iter()
+        .filter_map(|accept| accept.to_str().ok())
+        .any(|accept| accept.contains("text/html"))
+}
+
+/// An error, as a page.
+pub(crate) fn error_page(status: StatusCode, title: &str, detail: &str) -> Response {
+    let mut response = page(&Error {
+        files: Files::embedded(),
+        title,
+        detail,
+    });
+    *response.status_mut() = status;
+    response
 }
 
 fn page(template: &impl Template) -> Response {

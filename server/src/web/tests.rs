@@ -156,3 +156,17 @@ fn modules_are_served_as_webassembly() {
     .respond(Encoding::Identity);
     assert_eq!(response.headers()[CONTENT_TYPE], "application/wasm");
 }
+
+#[tokio::test]
+async fn errors_are_pages_for_people() {
+    let answer = pages::error_page(StatusCode::NOT_FOUND, "There is no such page", "<b>nothing</b>");
+    assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+    for (name, value) in pages::HEADERS {
+        assert_eq!(answer.headers().get(&name), Some(&value), "{name}");
+    }
+    let html = text(answer).await;
+    assert!(
+        html.contains("There is no such page") && !html.contains("<b>"),
+        "{html}"
+    );
+}

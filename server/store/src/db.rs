@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::pool::PoolConnection;
@@ -38,7 +39,13 @@ pub(crate) struct Lite {
 }
 
 /// The connection that writes; whoever wants it waits for its turn.
-pub(crate) enum WriteConnection {
+pub(crate) struct WriteConnection {
+    connection: Kept,
+    /// Whether statements that begin a transaction in their text did not get as far as to commit it.
+    unfinished: AtomicBool,
+}
+
+enum Kept {
     /// Of a file. It is not in a pool, because a pool asks a connection after each use whether it still answers, which
     /// takes as long as writing a record.
     Own(Mutex<Option<SqliteConnection>>),
@@ -47,24 +54,36 @@ pub(crate) enum WriteConnection {
 }
 
 /// The turn of whoever has waited for it.
-pub(crate) enum Turn<'a> {
+pub(crate) struct Turn<'a> {
+    connection: Lent<'a>,
+    unfinished: &'a AtomicBool,
+}
+
+enum Lent<'a> {
     Own(MappedMutexGuard<'a, SqliteConnection>),
     Shared(PoolConnection<Sqlite>),
 }
 
 impl WriteConnection {
     pub(crate) fn own(connection: SqliteConnection) -> Self {
-        Self::Own(Mutex::new(Some(connection)))
+        Self::new(Kept::Own(Mutex::new(Some(connection))))
     }
 
     pub(crate) fn shared(pool: SqlitePool) -> Self {
-        Self::Shared(pool)
+        Self::new(Kept::Shared(pool))
+    }
+
+    const fn new(connection: Kept) -> Self {
+        Self {
+            connection,
+            unfinished: AtomicBool::new(false),
+        }
     }
 
     /// Waits for the connection.
     pub(crate) async fn acquire(&self) -> Result<Turn<'_>> {
-        match self {
-            Self::Own(connection) => {
+        let connection = match &self.connection {
+            Kept::Own(connection) => {
                 let guard = match connection.try_lock() {
                     Ok(guard) => guard,
                     Err(_) => tokio::time::timeout(CONNECTION_WAIT, connection.lock())
@@ -72,24 +91,47 @@ impl WriteConnection {
                         .map_err(|_| sqlx::Error::PoolTimedOut)?,
                 };
                 let open = MutexGuard::try_map(guard, Option::as_mut).map_err(|_| sqlx::Error::PoolClosed)?;
-                Ok(Turn::Own(open))
+                Lent::Own(open)
             }
-            Self::Shared(pool) => Ok(Turn::Shared(pool.acquire().await?)),
+            Kept::Shared(pool) => Lent::Shared(pool.acquire().await?),
+        };
+        let mut turn = Turn {
+            connection,
+            unfinished: &self.unfinished,
+        };
+        if self.unfinished.load(Ordering::Relaxed) {
+            // It fails when there is nothing to roll back, which is as well.
+            let _nothing_left = sqlx::query("ROLLBACK").execute(&mut *turn).await;
+            turn.finish();
         }
+        Ok(turn)
     }
 
     /// Closes it, once whoever has it is done.
     pub(crate) async fn close(&self) {
-        match self {
-            Self::Own(connection) => {
+        match &self.connection {
+            Kept::Own(connection) => {
                 if let Some(connection) = connection.lock().await.take()
                     && let Err(error) = connection.close().await
                 {
                     tracing::warn!(%error, "the database was not closed in order");
                 }
             }
-            Self::Shared(pool) => pool.close().await,
+            Kept::Shared(pool) => pool.close().await,
         }
+    }
+}
+
+impl Turn<'_> {
+    /// Runs statements that begin and commit for themselves. Unless it is told that they have [finished](Self::finish),
+    /// what they leave open is rolled back at the start of the next turn, also when this one was dropped half-way.
+    pub(crate) fn start(&mut self) -> &mut SqliteConnection {
+        self.unfinished.store(true, Ordering::Relaxed);
+        self
+    }
+
+    pub(crate) fn finish(&self) {
+        self.unfinished.store(false, Ordering::Relaxed);
     }
 }
 
@@ -97,18 +139,18 @@ impl Deref for Turn<'_> {
     type Target = SqliteConnection;
 
     fn deref(&self) -> &SqliteConnection {
-        match self {
-            Self::Own(connection) => connection,
-            Self::Shared(connection) => connection,
+        match &self.connection {
+            Lent::Own(connection) => connection,
+            Lent::Shared(connection) => connection,
         }
     }
 }
 
 impl DerefMut for Turn<'_> {
     fn deref_mut(&mut self) -> &mut SqliteConnection {
-        match self {
-            Self::Own(connection) => connection,
-            Self::Shared(connection) => connection,
+        match &mut self.connection {
+            Lent::Own(connection) => connection,
+            Lent::Shared(connection) => connection,
         }
     }
 }
@@ -191,15 +233,18 @@ macro_rules! writing {
     };
 }
 
-/// One writing statement, which is a transaction by itself: saves the round trips of opening and committing one.
+/// One writing statement, which is a transaction by itself, or, on SQLite, several of which the first one's text begins it
+/// and the last one's commits it: saves the round trips of doing so.
 macro_rules! writing_once {
     ($store:expr, |$connection:ident| $body:block) => {
         $crate::db::within(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
-                    let mut connection = lite.write.acquire().await?;
-                    let $connection = &mut *connection;
-                    Ok($body)
+                    let mut turn = lite.write.acquire().await?;
+                    let $connection = turn.start();
+                    let value = $body;
+                    turn.finish();
+                    Ok(value)
                 }
                 $crate::db::Db::Pg(pool) => {
                     let mut connection = pool.acquire().await?;

@@ -1,4 +1,4 @@
-//! Tools and services of a project: loading them, publishing changes, and the history of each tool.
+//! Tools and services of a project: publishing changes, and the history of each tool.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,15 +7,11 @@ use toolgate_core::ids::{ProjectUid, ToolName};
 use crate::Store;
 use crate::codec::{from_json, micros, text, time, to_json};
 use crate::db::{both, execute, reading, writing};
-use crate::documents::{Kind, document, load_documents};
 use crate::error::{Result, StoreError};
-use crate::labels::{Written, encode_tests, label, load_labels, write_labels};
+use crate::labels::{Written, encode_tests, write_labels};
 use crate::multirow::{MultiRow, chunks};
-use crate::policy_tests::{load_policy_tests, policy_tests};
-use crate::projects::{ProjectColumns, project};
-use crate::rows::{ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow};
-use crate::secrets::{load_secrets, secret};
-use crate::versions::{Scope, next_directory};
+use crate::rows::{Publication, RevisionRow};
+use crate::versions::{Scope, hold_version, next_directory};
 
 /// What a publication has become.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +33,13 @@ static LAST_REVISIONS: MultiRow = MultiRow::new(
            JOIN tool_revisions ON tool_revisions.project_uid = wanted.project_uid AND tool_revisions.name = wanted.name
            GROUP BY wanted.name",
 );
+static NUMBERED_REVISIONS: MultiRow = MultiRow::new(
+    "WITH wanted (project_uid, name, revision) AS (",
+    3,
+    ") SELECT found.name, found.revision, found.author, found.created_at, found.note, found.definition FROM wanted
+       JOIN tool_revisions AS found ON found.project_uid = wanted.project_uid AND found.name = wanted.name
+         AND found.revision = wanted.revision",
+);
 static INSERT_REVISIONS: MultiRow = MultiRow::new(
     "INSERT INTO tool_revisions (project_uid, name, revision, author, created_at, note, definition)",
     7,
@@ -57,81 +60,28 @@ struct Change<'a> {
     revision: i64,
 }
 
-impl Store {
-    /// A living project with its definitions; `None` when it does not live.
-    pub async fn load_project(&self, uid: ProjectUid) -> Result<Option<ProjectRows>> {
-        let loaded = reading!(self, |tx| {
-            let found: Option<ProjectColumns> = sqlx::query_as(
-                "SELECT uid, id, name, created_at FROM projects WHERE uid = $1 AND deleted_at IS NULL",
-            )
-            .bind(uid.0)
-            .fetch_optional(&mut *tx)
-            .await?;
-            match found {
-                None => None,
-                Some(found) => {
-                    let version: i64 = sqlx::query_scalar("SELECT version FROM versions WHERE scope = $1")
-                        .bind(Scope::Project(uid).to_string())
-                        .fetch_one(&mut *tx)
-                        .await?;
-                    let tools: Vec<(String, i64, i64, String)> = sqlx::query_as(
-                        "SELECT definition, revision, updated_at, updated_by FROM tools
-                         WHERE project_uid = $1 ORDER BY name",
-                    )
-                    .bind(uid.0)
-                    .fetch_all(&mut *tx)
-                    .await?;
-                    let services: Vec<(String, i64)> = sqlx::query_as(
-                        "SELECT definition, revision FROM tool_services WHERE project_uid = $1 ORDER BY id",
-                    )
-                    .bind(uid.0)
-                    .fetch_all(&mut *tx)
-                    .await?;
-                    let documents = (load_documents!(tx, uid), load_secrets!(tx, uid));
-                    let expectations = (load_policy_tests!(tx, uid), load_labels!(tx, uid));
-                    Some((found, version, tools, services, documents, expectations))
-                }
+/// The last revision of each of these tools that ever was.
+macro_rules! last_revisions {
+    ($store:expr, $tx:expr, $uid:expr, $names:expr) => {{
+        let names: &[&ToolName] = $names;
+        let mut last: HashMap<String, i64> = HashMap::with_capacity(names.len());
+        for chunk in chunks(names) {
+            let mut query = sqlx::query_as::<_, (String, i64)>(LAST_REVISIONS.sql($store, chunk.len()));
+            for name in chunk {
+                query = query.bind($uid.0).bind(name.as_str());
             }
-        })
-        .await?;
-        let Some((found, version, tools, services, documents, expectations)) = loaded else {
-            return Ok(None);
-        };
-        let (documents, secrets) = documents;
-        let (expectations, (groups, states)) = expectations;
-        let tool = |(definition, revision, updated_at, updated_by): (String, i64, i64, String)| {
-            Ok(ToolRow {
-                definition: from_json(&definition, || format!("a tool of project {uid}"))?,
-                revision,
-                updated_at: time(updated_at)?,
-                updated_by,
-            })
-        };
-        let service = |(definition, revision): (String, i64)| {
-            Ok(ServiceRow {
-                definition: from_json(&definition, || format!("a tool service of project {uid}"))?,
-                revision,
-            })
-        };
-        Ok(Some(ProjectRows {
-            version,
-            project: project(found)?,
-            tools: tools.into_iter().map(tool).collect::<Result<_>>()?,
-            services: services.into_iter().map(service).collect::<Result<_>>()?,
-            groups: groups.into_iter().map(label).collect::<Result<_>>()?,
-            states: states.into_iter().map(label).collect::<Result<_>>()?,
-            policy_tests: policy_tests(expectations, uid)?,
-            settings: document(&documents, Kind::Settings, uid)?,
-            limits: document(&documents, Kind::Limits, uid)?,
-            secrets: secrets.into_iter().map(secret).collect::<Result<_>>()?,
-        }))
-    }
+            last.extend(query.fetch_all(&mut *$tx).await?);
+        }
+        last
+    }};
+}
 
+impl Store {
     /// Applies a change of definitions and of names, whole or not at all, and makes a new revision of every tool in it.
     ///
     /// # Errors
-    /// [`StoreError::VersionConflict`] when the project is not at the expected version (any more), or does not live;
-    /// [`StoreError::NotFound`] when a tool to delete is not there; [`StoreError::Conflict`] when a name is in it
+    /// [`StoreError::VersionConflict`] when the project, or the directory if a version of it is expected, is not at the
+    /// expected version (any more), or the project does not live; [`StoreError::NotFound`] when a tool to delete is not there; [`StoreError::Conflict`] when a name is in it
     /// twice, or a grant names what a group is to be called.
     pub async fn publish(&self, publication: &Publication) -> Result<Published> {
         let uid = publication.project;
@@ -143,6 +93,9 @@ impl Store {
         let tests = encode_tests(&publication.labels.policy_tests)?;
         writing!(self, |tx| {
             // The directory first, as in every transaction that takes both.
+            if let Some(expected) = publication.expected_directory {
+                hold_version!(tx, Scope::Directory, expected, StoreError::VersionConflict);
+            }
             let directory = if publication.labels.touches_grants() {
                 next_directory!(tx)
             } else {
@@ -157,15 +110,16 @@ impl Store {
             if moved == 0 {
                 return Err(StoreError::VersionConflict);
             }
+            execute!(
+                tx,
+                "INSERT INTO versions (scope, version) VALUES ($1, $2)
+                 ON CONFLICT (scope) DO UPDATE SET version = excluded.version",
+                Scope::Definitions(uid).to_string(),
+                publication.expected_version + 1,
+            );
 
-            let mut last = HashMap::with_capacity(encoded.len());
-            for chunk in chunks(&encoded) {
-                let mut query = sqlx::query_as::<_, (String, i64)>(LAST_REVISIONS.sql(self, chunk.len()));
-                for (name, _) in chunk {
-                    query = query.bind(uid.0).bind(name.as_str());
-                }
-                last.extend(query.fetch_all(&mut *tx).await?);
-            }
+            let names: Vec<&ToolName> = encoded.iter().map(|(name, _)| *name).collect();
+            let last = last_revisions!(self, tx, uid, &names);
             let changes = number(&encoded, &last);
 
             for chunk in chunks(&changes) {
@@ -242,6 +196,37 @@ impl Store {
             }
         })
         .await
+    }
+
+    /// The last revision of each of these tools, living or deleted. A tool that never was is left out.
+    pub async fn last_revisions(
+        &self,
+        project: ProjectUid,
+        tools: &[&ToolName],
+    ) -> Result<HashMap<String, i64>> {
+        reading!(self, |tx| { last_revisions!(self, tx, project, tools) }).await
+    }
+
+    /// These revisions of these tools, in no order. One that never was is left out.
+    pub async fn numbered_revisions(
+        &self,
+        project: ProjectUid,
+        wanted: &[(&ToolName, i64)],
+    ) -> Result<Vec<RevisionRow>> {
+        let rows = reading!(self, |tx| {
+            let mut rows: Vec<RevisionColumns> = Vec::with_capacity(wanted.len());
+            for chunk in chunks(wanted) {
+                let mut query =
+                    sqlx::query_as::<_, RevisionColumns>(NUMBERED_REVISIONS.sql(self, chunk.len()));
+                for (name, number) in chunk {
+                    query = query.bind(project.0).bind(name.as_str()).bind(*number);
+                }
+                rows.extend(query.fetch_all(&mut *tx).await?);
+            }
+            rows
+        })
+        .await?;
+        rows.into_iter().map(revision).collect()
     }
 
     /// The revisions of a tool, newest first, those before a revision if one is given. A tool that never was has none.

@@ -26,6 +26,9 @@ pub enum StoreError {
     /// What is to be changed has changed since the caller read it: read again and repeat.
     #[error("it was changed meanwhile")]
     VersionConflict,
+    /// What a change was judged by has changed meanwhile, though not what it changes: judge again and repeat.
+    #[error("what it was judged by was changed meanwhile")]
+    Overtaken,
     /// Nobody would be left to manage something.
     #[error("{what} would have no administrator left")]
     LastAdministrator {

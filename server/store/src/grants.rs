@@ -9,7 +9,7 @@ use crate::db::{execute, writing};
 use crate::error::{Result, StoreError};
 use crate::projects::require_project;
 use crate::rows::GrantRow;
-use crate::versions::next_directory;
+use crate::versions::{Basis, next_directory, require_basis};
 
 /// Writes a grant in place of the one before. Use it after the directory's version was taken.
 macro_rules! write_grant {
@@ -96,13 +96,18 @@ macro_rules! current_revision {
 
 impl Store {
     /// Grants a role and groups in a project, in place of the grant of the revision `expected`; `None` when there must be
-    /// none. `row.revision` is not read; the new one is answered.
+    /// none. `row.revision` is not read; the new one is answered. With a `basis` only while its versions stand.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the project does not live, or there is no such user or no such key that is not revoked
-    /// in it; [`StoreError::VersionConflict`] when another grant stands there; [`StoreError::LastAdministrator`] when the
-    /// project would be left without an owner.
-    pub async fn put_grant(&self, row: &GrantRow, expected: Option<i64>) -> Result<i64> {
+    /// in it; [`StoreError::VersionConflict`] when another grant stands there; [`StoreError::Overtaken`] when the basis is
+    /// of the past; [`StoreError::LastAdministrator`] when the project would be left without an owner.
+    pub async fn put_grant(
+        &self,
+        row: &GrantRow,
+        expected: Option<i64>,
+        basis: Option<Basis>,
+    ) -> Result<i64> {
         let id = row.principal.uuid();
         let user = user_of(&row.principal);
         let stays_owner = row.terms.role == Role::Owner && row.terms.expires_at.is_none();
@@ -131,6 +136,7 @@ impl Store {
             if current_revision!(tx, row.project, row.principal) != expected {
                 return Err(StoreError::VersionConflict);
             }
+            require_basis!(tx, row.project, basis, revision);
             if let Some(user) = user
                 && !stays_owner
             {
@@ -150,23 +156,25 @@ impl Store {
         .await
     }
 
-    /// Takes away the grant of a revision.
+    /// Takes away the grant of a revision. With a `basis` only while its versions stand.
     ///
     /// # Errors
-    /// [`StoreError::VersionConflict`] when that grant does not stand there (any more); [`StoreError::LastAdministrator`]
-    /// when the project would be left without an owner.
+    /// [`StoreError::VersionConflict`] when that grant does not stand there (any more); [`StoreError::Overtaken`] when the
+    /// basis is of the past; [`StoreError::LastAdministrator`] when the project would be left without an owner.
     pub async fn delete_grant(
         &self,
         project: ProjectUid,
         principal: &PrincipalRef,
         expected: i64,
+        basis: Option<Basis>,
     ) -> Result<()> {
         let user = user_of(principal);
         writing!(self, |tx| {
-            next_directory!(tx);
+            let revision = next_directory!(tx);
             if current_revision!(tx, project, principal) != Some(expected) {
                 return Err(StoreError::VersionConflict);
             }
+            require_basis!(tx, project, basis, revision);
             if let Some(user) = user {
                 require_other_owner!(tx, project, user);
             }

@@ -23,6 +23,7 @@ mod instances;
 mod keys;
 mod labels;
 mod limits;
+mod loading;
 mod multirow;
 mod open;
 mod policy_tests;
@@ -41,15 +42,25 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use uuid::Uuid;
 
-use crate::db::{Db, both};
+use crate::db::{Db, both, execute, reading, writing};
 pub use crate::definitions::Published;
 pub use crate::error::{Result, StoreError};
 pub use crate::labels::{LabelChange, LabelContent};
 pub use crate::policy_tests::PolicyTestChange;
 pub use crate::records::tail::{ChainEntry, ChainReader, ChainState, ChainStep};
+pub use crate::records::verification::{FaultyEntry, Verification};
 pub use crate::records::verify::{ChainFault, ChainFaultKind, ChainReport};
 pub use crate::records::writer::RecordWriter;
-pub use crate::versions::Scope;
+pub use crate::versions::{Basis, Scope};
+
+/// What a look at the database has found.
+#[derive(Debug)]
+pub struct Probe {
+    /// Its size.
+    pub bytes: u64,
+    /// Whether it takes changes, or why it does not.
+    pub writable: Result<()>,
+}
 
 /// An open database. Clones share its connections.
 #[derive(Clone)]
@@ -103,6 +114,41 @@ impl Store {
         })
         .await?;
         Ok(())
+    }
+
+    /// How large the database is, and whether it takes changes: the way a change goes is gone, without changing anything.
+    ///
+    /// # Errors
+    /// When it does not answer, or refuses changes.
+    pub async fn probe(&self) -> Result<Probe> {
+        let bytes: i64 = match self.db() {
+            Db::Lite(_) => {
+                reading!(self, |tx| {
+                    let pages: i64 = sqlx::query_scalar("PRAGMA page_count")
+                        .fetch_one(&mut *tx)
+                        .await?;
+                    let size: i64 = sqlx::query_scalar("PRAGMA page_size").fetch_one(&mut *tx).await?;
+                    pages * size
+                })
+                .await?
+            }
+            Db::Pg(_) => {
+                both!(self, |pool| {
+                    sqlx::query_scalar("SELECT pg_database_size(current_database())")
+                        .fetch_one(pool)
+                        .await?
+                })
+                .await?
+            }
+        };
+        let writable = writing!(self, |tx| {
+            execute!(tx, "UPDATE versions SET version = version WHERE scope = 'none'");
+        })
+        .await;
+        Ok(Probe {
+            bytes: bytes.unsigned_abs(),
+            writable,
+        })
     }
 
     /// Closes all connections; everything that is asked afterwards is refused as unavailable. Shut writers down first.

@@ -13,7 +13,7 @@ use crate::db::Db;
 pub(crate) const LARGEST: usize = 32;
 
 /// How many statements a connection should keep prepared: those of the writer of records for each size, and all others.
-pub(crate) const STATEMENTS: usize = 4 * LARGEST + 64;
+pub(crate) const STATEMENTS: usize = 6 * LARGEST + 64;
 
 /// A statement around `VALUES`, for any number of rows and both databases.
 pub(crate) struct MultiRow {

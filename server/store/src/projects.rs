@@ -83,8 +83,9 @@ impl Store {
             );
             execute!(
                 tx,
-                "INSERT INTO versions (scope, version) VALUES ($1, 1)",
+                "INSERT INTO versions (scope, version) VALUES ($1, 1), ($2, 1)",
                 Scope::Project(row.uid).to_string(),
+                Scope::Definitions(row.uid).to_string(),
             );
             if let Some(owner) = owner {
                 let name: Option<String> = sqlx::query_scalar("SELECT username FROM users WHERE id = $1")
@@ -123,6 +124,11 @@ impl Store {
                 tx,
                 "DELETE FROM versions WHERE scope = $1",
                 Scope::Project(uid).to_string()
+            );
+            execute!(
+                tx,
+                "DELETE FROM versions WHERE scope = $1",
+                Scope::Definitions(uid).to_string()
             );
             execute!(tx, "DELETE FROM tools WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM tool_services WHERE project_uid = $1", uid.0);

@@ -99,6 +99,26 @@ macro_rules! count_living {
 }
 
 impl Store {
+    /// How many living sessions are in each state, of those that have any.
+    pub async fn living_sessions_by_state(
+        &self,
+        project: ProjectUid,
+        at: DateTime<Utc>,
+    ) -> Result<Vec<(String, i64)>> {
+        let rows = both!(self, |pool| {
+            sqlx::query_as(
+                "SELECT state, COUNT(*) FROM sessions
+                 WHERE project_uid = $1 AND ended_at IS NULL AND expires_at > $2 GROUP BY state ORDER BY state",
+            )
+            .bind(project.0)
+            .bind(micros(at))
+            .fetch_all(pool)
+            .await?
+        })
+        .await?;
+        Ok(rows)
+    }
+
     /// Stores a session unless its project or its principal has as many living ones as it may have.
     ///
     /// # Errors

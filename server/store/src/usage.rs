@@ -17,6 +17,9 @@ const PER_TRANSACTION: usize = 200;
 /// Project, kind, name, calls, denials, failures and when last.
 type TotalColumns = (Uuid, String, String, i64, i64, i64, i64);
 
+/// Name, calls, denials, failures, when last, ended calls, their milliseconds and those of the slowest.
+type NamedColumns = (String, i64, i64, i64, i64, i64, i64, i64);
+
 impl Store {
     /// Adds to the counts. Rows are written in the order of their keys, so that servers that do this at the same time
     /// wait for each other and never deadlock. Returns how many of the rows are stored: all of them, or, with an error,
@@ -62,12 +65,17 @@ impl Store {
             for delta in deltas {
                 execute!(
                     tx,
-                    "INSERT INTO usage_hours (project_uid, kind, hour, name, calls, denials, failures, last_at)
-                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+                    "INSERT INTO usage_hours (project_uid, kind, hour, name, calls, denials, failures, last_at,
+                                              ended, total_ms, slowest_ms)
+                     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
                      ON CONFLICT (project_uid, kind, hour, name) DO UPDATE SET
                          calls = usage_hours.calls + excluded.calls,
                          denials = usage_hours.denials + excluded.denials,
                          failures = usage_hours.failures + excluded.failures,
+                         ended = usage_hours.ended + excluded.ended,
+                         total_ms = usage_hours.total_ms + excluded.total_ms,
+                         slowest_ms = CASE WHEN excluded.slowest_ms > usage_hours.slowest_ms
+                                           THEN excluded.slowest_ms ELSE usage_hours.slowest_ms END,
                          last_at = CASE WHEN excluded.last_at > usage_hours.last_at
                                         THEN excluded.last_at ELSE usage_hours.last_at END",
                     delta.project.0,
@@ -78,6 +86,9 @@ impl Store {
                     delta.counts.denials,
                     delta.counts.failures,
                     micros(delta.last_at),
+                    delta.took.ended,
+                    delta.took.total_ms,
+                    delta.took.slowest_ms,
                 );
             }
         })
@@ -232,10 +243,11 @@ impl Store {
         since: DateTime<Utc>,
         limit: u32,
     ) -> Result<Vec<UsageItem>> {
-        let rows: Vec<(String, i64, i64, i64, i64)> = both!(self, |pool| {
+        let rows: Vec<NamedColumns> = both!(self, |pool| {
             sqlx::query_as(
                 "SELECT name, CAST(SUM(calls) AS BIGINT), CAST(SUM(denials) AS BIGINT),
-                        CAST(SUM(failures) AS BIGINT), MAX(last_at)
+                        CAST(SUM(failures) AS BIGINT), MAX(last_at),
+                        CAST(SUM(ended) AS BIGINT), CAST(SUM(total_ms) AS BIGINT), MAX(slowest_ms)
                  FROM usage_hours WHERE project_uid = $1 AND kind = $2 AND hour >= $3
                  GROUP BY name ORDER BY SUM(calls) + SUM(denials) DESC, name LIMIT $4",
             )
@@ -248,17 +260,21 @@ impl Store {
         })
         .await?;
         rows.into_iter()
-            .map(|(name, calls, denials, failures, last_at)| {
-                Ok(UsageItem {
-                    name,
-                    counts: UsageCounts {
-                        calls,
-                        denials,
-                        failures,
-                    },
-                    last_at: time(last_at)?,
-                })
-            })
+            .map(
+                |(name, calls, denials, failures, last_at, ended, total_ms, slowest_ms)| {
+                    Ok(UsageItem {
+                        name,
+                        counts: UsageCounts {
+                            calls,
+                            denials,
+                            failures,
+                        },
+                        last_at: time(last_at)?,
+                        mean_ms: total_ms.checked_div(ended),
+                        slowest_ms: (ended > 0).then_some(slowest_ms),
+                    })
+                },
+            )
             .collect()
     }
 

@@ -9,7 +9,7 @@ use crate::db::{both, execute, writing};
 use crate::error::{Result, StoreError};
 use crate::grants::require_other_owner;
 use crate::rows::{UserChange, UserRow};
-use crate::versions::{next_directory, touch_directory};
+use crate::versions::{Basis, next_directory, require_basis, touch_directory};
 
 /// Fails unless the user exists at the revision.
 macro_rules! require_user {
@@ -100,17 +100,28 @@ impl Store {
         .await
     }
 
-    /// Changes a user of the revision `expected`; the new revision.
+    /// Changes a user of the revision `expected`; the new revision. Only while the versions stand that the projects' share
+    /// of the change was judged by, if it was: `judged`, in the order of the projects.
     ///
     /// # Errors
     /// [`StoreError::NotFound`]; [`StoreError::VersionConflict`] when the user is at another revision;
-    /// [`StoreError::LastAdministrator`] when no system administrator would be left who can sign in. An owner of a project
+    /// [`StoreError::Overtaken`] when the basis is of the past; [`StoreError::LastAdministrator`] when no system
+    /// administrator would be left who can sign in. An owner of a project
     /// may be disabled, whoever else there is: a system administrator can always appoint another.
-    pub async fn update_user(&self, user: UserId, expected: i64, change: &UserChange) -> Result<i64> {
+    pub async fn update_user(
+        &self,
+        user: UserId,
+        expected: i64,
+        change: &UserChange,
+        judged: &[(ProjectUid, Basis)],
+    ) -> Result<i64> {
         let disables = matches!(change.disabled_at, Some(Some(_)));
         writing!(self, |tx| {
             let revision = next_directory!(tx);
             require_user!(tx, user, expected);
+            for (project, basis) in judged {
+                require_basis!(tx, *project, Some(basis), revision);
+            }
             if disables || change.system_admin == Some(false) {
                 require_other_system_admin!(tx, user);
             }

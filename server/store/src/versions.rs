@@ -15,8 +15,11 @@ use crate::error::{Result, StoreError};
 pub enum Scope {
     /// Projects, users, grants, keys and tokens.
     Directory,
-    /// The definitions of one living project.
+    /// One living project: its definitions, and what else it has.
     Project(ProjectUid),
+    /// The tools, services, groups and states of one living project. It is the version of the project that changed them
+    /// last, and missing while an earlier release did.
+    Definitions(ProjectUid),
 }
 
 impl fmt::Display for Scope {
@@ -24,20 +27,29 @@ impl fmt::Display for Scope {
         match self {
             Self::Directory => f.write_str("directory"),
             Self::Project(uid) => write!(f, "project:{uid}"),
+            Self::Definitions(uid) => write!(f, "definitions:{uid}"),
         }
     }
 }
 
 impl Scope {
     fn parse(text: &str) -> Result<Self> {
-        let uid = match text {
-            "directory" => return Ok(Self::Directory),
-            _ => text
-                .strip_prefix("project:")
-                .and_then(|uid| Uuid::parse_str(uid).ok()),
+        let scope = match text.split_once(':') {
+            None if text == "directory" => Some(Self::Directory),
+            Some((kind, uid)) => Uuid::parse_str(uid)
+                .ok()
+                .and_then(|uid| Self::of_project(kind, ProjectUid(uid))),
+            None => None,
         };
-        uid.map(|uid| Self::Project(ProjectUid(uid)))
-            .ok_or_else(|| StoreError::corrupt(format!("{text:?} is not a scope")))
+        scope.ok_or_else(|| StoreError::corrupt(format!("{text:?} is not a scope")))
+    }
+
+    fn of_project(kind: &str, uid: ProjectUid) -> Option<Self> {
+        match kind {
+            "project" => Some(Self::Project(uid)),
+            "definitions" => Some(Self::Definitions(uid)),
+            _ => None,
+        }
     }
 }
 
@@ -62,10 +74,55 @@ macro_rules! next_directory {
         version
     }};
 }
-pub(crate) use {next_directory, touch_directory};
+
+/// Fails unless a scope has a version, and keeps it from getting another one before the transaction ends. The directory
+/// before a project, as in every transaction that takes both.
+macro_rules! hold_version {
+    ($tx:expr, $scope:expr, $version:expr, $otherwise:expr) => {
+        // An update that changes nothing is a lock in both databases.
+        let held = $crate::db::execute!(
+            $tx,
+            "UPDATE versions SET version = version WHERE scope = $1 AND version = $2",
+            $scope.to_string(),
+            $version,
+        );
+        if held == 0 {
+            return Err($otherwise);
+        }
+    };
+}
+pub(crate) use {hold_version, next_directory, touch_directory};
+
+/// The versions that a change of permissions was judged by: it is stored only while both stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Basis {
+    /// Of the directory: who held what.
+    pub directory: i64,
+    /// Of the project: what was defined.
+    pub project: i64,
+}
+
+/// Fails unless both versions of a basis stand. Use it after the directory's version was taken: `next` is the one that
+/// the transaction made.
+macro_rules! require_basis {
+    ($tx:expr, $project:expr, $basis:expr, $next:expr) => {
+        if let Some(basis) = $basis {
+            if $next != basis.directory + 1 {
+                return Err($crate::error::StoreError::Overtaken);
+            }
+            $crate::versions::hold_version!(
+                $tx,
+                $crate::versions::Scope::Project($project),
+                basis.project,
+                $crate::error::StoreError::Overtaken
+            );
+        }
+    };
+}
+pub(crate) use require_basis;
 
 impl Store {
-    /// The version of the directory and of every living project. Versions only grow.
+    /// The version of the directory and of every living project and its definitions. Versions only grow.
     pub async fn versions(&self) -> Result<HashMap<Scope, i64>> {
         let rows: Vec<(String, i64)> = both!(self, |pool| {
             sqlx::query_as("SELECT scope, version FROM versions")

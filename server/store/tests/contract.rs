@@ -39,8 +39,12 @@ mod grants;
 mod instances;
 #[path = "contract/interleavings.rs"]
 mod interleavings;
+#[path = "contract/judged.rs"]
+mod judged;
 #[path = "contract/labels.rs"]
 mod labels;
+#[path = "contract/lost_answers.rs"]
+mod lost_answers;
 #[path = "contract/moves.rs"]
 mod moves;
 #[path = "contract/opening.rs"]

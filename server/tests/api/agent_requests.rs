@@ -480,3 +480,67 @@ async fn an_endpoint_that_is_not_allowed_any_more_is_not_reached() {
         .problem(502, "egress_denied");
     assert!(seen.lock().unwrap().is_empty());
 }
+
+#[tokio::test]
+async fn the_context_decides_conditions_and_is_passed_on() {
+    let (url, seen) = agent(|| events(&["data: one\n\n"])).await;
+    let app = with_agent(Some(&url)).await;
+    let admin = app.admin().await;
+    let request = admin
+        .request(Method::PUT, "/projects/demo/groups/knowledge")
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::IF_MATCH, "*")
+        .body(Body::from(
+            json!({"condition": "context.agent_id == 'ada'"}).to_string(),
+        ))
+        .expect("a request");
+    let declared = admin.send(request).await;
+    assert!(declared.status.is_success(), "{}", declared.text());
+    let session = json!({"group": ["knowledge"], "context": {"agent_id": "ada"}});
+    let session = admin
+        .post("/projects/demo/sessions", &session)
+        .await
+        .expect(201)
+        .json();
+
+    let ada = json!({"agent_id": "ada", "turn_epoch": 3});
+    for (body, names_expected, context) in [
+        (json!({"group": ["knowledge"]}), &[][..], None),
+        (
+            json!({"group": ["knowledge"], "context": {"agent_id": "eve"}}),
+            &[],
+            Some(json!({"agent_id": "eve"})),
+        ),
+        (
+            json!({"group": ["knowledge"], "context": ada}),
+            &["knowledge-query"],
+            Some(ada.clone()),
+        ),
+        (json!({"session_id": session["id"]}), &["knowledge-query"], None),
+        // It is laid over that of the session.
+        (
+            json!({"session_id": session["id"], "context": {"agent_id": "eve"}}),
+            &[],
+            Some(json!({"agent_id": "eve"})),
+        ),
+    ] {
+        let mut asked = json!({"question": "?"});
+        asked
+            .as_object_mut()
+            .expect("an object")
+            .extend(body.as_object().expect("an object").clone());
+        admin.post(PATH, &asked).await.expect(200);
+        let (_, sent) = seen.lock().expect("no panic").remove(0);
+        assert_eq!(names(&sent, "/name"), names_expected, "{body}");
+        assert_eq!(sent.get("context").cloned(), context, "{body}");
+    }
+    let auditor = app.auditor(&admin).await;
+    assert_eq!(last_record(&auditor).await["context"], json!({"agent_id": "eve"}));
+    admin
+        .post(PATH, &json!({"question": "?", "context": []}))
+        .await
+        .problem(422, "invalid_request");
+    let long = json!({"question": "?", "context": {"agent_id": "a".repeat(1000)}});
+    let problem = admin.post(PATH, &long).await.problem(422, "invalid_request");
+    assert_eq!(problem["errors"][0]["pointer"], "/context/agent_id");
+}

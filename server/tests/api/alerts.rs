@@ -1,6 +1,8 @@
 //! Suspicious patterns, and the messages about them.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use axum::body::Body;
@@ -481,4 +483,103 @@ async fn of_two_servers_one_sends_what_the_other_noticed() {
             .all(|alert| alert["delivery"] == "delivered" && alert["attempts"] == 1),
         "{stored:?}"
     );
+}
+
+/// A receiver that fails so often and then takes what it is sent.
+async fn receiver_after(failures: usize) -> (String, mpsc::UnboundedReceiver<(HeaderMap, String)>) {
+    let (arrived, arrivals) = mpsc::unbounded_channel();
+    let left = Arc::new(AtomicUsize::new(failures));
+    let take = move |headers: HeaderMap, body: String| {
+        let _kept = arrived.send((headers, body));
+        let fails = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        async move {
+            match fails {
+                Ok(_) => StatusCode::SERVICE_UNAVAILABLE,
+                Err(_) => StatusCode::OK,
+            }
+        }
+    };
+    (serve(Router::new().fallback(take)).await, arrivals)
+}
+
+#[tokio::test]
+async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart() {
+    let (base, mut arrivals) = receiver_after(2).await;
+    let app = sending(&base, &[]).await;
+    let admin = demo(&app).await;
+    configure(&admin, &base).await;
+    let agent = app.key(&admin, "demo", "agent", &["g"]).await;
+    escalate(&agent, 2).await;
+    observe::flush(&app.app).await.expect("stored");
+    alerts::deliver(&app.app).await.expect("tried");
+    let (first, body) = arrivals.recv().await.expect("the first attempt");
+
+    app.later(4);
+    alerts::deliver(&app.app).await.expect("nothing is due");
+    assert!(arrivals.try_recv().is_err(), "the first pause has 5 seconds");
+    app.later(2);
+    alerts::deliver(&app.app).await.expect("tried");
+    let (second, again) = arrivals.recv().await.expect("the second attempt");
+    assert_eq!((&second["webhook-id"], &again), (&first["webhook-id"], &body));
+    let alert = &listed(&admin, ALERTS).await[0];
+    assert_eq!(
+        (&alert["delivery"], &alert["attempts"], &alert["last_error"]),
+        (&json!("pending"), &json!(2), &json!("the receiver answered 503"))
+    );
+    drop((admin, agent));
+
+    let key = master_key();
+    let settings = [
+        ("TOOLGATE_EGRESS_ALLOW", base.as_str()),
+        ("TOOLGATE_SECRETS_KEY", key.as_str()),
+    ];
+    let app = app.restart(&settings).await;
+    alerts::deliver(&app.app).await.expect("nothing is due");
+    assert!(
+        arrivals.try_recv().is_err(),
+        "a restart does not shorten the second pause"
+    );
+    app.later(31);
+    alerts::deliver(&app.app).await.expect("sent");
+    let (third, again) = arrivals.recv().await.expect("the third attempt");
+    assert_eq!((&third["webhook-id"], &again), (&first["webhook-id"], &body));
+    let header = |name: &str| third[name].to_str().expect("text");
+    assert_eq!(
+        header("webhook-signature"),
+        expected_signature(header("webhook-id"), header("webhook-timestamp"), &again)
+    );
+    let alert = &listed(&app.admin().await, ALERTS).await[0];
+    assert_eq!(
+        (&alert["delivery"], &alert["attempts"]),
+        (&json!("delivered"), &json!(3))
+    );
+    app.later(100_000);
+    alerts::deliver(&app.app).await.expect("nothing to send");
+    assert!(arrivals.try_recv().is_err(), "it has arrived");
+}
+
+#[tokio::test]
+async fn a_server_that_died_while_sending_leaves_the_message_to_the_next() {
+    let (base, mut arrivals) = receiver(StatusCode::OK).await;
+    let app = sending(&base, &[]).await;
+    let admin = demo(&app).await;
+    configure(&admin, &base).await;
+    let agent = app.key(&admin, "demo", "agent", &["g"]).await;
+    escalate(&agent, 2).await;
+    observe::flush(&app.app).await.expect("stored");
+    // As a server does right before it sends, and then no more.
+    let now = app.app.clock.now();
+    let due = app.app.store.due_alerts(now, 1).await.expect("alerts").remove(0);
+    let claimed = app
+        .app
+        .store
+        .claim_alert(&due, now + TimeDelta::seconds(60))
+        .await;
+    assert!(claimed.expect("an answer"));
+    alerts::deliver(&app.app).await.expect("nothing is due");
+    assert!(arrivals.try_recv().is_err(), "somebody else is sending it");
+    app.later(61);
+    alerts::deliver(&app.app).await.expect("sent");
+    arrivals.recv().await.expect("the message");
+    assert_eq!(listed(&admin, ALERTS).await[0]["delivery"], "delivered");
 }

@@ -14,8 +14,12 @@ use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE};
 use futures_util::StreamExt;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
+use sqlx::{AssertSqlSafe, Connection, PgConnection};
+use toolgate::alerts;
+use toolgate::gateway::observe;
 use tracing_subscriber::fmt::MakeWriter;
 
+use crate::postgres::new_database;
 use crate::support::{Client, TestApp, serve};
 
 /// Everything in it has another form in some encoding.
@@ -220,7 +224,6 @@ async fn check_everything_readable(client: &Client<'_>, call_id: &str) -> usize 
         "/ui/sign-in",
         "/docs/",
         "/ui/projects/demo/tools",
-        "/metrics",
         "/projects/demo/audit/export?format=csv",
     ] {
         check(client, Method::GET, page, None).await;
@@ -241,8 +244,73 @@ fn check_files(folder: &Path) {
     assert!(files >= 2, "the database and its log");
 }
 
+/// Every text in every row of every table, keys and binary columns (as hex) included.
+async fn check_tables(url: &str) {
+    let mut database = PgConnection::connect(url).await.expect("the database");
+    let tables: Vec<String> = sqlx::query_scalar(
+        "SELECT quote_ident(table_name) FROM information_schema.tables WHERE table_schema = current_schema()",
+    )
+    .fetch_all(&mut database)
+    .await
+    .expect("the tables");
+    let (mut rows, mut sealed) = (0, 0);
+    for table in tables {
+        let query = AssertSqlSafe(format!("SELECT to_jsonb(t)::text FROM {table} t"));
+        let found: Vec<String> = sqlx::query_scalar(query)
+            .fetch_all(&mut database)
+            .await
+            .expect("the rows");
+        for row in &found {
+            let row: Value = serde_json::from_str(row).expect("JSON");
+            check_texts(&format!("table {table}"), &row);
+        }
+        rows += found.len();
+        sealed += if table == "secrets" { found.len() } else { 0 };
+    }
+    assert!(rows > 100, "{rows} rows: the calls and their records are there");
+    assert_eq!(sealed, 2, "the secrets are there, sealed");
+}
+
+/// The texts of a value one by one, as they are and not as JSON writes them.
+fn check_texts(what: &str, value: &Value) {
+    match value {
+        Value::String(text) => assert_clean(what, text.as_bytes()),
+        Value::Array(items) => items.iter().for_each(|item| check_texts(what, item)),
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            assert_clean(what, name.as_bytes());
+            check_texts(what, value);
+        }),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// An upstream on loopback that keeps what arrives: the receiver of alerts and the project's agent.
+async fn listener() -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
+    let arrived = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&arrived);
+    let take = move |uri: Uri, headers: HeaderMap, body: Bytes| {
+        let whole = [format!("{uri} {headers:?}").as_bytes(), &body].concat();
+        kept.lock()
+            .expect("no panic")
+            .push((uri.path().to_owned(), whole));
+        async { axum::Json(json!({"answer": "done"})) }
+    };
+    (serve(Router::new().fallback(take)).await, arrived)
+}
+
 #[tokio::test]
 async fn a_secret_is_in_nothing_that_comes_out() {
+    search(None).await;
+}
+
+#[tokio::test]
+async fn a_secret_is_in_nothing_that_comes_out_on_postgresql() {
+    search(Some(new_database().await)).await;
+}
+
+/// Uses a secret in every way there is, and searches every output for it. The only place that it must reach is the tool's
+/// upstream, which [`repeat`] asserts; the receiver of alerts gets a signature that was made with it, and nothing else does.
+async fn search(postgresql: Option<String>) {
     let captured = Captured::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing::Level::TRACE)
@@ -255,7 +323,14 @@ async fn a_secret_is_in_nothing_that_comes_out() {
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
 
     let base = serve(Router::new().fallback(repeat)).await;
-    let app = TestApp::with(&[("TOOLGATE_SECRETS_KEY", KEY), ("TOOLGATE_EGRESS_ALLOW", &base)]).await;
+    let (others, arrived) = listener().await;
+    let allowed = format!("{base},{others}");
+    let mut settings = vec![
+        ("TOOLGATE_SECRETS_KEY", KEY),
+        ("TOOLGATE_EGRESS_ALLOW", allowed.as_str()),
+    ];
+    settings.extend(postgresql.as_deref().map(|url| ("TOOLGATE_DATABASE_URL", url)));
+    let app = TestApp::with(&settings).await;
     assert_clean(
         "the summary of the configuration",
         app.app.config.summary().as_bytes(),
@@ -322,6 +397,21 @@ async fn a_secret_is_in_nothing_that_comes_out() {
         "200, text and bytes succeed in four ways each"
     );
 
+    // The secret signs what is sent to the webhook; the webhook itself never sees it.
+    let watched = json!({
+        "agent_endpoint": format!("{others}/agent"),
+        "webhook": {"url": format!("{others}/hook"), "secret": "CANARY"},
+        "alerts": {"escalation_attempts": 1},
+    });
+    let (status, _) = check(&admin, Method::PUT, "/projects/demo/settings", Some(&watched)).await;
+    assert_eq!(status, StatusCode::OK);
+    let agent = app.key(&admin, "demo", "agent", &[]).await;
+    let refused = json!({"tool": "header-200", "group": ["default"]});
+    let (status, _) = check(&agent, Method::POST, "/projects/demo/calls", Some(&refused)).await;
+    assert_eq!(status, StatusCode::FORBIDDEN);
+    observe::flush(&app.app).await.expect("stored");
+    alerts::deliver(&app.app).await.expect("sent");
+
     for (path, body) in [
         ("resolve", json!({"group": ["*"]})),
         ("explain", json!({"tool": "header-200"})),
@@ -338,6 +428,17 @@ async fn a_secret_is_in_nothing_that_comes_out() {
         )
         .await;
     }
+    let arrived = arrived.lock().expect("no panic").clone();
+    for (path, whole) in &arrived {
+        assert_clean(&format!("what {path} received"), whole);
+    }
+    let mut places: Vec<&str> = arrived.iter().map(|(path, _)| path.as_str()).collect();
+    places.sort_unstable();
+    assert_eq!(places, ["/agent", "/hook"]);
+    let signed = arrived
+        .iter()
+        .any(|(path, whole)| path == "/hook" && String::from_utf8_lossy(whole).contains("webhook-signature"));
+    assert!(signed, "the message is signed with the secret");
     for client in [&admin, &auditor] {
         let read = check_everything_readable(client, &call_id).await;
         assert!(read > 10, "{read} pages were read");
@@ -350,6 +451,12 @@ async fn a_secret_is_in_nothing_that_comes_out() {
     )
     .await;
     assert!(String::from_utf8_lossy(&record).contains(&call_id));
+    let (status, metrics) = check(&admin, Method::GET, "/metrics", None).await;
+    assert_eq!(status, StatusCode::OK);
+    assert!(
+        String::from_utf8_lossy(&metrics).contains("header-200"),
+        "the metrics name the tools"
+    );
 
     let mut streamed = Vec::new();
     while !String::from_utf8_lossy(&streamed).contains(&call_id) {
@@ -360,14 +467,17 @@ async fn a_secret_is_in_nothing_that_comes_out() {
     drop(stream);
     assert_clean("the stream of records", &streamed);
 
-    let database = app.app.config.database_url.expose_secret().to_owned();
-    let folder = Path::new(database.trim_start_matches("sqlite:"))
-        .parent()
-        .expect("a folder");
     toolgate::gateway::secrets::keep_uses(&app.app)
         .await
         .expect("kept");
-    check_files(folder);
+    match &postgresql {
+        Some(url) => check_tables(url).await,
+        None => {
+            let database = app.app.config.database_url.expose_secret();
+            let file = Path::new(database.trim_start_matches("sqlite:"));
+            check_files(file.parent().expect("a folder"));
+        }
+    }
 
     drop(guard);
     let log = captured.0.lock().expect("no panic").clone();

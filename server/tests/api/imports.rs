@@ -51,7 +51,7 @@ async fn a_description_is_previewed_and_its_tools_send_what_it_says() {
             &answer["format"],
             &answer["total"]
         ),
-        (&json!("Pets"), &json!("1.2"), &json!("openapi_3_0"), &json!(3))
+        (&json!("Pets"), &json!("1.2"), &json!("openapi30"), &json!(3))
     );
     let outcomes: Vec<_> = answer["operations"]
         .as_array()

@@ -184,3 +184,34 @@ async fn whoever_rotates_a_key_holds_what_it_holds() {
     assert_eq!(problem["missing_groups"], json!(["*"]));
     admin.post(&wide, &json!({})).await.expect(200);
 }
+
+#[tokio::test]
+async fn a_key_tells_when_it_was_last_used() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let body = json!({"name": "k", "role": "agent", "groups": ["default"]});
+    let created = admin.post("/projects/demo/keys", &body).await.expect(201).json();
+    assert_eq!(created.get("last_used_at"), None);
+    let path = format!("/projects/demo/keys/{}", created["id"].as_str().unwrap());
+    assert_eq!(
+        admin.get(&path).await.expect(200).json().get("last_used_at"),
+        None
+    );
+    let key = app.client(created["secret"].as_str().unwrap());
+    key.post("/projects/demo/resolve", &json!({})).await.expect(200);
+    let used = admin.get(&path).await.expect(200).json();
+    let first = used["last_used_at"].as_str().expect("a time").to_owned();
+    assert!(first.as_str() > used["created_at"].as_str().unwrap());
+    // A refused request is a use too, and the list says the same.
+    key.post("/projects/demo/calls", &json!({"tool": "none"}))
+        .await
+        .problem(404, "tool_not_found");
+    let list = admin.get("/projects/demo/keys").await.expect(200).json();
+    assert!(list["items"][0]["last_used_at"].as_str().unwrap() > first.as_str());
+    // It outlives the server.
+    toolgate::gateway::observe::flush(&app.app).await.expect("stored");
+    let app = app.restart(&[]).await;
+    let admin = app.admin().await;
+    let kept = admin.get(&path).await.expect(200).json();
+    assert_eq!(kept["last_used_at"], list["items"][0]["last_used_at"]);
+}

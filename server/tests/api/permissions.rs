@@ -439,7 +439,7 @@ async fn the_matrix_shows_who_holds_what_and_how() {
         granted_at: "2019-01-01T00:00:00Z".parse().expect("a time"),
         revision: 0,
     };
-    app.app.store.put_grant(&old, None).await.expect("a grant");
+    app.app.store.put_grant(&old, None, None).await.expect("a grant");
     app.app.world.refresh().await.expect("the database answers");
 
     let answer = ada_client.get(PERMISSIONS).await.expect(200);

@@ -1,9 +1,14 @@
 //! The settings of a project.
 
+use std::sync::Arc;
+use std::time::Instant;
+
 use axum::http::{Method, header};
 use serde_json::{Value, json};
+use toolgate_core::ids::ToolName;
+use toolgate_store::rows::Publication;
 
-use crate::support::{Answer, Client, TestApp};
+use crate::support::{Answer, Client, TestApp, tool};
 
 const PATH: &str = "/projects/demo/settings";
 
@@ -97,4 +102,104 @@ async fn settings_survive_a_restart_and_stay_with_their_project() {
     let read = admin.get(PATH).await.expect(200);
     assert_eq!(read.json()["alerts"]["refused_credentials"], 7);
     assert_eq!(read.header("etag"), "\"r1\"");
+}
+
+/// Everything that is made of the definitions: where the tools stand in memory, and what is searched.
+fn made_of_definitions(app: &TestApp) -> (usize, usize, i64) {
+    let world = app.app.world.now();
+    let project = world.project("demo").expect("the project");
+    (
+        project.snapshot.tools().as_ptr().addr(),
+        Arc::as_ptr(&project.search).addr(),
+        project.snapshot.version(),
+    )
+}
+
+async fn change(client: &Client<'_>, method: Method, path: &str, body: &Value) {
+    let request = client
+        .request(method, &format!("/projects/demo/{path}"))
+        .header(header::CONTENT_TYPE, "application/json")
+        .header(header::IF_MATCH, "*")
+        .body(body.to_string().into())
+        .expect("a request");
+    let answer = client.send(request).await;
+    assert!(answer.status.is_success(), "{path}: {}", answer.text());
+}
+
+#[tokio::test]
+async fn what_is_no_definition_leaves_the_definitions_where_they_are() {
+    let key = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
+    let app = TestApp::with(&[("TOOLGATE_SECRETS_KEY", key)]).await;
+    let admin = app.demo().await;
+    let tool = |name: &str| tool(name, "https://s.jina.ai", "/x", "");
+    admin.upload("/projects/demo/tools", &tool("a")).await.expect(201);
+    let (tools, search, mut version) = made_of_definitions(&app);
+    let limit = json!({"limits": [{"name": "few", "subject": {"kind": "project"}, "concurrency": 3}]});
+    for (method, path, body) in [
+        (Method::PUT, "settings", json!({"alerts": {"window_s": 60}})),
+        (Method::PUT, "limits", limit),
+        (Method::PUT, "secrets/A", json!({"value": "a long enough value"})),
+        (
+            Method::POST,
+            "policy-tests",
+            json!([{"name": "t", "granted": [], "tool": "a", "expect": {"effect": "deny"}}]),
+        ),
+    ] {
+        change(&admin, method, path, &body).await;
+        version += 1;
+        assert_eq!(made_of_definitions(&app), (tools, search, version), "{path}");
+    }
+    let world = app.app.world.now();
+    let project = world.project("demo").expect("the project");
+    assert_eq!(project.settings.alerts.window_s, 60);
+    assert_eq!(project.limits.document.limits.len(), 1);
+    assert!(project.secrets.get("A").is_some() && project.policy_tests.len() == 1);
+
+    admin.upload("/projects/demo/tools", &tool("b")).await.expect(201);
+    let after = made_of_definitions(&app);
+    assert_ne!((after.0, after.1), (tools, search));
+    assert_eq!(after.2, version + 1);
+    admin.get("/projects/demo/tools/b").await.expect(200);
+}
+
+/// `cargo test --release -p toolgate --test api -- --ignored --nocapture how_long`
+#[tokio::test]
+#[ignore = "measures, and takes a while"]
+async fn how_long_a_change_of_settings_takes_among_100_000_tools() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let definition = |number: usize| {
+        let name = format!("tool-{number}");
+        let json = json!({"name": name, "type": "openapi", "description": "Does it.", "parameters": {"type": "object"},
+            "group": [format!("group-{}", number % 1000)]});
+        let definition = serde_json::from_value(json).expect("a definition");
+        (ToolName::parse(name).expect("a name"), Some(definition))
+    };
+    let project = app.app.world.now().project("demo").expect("the project").row.uid;
+    let publication = Publication {
+        project,
+        expected_version: 1,
+        expected_directory: None,
+        tools: (0..100_000).map(definition).collect(),
+        services: Vec::new(),
+        labels: toolgate_store::LabelChange::default(),
+        author: "admin".to_owned(),
+        at: app.app.clock.now(),
+        note: None,
+    };
+    app.app.store.publish(&publication).await.expect("published");
+    let started = Instant::now();
+    app.app.world.refresh().await.expect("loaded");
+    println!("loading everything: {:?}", started.elapsed());
+    for window in [60, 61, 62] {
+        let started = Instant::now();
+        change(
+            &admin,
+            Method::PUT,
+            "settings",
+            &json!({"alerts": {"window_s": window}}),
+        )
+        .await;
+        println!("changing the settings: {:?}", started.elapsed());
+    }
 }

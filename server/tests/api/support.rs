@@ -1,29 +1,47 @@
 //! A whole application on a temporary SQLite file, and clients that talk to its router.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use chrono::{DateTime, TimeDelta, Utc};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use toolgate::clock::SystemClock;
+use toolgate::clock::{Clock, SystemClock};
 use toolgate::config::{Config, ServeArgs};
 use toolgate::serve::Shutdown;
 use toolgate::start::{self, Started};
 use toolgate::state::AppState;
 use toolgate::telemetry::Metrics;
 use tower::ServiceExt;
+use uuid::Uuid;
 
 pub(crate) const ADMIN: &str = "admin";
 pub(crate) const PASSWORD: &str = "correct horse battery staple";
 
+/// The machine's clock, so many seconds later: what is due then need not be waited for.
+#[derive(Default)]
+struct LaterClock(AtomicI64);
+
+impl Clock for LaterClock {
+    fn now(&self) -> DateTime<Utc> {
+        SystemClock.now() + TimeDelta::seconds(self.0.load(Ordering::Relaxed))
+    }
+
+    fn new_id(&self) -> Uuid {
+        SystemClock.new_id()
+    }
+}
+
 /// A running application without a socket.
 pub(crate) struct TestApp {
     pub(crate) app: AppState,
+    clock: Arc<LaterClock>,
     router: Router,
     started: Started,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 /// What came back.
@@ -88,6 +106,10 @@ impl TestApp {
 
     /// On the database in a folder, as after a restart.
     pub(crate) async fn in_folder(folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Self {
+        Self::at(Arc::default(), folder, settings).await
+    }
+
+    async fn at(clock: Arc<LaterClock>, folder: tempfile::TempDir, settings: &[(&str, &str)]) -> Self {
         let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
         let database = format!("sqlite:{}", folder.path().join("toolgate.db").display());
         let mut env = vec![
@@ -102,16 +124,23 @@ impl TestApp {
         );
         let config = Config::load(&ServeArgs::default(), env, |path| std::fs::read_to_string(path))
             .unwrap_or_else(|error| panic!("{error}"));
-        let started = start::start(config, Arc::new(SystemClock), Shutdown::new(), Metrics::new())
+        let time: Arc<dyn Clock> = clock.clone();
+        let started = start::start(config, time, Shutdown::new(), Metrics::new())
             .await
             .expect("the application starts");
         let app = Arc::clone(&started.app);
         Self {
             router: toolgate::router::router(Arc::clone(&app)),
             app,
+            clock,
             started,
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// Lets time pass.
+    pub(crate) fn later(&self, seconds: i64) {
+        self.clock.0.fetch_add(seconds, Ordering::Relaxed);
     }
 
     /// Stops, and starts again on the same database.
@@ -120,12 +149,26 @@ impl TestApp {
         self.app.store.close().await;
         let Self {
             app,
+            clock,
             router,
             started,
-            _folder: folder,
+            folder,
         } = self;
         drop((app, router, started));
-        Self::in_folder(folder, settings).await
+        Self::at(clock, folder, settings).await
+    }
+
+    /// Changes the database past the server.
+    pub(crate) async fn side(&self, sql: &str) {
+        use sqlx::Connection;
+        let path = self.folder.path().join("toolgate.db");
+        let mut connection = sqlx::SqliteConnection::connect(&format!("sqlite:{}", path.display()))
+            .await
+            .expect("a side connection");
+        sqlx::raw_sql(sqlx::AssertSqlSafe(sql.to_owned()))
+            .execute(&mut connection)
+            .await
+            .expect("changed");
     }
 
     /// The router, to be served over a socket.

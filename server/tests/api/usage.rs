@@ -98,6 +98,16 @@ async fn usage_is_reported_by_hour_and_by_name() {
     let name = format!("service_key:{}", me["id"].as_str().expect("an id"));
     assert_eq!(counts(item(&report, "principals", &name)), [3, 2, 1]);
 
+    // How long calls took: of tools only, and of one that was only refused nothing is known.
+    let search = item(&report, "tools", "search");
+    let (mean, slowest) = (
+        search["mean_ms"].as_i64().unwrap(),
+        search["slowest_ms"].as_i64().unwrap(),
+    );
+    assert!((0..=slowest).contains(&mean), "{search}");
+    assert_eq!(item(&report, "tools", "report").get("mean_ms"), None);
+    assert_eq!(item(&report, "groups", "knowledge").get("slowest_ms"), None);
+
     let one = admin
         .get("/projects/demo/usage?tool=search")
         .await
@@ -205,4 +215,21 @@ async fn metrics_can_ask_for_a_token() {
         .get("/metrics")
         .await
         .expect(200);
+}
+
+#[tokio::test]
+async fn a_server_that_others_reach_keeps_its_metrics_to_itself() {
+    let reachable = [
+        ("TOOLGATE_LISTEN", "0.0.0.0:8080"),
+        ("TOOLGATE_ALLOWED_HOSTS", "*"),
+    ];
+    let app = TestApp::with(&reachable).await;
+    let problem = app.anonymous().get("/metrics").await.problem(403, "forbidden");
+    let detail = problem["detail"].as_str().expect("a text");
+    assert!(detail.contains("telemetry.metrics_token"), "{detail}");
+    app.admin().await.get("/metrics").await.problem(403, "forbidden");
+    let mut public = reachable.to_vec();
+    public.push(("TOOLGATE_TELEMETRY_METRICS_PUBLIC", "true"));
+    let app = TestApp::with(&public).await;
+    app.anonymous().get("/metrics").await.expect(200);
 }

@@ -297,3 +297,92 @@ async fn a_new_password_ends_the_sign_ins_of_the_old_one() {
         .await
         .problem(404, "not_found");
 }
+
+/// What the server's own record says about changes of access, oldest first: change, name, outcome.
+async fn server_changes(admin: &Client<'_>) -> Vec<(String, String, String)> {
+    let page = admin
+        .get("/audit?action=access&order=oldest_first")
+        .await
+        .expect(200)
+        .json();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let records = page["items"].as_array().expect("records").iter();
+    records
+        .map(|record| {
+            let what = &record["arguments"];
+            (
+                text(&what["change"]),
+                text(&what["principal_name"]),
+                text(&record["outcome"]),
+            )
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn what_happens_to_users_is_on_the_record_of_the_server() {
+    let app = TestApp::new().await;
+    let admin = app.admin().await;
+    let body = json!({"username": "ada", "password": "a long enough password", "system_admin": true});
+    let ada = admin.post("/users", &body).await.expect(201).json();
+    admin.post("/users", &body).await.problem(409, "conflict");
+    let user = format!("/users/{}", ada["id"].as_str().expect("an id"));
+    let login = |password: &str| json!({"username": "ada", "password": password});
+    let signed_in = app
+        .anonymous()
+        .post("/auth/login", &login("a long enough password"))
+        .await
+        .expect(200)
+        .json();
+    let own = app.client(signed_in["access_token"].as_str().expect("a token"));
+    let change = json!({"current": "a long enough password", "new": "another long password"});
+    own.post("/auth/password", &change).await.expect(200);
+    admin
+        .post(&format!("{user}/password"), &json!({}))
+        .await
+        .expect(200);
+    let any = [(header::IF_MATCH, "*")];
+    for body in [
+        json!({"display_name": "Ada"}),
+        json!({"disabled": true}),
+        json!({"disabled": false}),
+    ] {
+        send(&admin, Method::PATCH, &user, &any, &body).await.expect(200);
+    }
+    admin.delete(&user, Some("*")).await.expect(204);
+    let changes = server_changes(&admin).await;
+    let changes: Vec<(&str, &str, &str)> = changes
+        .iter()
+        .map(|(change, name, outcome)| (change.as_str(), name.as_str(), outcome.as_str()))
+        .collect();
+    assert_eq!(
+        changes,
+        [
+            ("user_created", "ada", "succeeded"),
+            ("user_created", "ada", "failed"),
+            ("password_changed", "ada", "succeeded"),
+            ("password_reset", "ada", "succeeded"),
+            ("user", "ada", "succeeded"),
+            ("user", "ada", "succeeded"),
+            ("user", "ada", "succeeded"),
+        ],
+        "a name for people is no matter of access"
+    );
+    let first = admin.get("/audit?order=oldest_first&limit=1").await.expect(200);
+    assert_eq!(first.json()["items"][0]["arguments"]["system_admin"], true);
+    assert_eq!(first.json()["items"][0]["principal_name"], "admin");
+    for secret in ["a long enough password", "another long password", "argon2"] {
+        let whole = admin.get("/audit").await.expect(200).text();
+        assert!(!whole.contains(secret), "{whole}");
+    }
+    // It is nobody's but a system administrator's, and no project's.
+    app.anonymous()
+        .get("/audit")
+        .await
+        .problem(401, "unauthenticated");
+    admin.post("/projects", &json!({"id": "demo"})).await.expect(201);
+    let auditor = app.key(&admin, "demo", "auditor", &["*"]).await;
+    auditor.get("/audit").await.problem(403, "forbidden");
+    let of_project = auditor.get("/projects/demo/audit?q=ada").await.expect(200).json();
+    assert_eq!(of_project["items"], json!([]));
+}

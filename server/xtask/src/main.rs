@@ -12,6 +12,7 @@ mod package;
 mod paths;
 mod server;
 mod sh;
+mod split;
 mod test;
 mod ui;
 mod up;

@@ -1,6 +1,6 @@
 //! `cargo xtask ui`: the browser's files, ready to be embedded by the server.
 //!
-//! `target/ui` gets the dashboard's WebAssembly and glue, `boot.js`, the stylesheet and every asset, each with its
+//! `target/ui` gets the dashboard's WebAssembly in parts and its glue, `boot.js`, the stylesheet and every asset, each with its
 //! content hash in the name and its `.br` and `.gz` beside it, and `manifest.json` from plain to hashed names.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::package::{self, Package};
-use crate::{paths, wasm};
+use crate::{paths, split, wasm};
 
 /// The sources of a package besides the compiled dashboard.
 struct Sources {
@@ -38,7 +38,7 @@ pub(crate) fn run() -> Result<PathBuf> {
     }
     let started = Instant::now();
     let _ = fs::remove_file(&stamp_file);
-    package(&compiled, &sources)?.write(&folder)?;
+    package(&bytes, &sources)?.write(&folder)?;
     fs::write(&stamp_file, stamp)?;
     println!(
         "  packaged {} in {:.1} s",
@@ -84,8 +84,13 @@ fn collect(folder: &Path, prefix: &str, files: &mut BTreeMap<String, Vec<u8>>) -
 
 /// Changes when any input or this program's own way of packaging changes.
 fn stamp(wasm: &[u8], sources: &Sources) -> String {
-    let rules = [include_bytes!("ui.rs").as_slice(), include_bytes!("package.rs")];
-    let mut parts = vec![wasm, &sources.boot, &sources.style, rules[0], rules[1]];
+    let rules = [
+        include_bytes!("ui.rs").as_slice(),
+        include_bytes!("package.rs"),
+        include_bytes!("split.rs"),
+    ];
+    let mut parts = vec![wasm, &sources.boot, &sources.style];
+    parts.extend(rules);
     for (name, bytes) in &sources.assets {
         parts.push(name.as_bytes());
         parts.push(bytes);
@@ -93,25 +98,35 @@ fn stamp(wasm: &[u8], sources: &Sources) -> String {
     package::hash(&parts)
 }
 
-fn package(compiled: &Path, sources: &Sources) -> Result<Package> {
+fn package(compiled: &[u8], sources: &Sources) -> Result<Package> {
+    let folder = tempfile::tempdir()?;
+    let divided = split::divide(compiled, folder.path())?;
     let glue = tempfile::tempdir()?;
     wasm_bindgen_cli_support::Bindgen::new()
-        .input_path(compiled)
-        .out_name("app")
+        .input_bytes("app", divided.main)
         .web(true)?
         .typescript(false)
+        // The parts refer to what they share by the linker's names.
+        .keep_lld_exports(true)
         .remove_name_section(true)
         .remove_producers_section(true)
         .generate(glue.path())
         .context("wasm-bindgen failed")?;
     let mut files = BTreeMap::new();
     collect(glue.path(), "", &mut files)?;
-    assemble(files, sources)
+    let app = files.remove("app.js").context("wasm-bindgen made no app.js")?;
+    let app = split::join(&String::from_utf8(app)?, &divided.loader)?;
+    files.insert("app.js".to_owned(), app.into_bytes());
+    assemble(files, divided.parts, sources)
 }
 
 /// Puts the glue and the sources together; a file that names another is added after it, so that it can name it by
 /// its hashed name.
-fn assemble(mut glue: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Package> {
+fn assemble(
+    mut glue: BTreeMap<String, Vec<u8>>,
+    parts: BTreeMap<String, Vec<u8>>,
+    sources: &Sources,
+) -> Result<Package> {
     let mut package = Package::default();
     let wasm = glue
         .remove("app_bg.wasm")
@@ -122,7 +137,12 @@ fn assemble(mut glue: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Pa
         package.add_as_is(&name, bytes);
     }
     let wasm = package.add("app_bg.wasm", wasm);
-    let app = package.add("app.js", replace(app, &[("app_bg.wasm", &wasm)])?);
+    let mut names = vec![("app_bg.wasm".to_owned(), wasm.clone())];
+    for (name, bytes) in parts {
+        let hashed = package.add(&name, bytes);
+        names.push((name, hashed));
+    }
+    let app = package.add("app.js", replace(app, &borrowed(&names))?);
     let boot = replace(
         sources.boot.clone(),
         &[
@@ -144,13 +164,16 @@ fn assemble(mut glue: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Pa
             ))
         })
         .collect();
-    let links: Vec<_> = links
-        .iter()
-        .map(|(from, to)| (from.as_str(), to.as_str()))
-        .collect();
-    let style = replace(sources.style.clone(), &links)?;
+    let style = replace(sources.style.clone(), &borrowed(&links))?;
     package.add("main.css", style);
     Ok(package)
+}
+
+fn borrowed(names: &[(String, String)]) -> Vec<(&str, &str)> {
+    names
+        .iter()
+        .map(|(from, to)| (from.as_str(), to.as_str()))
+        .collect()
 }
 
 fn replace(bytes: Vec<u8>, names: &[(&str, &str)]) -> Result<Vec<u8>> {
@@ -177,7 +200,7 @@ mod tests {
         BTreeMap::from([
             (
                 "app.js".to_owned(),
-                b"new URL('app_bg.wasm', import.meta.url)".to_vec(),
+                b"new URL('app_bg.wasm', import.meta.url); new URL('./later.wasm', import.meta.url)".to_vec(),
             ),
             ("app_bg.wasm".to_owned(), b"\0asm".to_vec()),
             ("snippets/x/inline0.js".to_owned(), b"export {}".to_vec()),
@@ -187,7 +210,8 @@ mod tests {
     #[test]
     fn files_name_each_other_by_their_hashed_names() {
         let folder = tempfile::tempdir().unwrap();
-        let package = assemble(glue(), &sources()).unwrap();
+        let parts = BTreeMap::from([("later.wasm".to_owned(), b"\0asm later".to_vec())]);
+        let package = assemble(glue(), parts, &sources()).unwrap();
         package.write(folder.path()).unwrap();
         let hashed = |plain| package.hashed(plain).unwrap().to_owned();
         let text = |plain| fs::read_to_string(folder.path().join(hashed(plain))).unwrap();
@@ -195,6 +219,7 @@ mod tests {
         assert!(text("boot.js").contains(&format!("'./{}'", hashed("app.js"))));
         assert!(text("boot.js").contains(&format!("'./{}'", hashed("app_bg.wasm"))));
         assert!(text("app.js").contains(&hashed("app_bg.wasm")));
+        assert!(text("app.js").contains(&hashed("later.wasm")));
         assert!(text("main.css").contains(&format!("url(./{})", hashed("mark.svg"))));
         assert_eq!(hashed("snippets/x/inline0.js"), "snippets/x/inline0.js");
     }
@@ -211,6 +236,6 @@ mod tests {
 
     #[test]
     fn incomplete_glue_is_an_error() {
-        assert!(assemble(BTreeMap::new(), &sources()).is_err());
+        assert!(assemble(BTreeMap::new(), BTreeMap::new(), &sources()).is_err());
     }
 }

@@ -25,15 +25,7 @@ pub(super) fn GroupDetail(
     on_changed: Callback<()>,
 ) -> impl IntoView {
     let session = Session::get();
-    let open = RwSignal::new(false);
-    effect(move || open.set(!chosen.get().is_empty()));
-    Effect::new(move |before: Option<bool>| {
-        let now = open.get();
-        if before == Some(true) && !now {
-            chosen.push("");
-        }
-        now
-    });
+    let open = chosen.drawer();
     let path = move |parts: &[&str]| {
         let name = chosen.get();
         let mut all = vec!["groups", name.as_str()];

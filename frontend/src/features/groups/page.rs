@@ -1,18 +1,15 @@
-//! The groups of a project, as a tree.
-
-use std::sync::Arc;
+//! The page of the groups: the tree, and the matrix of tools and groups.
 
 use leptos::prelude::*;
-use toolgate_api::groups::Group;
 
 use super::detail::GroupDetail;
-use crate::api::in_project;
-use crate::components::{
-    Badge, Cells, Dialog, EmptyState, Field, List, SectionHead, Symbol, TextInput, Tone,
-};
-use crate::paged::{Item, Paged};
-use crate::reactive::When;
-use crate::routes::{Page, Section};
+use super::matrix::Matrix;
+use super::tree::Tree;
+use crate::api::{in_project, with_query};
+use crate::components::{Dialog, Field, SearchBox, SectionHead, Tabs, TextInput};
+use crate::loaded::Loaded;
+use crate::reactive::{When, part};
+use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
 
@@ -21,26 +18,17 @@ use crate::url::{UrlParam, project_in_path};
 pub(crate) fn GroupsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
-    let chosen = UrlParam::new("group");
-    let list = Paged::new(move || in_project(&project.get(), &["groups"]));
+    let [chosen, view, q] = ["group", "view", "q"].map(UrlParam::new);
+    let list = Loaded::new(move || {
+        if view.get() == "matrix" {
+            return String::new();
+        }
+        let query = [("limit", "200"), ("q", &q.get())];
+        with_query(in_project(&project.get(), &["groups"]), &query)
+    });
     let open = Callback::new(move |name: String| chosen.push(&name));
     let declaring = RwSignal::new(false);
     let name = RwSignal::new(String::new());
-    let cells: Cells = Arc::new(move |item: &Item| {
-        let group = item.read::<Group>();
-        group
-            .map(|group| row(&project.get_untracked(), group, open))
-            .into_any()
-    });
-    let empty = || {
-        view! {
-            <EmptyState
-                symbol=Symbol::Group
-                title="No groups"
-                text="A tool names the groups it belongs to; agents call only tools of groups they were granted."
-            />
-        }
-    };
     view! {
         <SectionHead section=Section::Groups text="A grant of a group covers its children: knowledge covers knowledge/read.">
             <When test=move || session.may(&project.get(), Need::Own)>
@@ -49,7 +37,20 @@ pub(crate) fn GroupsPage() -> impl IntoView {
                 </button>
             </When>
         </SectionHead>
-        <List list what="groups" columns=&["Group", "Open", "Tools", "Held by", "Used"] cells empty />
+        <Tabs param=view name="Views of the groups" choices=&[("tree", "Tree"), ("matrix", "Tools and groups")] />
+        {part(move || {
+            if view.get() == "matrix" {
+                return view! { <Matrix project /> }.into_any();
+            }
+            view! {
+                <div class="filters">
+                    <SearchBox param=q name="Search groups" placeholder="Search by name or description" />
+                </div>
+                {list.placeholder("groups")}
+                <Tree project list open />
+            }
+                .into_any()
+        })}
         <Dialog open=declaring title="Declare a group">
             <form on:submit=move |event| {
                 event.prevent_default();
@@ -75,45 +76,4 @@ pub(crate) fn GroupsPage() -> impl IntoView {
         </Dialog>
         <GroupDetail project chosen on_changed=move |()| list.reload() />
     }
-}
-
-fn row(project: &str, group: Group, open: Callback<String>) -> AnyView {
-    let depth = group.name.matches('/').count();
-    let tools = Page::In(project.to_owned(), Section::Tools).path()
-        + "?group="
-        + &crate::browser::encode(&group.name);
-    let name = group.name.clone();
-    let standing = if group.open {
-        view! { <Badge tone=Tone::Good text="open" /> }.into_any()
-    } else {
-        let why = group.closed_by.map(|by| by.reason);
-        view! {
-            <Badge tone=Tone::Bad text="closed" />
-            <span class="muted">" " {why}</span>
-        }
-        .into_any()
-    };
-    let below = (group.tools_with_children > group.tools)
-        .then(|| format!(" ({} with children)", group.tools_with_children));
-    view! {
-        <th scope="row" role="rowheader">
-            <span class=format!("depth-{}", depth.min(4))>
-                <button type="button" class="fault-place" data-row="" on:click=move |_| open.run(name.clone())>
-                    {group.name}
-                </button>
-                {(!group.declared).then(|| view! { " " <Badge text="not declared" /> })}
-            </span>
-            <span class="muted tool-description">{group.description}</span>
-        </th>
-        <td role="cell" data-label="Open">{standing}</td>
-        <td role="cell" data-label="Tools">
-            <a href=tools>{group.tools}</a>
-            {below}
-        </td>
-        <td role="cell" data-label="Held by">{group.holder_count}</td>
-        <td role="cell" data-label="Used">
-            {group.usage.map(|usage| format!("{} calls, {} refused", usage.counts.calls, usage.counts.denials))}
-        </td>
-    }
-    .into_any()
 }

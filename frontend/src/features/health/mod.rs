@@ -1,43 +1,92 @@
-//! How the server does: whether it takes requests, and what the figures are.
+//! How the server does: what works, what does not and how to mend it, and the figures.
 
 use leptos::prelude::*;
+use toolgate_api::status::{StatusCheck, StatusLevel, SystemStatus};
 
 use crate::components::{Badge, CodeBlock, PageHeading, Tone};
 use crate::loaded::Loaded;
 use crate::reactive::{When, part};
 
-/// Readiness and the metrics as they are scraped.
+/// Everything that the server looks at about itself, and the metrics as they are scraped.
 #[component]
 pub(crate) fn HealthPage() -> impl IntoView {
-    let ready = Loaded::new(|| "/readyz".to_owned());
-    let metrics = Loaded::new(|| "/metrics".to_owned());
+    let status = Loaded::new(|| "/status".to_owned());
+    let wants_metrics = RwSignal::new(false);
+    let metrics = Loaded::new(move || {
+        if wants_metrics.get() {
+            "/metrics".to_owned()
+        } else {
+            String::new()
+        }
+    });
     let text = Signal::derive(move || metrics.answer.get().map(|answer| answer.text).unwrap_or_default());
     view! {
         <div class="page-head">
             <div>
                 <PageHeading text="Health" />
-                <p class="muted">"Whether this server takes requests, and the figures that Prometheus reads."</p>
+                <p class="muted">"What this server depends on, and what its configuration leaves open."</p>
             </div>
             <div class="page-actions">
                 <button
                     type="button"
                     class="button"
                     on:click=move |_| {
-                        ready.reload();
+                        status.reload();
                         metrics.reload();
                     }
                 >
-                    "Refresh"
+                    "Check again"
                 </button>
             </div>
         </div>
-        <div class="stack">
-            {ready.placeholder("the readiness")}
-            <p>{part(move || ready.is_there().then(|| view! { <Badge tone=Tone::Good text="ready" /> }).into_any())}</p>
-            {metrics.placeholder("the figures")}
+        {status.placeholder("the health of the server")}
+        {part(move || status.read::<SystemStatus>().map(checks).into_any())}
+        <details class="panel" on:toggle=move |_| wants_metrics.set(true)>
+            <summary>"Figures for Prometheus"</summary>
+            {part(move || if wants_metrics.get() { metrics.placeholder("the figures") } else { ().into_any() })}
             <When test=move || metrics.is_there()>
                 <CodeBlock caption="/metrics" text />
             </When>
-        </div>
+        </details>
     }
+}
+
+/// The worst first.
+fn checks(status: SystemStatus) -> AnyView {
+    let mut checks = status.checks;
+    checks.sort_by_key(|check| std::cmp::Reverse(check.status));
+    let text = match status.status {
+        StatusLevel::Ok => "Everything works.",
+        StatusLevel::Warning => "Everything works; some of it deserves a look.",
+        StatusLevel::Failing => "Something does not work.",
+    };
+    let rows: Vec<_> = checks.into_iter().map(check).collect();
+    view! {
+        <p class="row" role="status">
+            {badge(status.status)} {text}
+        </p>
+        <ul class="checks">{rows}</ul>
+    }
+    .into_any()
+}
+
+fn check(check: StatusCheck) -> AnyView {
+    let fix = check.fix.map(|fix| view! { <p class="note">{fix}</p> });
+    view! {
+        <li class="panel">
+            <h2 class="row row-spread">{check.title} {badge(check.status)}</h2>
+            <p class="muted">{check.summary}</p>
+            {fix}
+        </li>
+    }
+    .into_any()
+}
+
+fn badge(level: StatusLevel) -> AnyView {
+    let (tone, text) = match level {
+        StatusLevel::Ok => (Tone::Good, "works"),
+        StatusLevel::Warning => (Tone::Note, "look"),
+        StatusLevel::Failing => (Tone::Bad, "fails"),
+    };
+    view! { <Badge tone text /> }.into_any()
 }

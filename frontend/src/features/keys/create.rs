@@ -89,20 +89,7 @@ pub(super) fn CreateKeyDialog(
     view! {
         <Dialog open title="New key">
             {move || match secret.get() {
-                Some(text) => {
-                    view! {
-                        <div class="dialog-body">
-                            <p>"Copy the key now. It is shown this once and kept nowhere."</p>
-                            <CodeBlock caption="Key" text />
-                        </div>
-                        <footer class="dialog-foot">
-                            <button type="button" class="button button-primary" on:click=move |_| open.set(false)>
-                                "I have copied it"
-                            </button>
-                        </footer>
-                    }
-                        .into_any()
-                }
+                Some(text) => shown_once(text, open),
                 None => {
                     view! {
                         <form
@@ -155,4 +142,20 @@ pub(super) fn CreateKeyDialog(
             }}
         </Dialog>
     }
+}
+
+/// A new secret, to copy, with the button that closes its dialog.
+pub(super) fn shown_once(secret: String, open: RwSignal<bool>) -> AnyView {
+    view! {
+        <div class="dialog-body">
+            <p>"Copy the key now. It is shown this once and kept nowhere."</p>
+            <CodeBlock caption="Key" text=secret />
+        </div>
+        <footer class="dialog-foot">
+            <button type="button" class="button button-primary" on:click=move |_| open.set(false)>
+                "I have copied it"
+            </button>
+        </footer>
+    }
+    .into_any()
 }

@@ -2,5 +2,6 @@
 
 mod create;
 mod page;
+mod rotate;
 
 pub(crate) use page::KeysPage;

@@ -6,14 +6,15 @@ use leptos::prelude::*;
 use toolgate_api::keys::Key;
 
 use super::create::CreateKeyDialog;
+use super::rotate::RotateKeyDialog;
 use crate::action::Action;
 use crate::api::{Ask, in_project};
-use crate::browser::now_ms;
+use crate::browser::{encode, now_ms, stamp};
 use crate::components::{
     Badge, Cells, Confirm, EmptyState, List, SectionHead, Symbol, Tags, TimeAgo, Toasts, Tone,
 };
 use crate::paged::{Item, Paged};
-use crate::routes::Section;
+use crate::routes::{Page, Section};
 use crate::url::project_in_path;
 
 /// All keys, newest first.
@@ -22,12 +23,13 @@ pub(crate) fn KeysPage() -> impl IntoView {
     let project = project_in_path();
     let list = Paged::new(move || in_project(&project.get(), &["keys"]));
     let creating = RwSignal::new(false);
-    let revoking = RwSignal::new(None::<Key>);
-    let asking = RwSignal::new(false);
+    // The key that is to be revoked or rotated.
+    let chosen = RwSignal::new(None::<Key>);
+    let [asking, rotating] = [(); 2].map(|()| RwSignal::new(false));
     let action = Action::new();
     let toasts = Toasts::get();
     let revoke = move |()| {
-        let Some(key) = revoking.get_untracked() else {
+        let Some(key) = chosen.get_untracked() else {
             return;
         };
         let path = in_project(&project.get_untracked(), &["keys", &key.id.to_string()]);
@@ -38,11 +40,19 @@ pub(crate) fn KeysPage() -> impl IntoView {
         });
     };
     let ask = Callback::new(move |key: Key| {
-        revoking.set(Some(key));
+        chosen.set(Some(key));
         action.error.set(None);
         asking.set(true);
     });
-    let cells: Cells = Arc::new(move |item: &Item| item.read::<Key>().map(|key| row(key, ask)).into_any());
+    let rotate = Callback::new(move |key: Key| {
+        chosen.set(Some(key));
+        rotating.set(true);
+    });
+    let cells: Cells = Arc::new(move |item: &Item| {
+        item.read::<Key>()
+            .map(|key| row(&project.get_untracked(), key, rotate, ask))
+            .into_any()
+    });
     let first = move || {
         view! {
             <EmptyState
@@ -57,7 +67,7 @@ pub(crate) fn KeysPage() -> impl IntoView {
         }
     };
     let question = Signal::derive(move || {
-        revoking.with(|key| {
+        chosen.with(|key| {
             key.as_ref()
                 .map_or_else(String::new, |key| format!("Revoke {}?", key.name))
         })
@@ -71,18 +81,19 @@ pub(crate) fn KeysPage() -> impl IntoView {
         <List
             list
             what="keys"
-            columns=&["Key", "Role", "Groups", "Created", "Standing"]
+            columns=&["Key", "Role", "Groups", "Created", "Last used", "Standing"]
             cells
             empty=first
         />
         <CreateKeyDialog project open=creating on_created=move |()| list.reload() />
+        <RotateKeyDialog project key=chosen open=rotating on_rotated=move |()| list.reload() />
         <Confirm open=asking title=question verb="Revoke the key" action on_confirm=revoke>
             <p>"Whoever uses it is refused from now on. This cannot be undone; make a new key instead."</p>
         </Confirm>
     }
 }
 
-fn row(key: Key, on_revoke: Callback<Key>) -> AnyView {
+fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) -> AnyView {
     let (tone, standing) = if key.revoked_at.is_some() {
         (Tone::Bad, "revoked")
     } else if key.expires_at.is_some_and(|at| at.timestamp_millis() <= now_ms()) {
@@ -93,33 +104,63 @@ fn row(key: Key, on_revoke: Callback<Key>) -> AnyView {
     let role = key
         .role
         .map_or_else(|| "none".to_owned(), |role| format!("{role:?}").to_lowercase());
-    let whole = key.clone();
-    let button = (tone == Tone::Good).then(|| {
-        view! {
-            <button type="button" class="button button-small" on:click=move |_| on_revoke.run(whole.clone())>
-                "Revoke"
-            </button>
-        }
+    let buttons = (tone == Tone::Good).then(|| {
+        [("Rotate", rotate), ("Revoke", revoke)]
+            .map(|(verb, act)| {
+                let whole = key.clone();
+                view! {
+                    <button
+                        type="button"
+                        class="button button-small"
+                        aria-label=format!("{verb} {}", key.name)
+                        on:click=move |_| act.run(whole.clone())
+                    >
+                        {verb}
+                    </button>
+                }
+                .into_any()
+            })
+            .into_iter()
+            .collect::<Vec<_>>()
     });
+    let permission =
+        Page::In(project.to_owned(), Section::Permissions).path() + "?principal=" + &encode(&key.principal);
+    let ends = key.expires_at.map(|at| format!("until {}", stamp(at)));
+    let overlap = key
+        .previous_secret_until
+        .filter(|at| at.timestamp_millis() > now_ms())
+        .map(|at| format!("the old secret works until {}", stamp(at)));
+    let used = key.last_used_at.map_or_else(
+        || view! { <span class="muted">"never"</span> }.into_any(),
+        |at| view! { <TimeAgo at /> }.into_any(),
+    );
     view! {
         <th scope="row" role="rowheader">
             <span class="tool-name">{key.name}</span>
             <span class="mono muted">{key.prefix} "…"</span>
         </th>
-        <td role="cell" data-label="Role">{role}</td>
+        <td role="cell" data-label="Role">
+            <a href=permission>{role}</a>
+        </td>
         <td role="cell" data-label="Groups">
             <Tags names=key.groups none="none" />
         </td>
         <td role="cell" data-label="Created">
-            <TimeAgo at=key.created_at />
-            " by "
-            {key.created_by}
+            <span>
+                <TimeAgo at=key.created_at />
+                " by "
+                {key.created_by}
+                {key.rotated_at.map(|at| view! { ", rotated " <TimeAgo at /> })}
+            </span>
         </td>
+        <td role="cell" data-label="Last used">{used}</td>
         <td role="cell" data-label="Standing">
             <span class="row">
                 <Badge tone text=standing />
-                {button}
+                {buttons}
             </span>
+            <span class="cell-end">{ends}</span>
+            <span class="cell-end">{overlap}</span>
         </td>
     }
     .into_any()

@@ -1,28 +1,20 @@
 //! Rates and concurrency: what is set, and how much of it is used.
 
-use leptos::prelude::*;
-use toolgate_api::limits::LimitUsage;
+mod row;
 
+use leptos::prelude::*;
+use serde_json::json;
+use toolgate_api::limits::{LimitUsage, ProjectLimits};
+
+use self::row::{Row, form};
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, parse};
-use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
+use crate::api::{Ask, Body, in_project};
+use crate::components::{EditorHandle, SectionHead, Toasts};
 use crate::loaded::Loaded;
-use crate::reactive::{When, condition, effect};
+use crate::reactive::{When, condition, effect, part};
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
-
-/// A list to start from.
-const EXAMPLE: &str = r#"{
-  "limits": [
-    {
-      "name": "per-key",
-      "subject": { "kind": "each_key" },
-      "requests": { "count": 120, "per_s": 60 },
-      "concurrency": 8
-    }
-  ]
-}"#;
 
 /// The limits as they are stored, and how full they are.
 #[component]
@@ -31,23 +23,21 @@ pub(crate) fn LimitsPage() -> impl IntoView {
     let session = Session::get();
     let loaded = Loaded::new(move || in_project(&project.get(), &["limits"]));
     let usage = Loaded::new(move || in_project(&project.get(), &["limits", "usage"]));
-    let text = RwSignal::new(String::new());
+    let rows = RwSignal::new(Vec::<Row>::new());
     let handle = EditorHandle::new();
     let action = Action::new();
     let toasts = Toasts::get();
     let may_change = condition(move || session.may(&project.get(), Need::Own));
     effect(move || {
-        let stored = loaded
-            .answer
-            .with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
-        if let Some(limits) = stored {
-            text.set(serde_json::to_string_pretty(&limits).unwrap_or_default());
+        if let Some(stored) = loaded.read::<ProjectLimits>() {
+            rows.set(stored.limits.into_iter().map(Row::of).collect());
         }
     });
     let save = move |_| {
+        let limits = rows.with_untracked(|rows| rows.iter().map(|row| row.limit()).collect::<Vec<_>>());
         let path = in_project(&project.get_untracked(), &["limits"]);
-        let ask = Ask::put(path, Body::Json(text.get_untracked())).if_match(loaded.etag());
-        action.send(ask, move |_| {
+        let body = Body::Json(json!({"limits": limits}).to_string());
+        action.send(Ask::put(path, body).if_match(loaded.etag()), move |_| {
             toasts.done("The limits are in force.");
             loaded.reload();
             usage.reload();
@@ -97,7 +87,8 @@ pub(crate) fn LimitsPage() -> impl IntoView {
             {fills}
             <section class="panel stack">
                 <h2>"Limits"</h2>
-                <Editor name="Limits as JSON" value=text handle rows=18 readonly=Signal::derive(move || !may_change.get()) />
+                <p class="muted">"A call must be within every limit that applies to it. Leave calls or \"at once\" empty to limit only the other."</p>
+                {part(move || form(rows, may_change.get()))}
                 {action.refusal(handle)}
                 <When test=move || may_change.get()>
                     <div class="row">
@@ -109,8 +100,12 @@ pub(crate) fn LimitsPage() -> impl IntoView {
                         >
                             "Save"
                         </button>
-                        <button type="button" class="button" on:click=move |_| text.set(EXAMPLE.to_owned())>
-                            "Start from an example"
+                        <button
+                            type="button"
+                            class="button"
+                            on:click=move |_| rows.update(|rows| rows.push(Row::example(rows.len())))
+                        >
+                            "Add a limit"
                         </button>
                     </div>
                 </When>

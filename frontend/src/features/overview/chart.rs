@@ -8,8 +8,8 @@ use toolgate_api::usage::UsageHour;
 /// Size of the drawing, in its own units.
 const WIDTH: i64 = 9600;
 const HEIGHT: i64 = 1800;
-/// What is below the bars.
-const FOOT: i64 = 200;
+/// What stays free above the highest bar.
+const HEAD: i64 = 80;
 
 /// One bar for each hour: refused and failed on top of what succeeded.
 pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec<UsageHour>) -> AnyView {
@@ -28,8 +28,7 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
         .max()
         .unwrap_or(0)
         .max(1);
-    let foot = HEIGHT - FOOT;
-    let tall = |value: i64| value * (foot - 120) / highest;
+    let tall = |value: i64| value * (HEIGHT - HEAD) / highest;
     let step = WIDTH / i64::try_from(count).unwrap_or(1);
     let total: i64 = bars.iter().map(|(good, bad)| good + bad).sum();
     let worst: i64 = bars.iter().map(|(_, bad)| bad).sum();
@@ -46,12 +45,12 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
             view! {
                 <g>
                     <title>{title}</title>
-                    <rect class="chart-ground" x=x y="0" width=step height=foot></rect>
-                    <rect class="chart-bar" x=bar_x y=foot - good_height width=bar_width height=good_height></rect>
+                    <rect class="chart-ground" x=x y="0" width=step height=HEIGHT></rect>
+                    <rect class="chart-bar" x=bar_x y=HEIGHT - good_height width=bar_width height=good_height></rect>
                     <rect
                         class="chart-bar-bad"
                         x=bar_x
-                        y=foot - good_height - bad_height
+                        y=HEIGHT - good_height - bad_height
                         width=bar_width
                         height=bad_height
                     ></rect>
@@ -61,17 +60,21 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
         })
         .collect();
     view! {
-        <svg class="chart" viewBox=format!("0 0 {WIDTH} {HEIGHT}") role="img" aria-label=words.clone()>
+        <svg
+            class="chart"
+            viewBox=format!("0 0 {WIDTH} {HEIGHT}")
+            preserveAspectRatio="none"
+            role="img"
+            aria-label=words.clone()
+        >
             {drawn}
-            <line class="chart-axis" x1="0" x2=WIDTH y1=foot y2=foot></line>
-            <text x="0" y=HEIGHT - 40>
-                {stamp(since)}
-            </text>
-            <text x=WIDTH y=HEIGHT - 40 text-anchor="end">
-                "now"
-            </text>
+            <line class="chart-axis" x1="0" x2=WIDTH y1=HEIGHT y2=HEIGHT></line>
         </svg>
-        <p class="muted">{words}</p>
+        <p class="chart-ends row row-spread muted">
+            <span>{stamp(since)}</span>
+            <span>"now"</span>
+        </p>
+        <p class="chart-words">{words}</p>
     }
     .into_any()
 }

@@ -1,13 +1,14 @@
 //! What happens in a project: calls and denials over time, busy tools, what to look at.
 
 mod chart;
+mod first_steps;
 
 use leptos::prelude::*;
 use toolgate_api::alerts::Alert;
 use toolgate_api::usage::{UsageItem, UsageReport};
 
-use crate::api::in_project;
-use crate::components::{EmptyState, SectionHead, Symbol, Tabs, TimeAgo};
+use crate::api::{in_project, with_query};
+use crate::components::{SectionHead, Tabs, TimeAgo};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{condition, part};
@@ -15,6 +16,10 @@ use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
 use chart::hours_chart;
+use first_steps::FirstSteps;
+
+/// A call that takes longer deserves a look, in milliseconds.
+const SLOW_MS: i64 = 2_000;
 
 /// The first page of a project.
 #[component]
@@ -27,7 +32,10 @@ pub(crate) fn OverviewPage() -> impl IntoView {
     let usage = Loaded::new(move || {
         let hours = if span.get() == "week" { 168 } else { 24 };
         if may_read.get() {
-            format!("{}?hours={hours}&limit=5", in_project(&project.get(), &["usage"]))
+            format!(
+                "{}?hours={hours}&limit=10",
+                in_project(&project.get(), &["usage"])
+            )
         } else {
             String::new()
         }
@@ -49,9 +57,9 @@ pub(crate) fn OverviewPage() -> impl IntoView {
             .collect();
         (!rows.is_empty()).then(|| {
             view! {
-                <section class="panel stack">
+                <section class="panel">
                     <h2>"To look at"</h2>
-                    <ul class="stack">{rows}</ul>
+                    <ul class="rows">{rows}</ul>
                     <p>
                         <a href=move || Page::In(project.get(), Section::Alerts).path()>"All alerts"</a>
                     </p>
@@ -97,7 +105,8 @@ fn figures(project: Memo<String>, report: UsageReport) -> AnyView {
                 {hours_chart(report.since, report.until, report.hours)}
             </section>
             <div class="columns">
-                {most("Tools", report.tools)} {most("Groups", report.groups)}
+                {slow_and_failing(&project.get_untracked(), &report.tools)} {most("Tools", report.tools)}
+                {most("Groups", report.groups)}
                 {report.principals.map(|principals| most("Callers", principals))}
             </div>
         </div>
@@ -124,32 +133,45 @@ fn most(title: &'static str, items: Vec<UsageItem>) -> AnyView {
     view! {
         <section class="panel">
             <h2>{title}</h2>
-            <ul class="stack">{rows}</ul>
+            <ul class="rows">{rows}</ul>
         </section>
     }
     .into_any()
 }
 
-/// What to do in a project where nothing has happened yet.
-#[component]
-fn FirstSteps(project: Memo<String>) -> impl IntoView {
-    let link = move |section: Section, text: &'static str| {
+/// Tools that fail, then those that take long.
+fn slow_and_failing(project: &str, tools: &[UsageItem]) -> Option<AnyView> {
+    let mut tools: Vec<_> = tools
+        .iter()
+        .filter(|tool| tool.counts.failures > 0 || tool.slowest_ms.is_some_and(|ms| ms >= SLOW_MS))
+        .collect();
+    tools.sort_by_key(|tool| std::cmp::Reverse((tool.counts.failures, tool.slowest_ms)));
+    let rows: Vec<_> = tools
+        .into_iter()
+        .map(|tool| {
+            let path = Page::In(project.to_owned(), Section::Records).path();
+            let href = with_query(path, &[("tool", &tool.name), ("action", "call")]);
+            let failed = format!("{} of {} failed", tool.counts.failures, tool.counts.calls);
+            let took = |name: &str, ms: Option<i64>| ms.map(|ms| format!(", {name} {ms} ms"));
+            let (mean, slowest) = (took("mean", tool.mean_ms), took("slowest", tool.slowest_ms));
+            view! {
+                <li class="row row-spread">
+                    <a class="mono" href=href>
+                        {tool.name.clone()}
+                    </a>
+                    <span class="muted">{failed} {mean} {slowest}</span>
+                </li>
+            }
+            .into_any()
+        })
+        .collect();
+    (!rows.is_empty()).then(|| {
         view! {
-            <a class="button" href=move || Page::In(project.get(), section).path()>
-                {text}
-            </a>
+            <section class="panel">
+                <h2>"Slow or failing"</h2>
+                <ul class="rows">{rows}</ul>
+            </section>
         }
-    };
-    view! {
-        <EmptyState
-            symbol=Symbol::Play
-            title="Nothing has been called yet"
-            text="Upload a tool, make a key with its group, and let an agent call it. Every decision then appears here."
-        >
-            <div class="row">
-                {link(Section::Upload, "1. Upload a tool")} {link(Section::Keys, "2. Make a key")}
-                {link(Section::Connect, "3. Connect an agent")}
-            </div>
-        </EmptyState>
-    }
+        .into_any()
+    })
 }

@@ -6,6 +6,7 @@ use toolgate_api::permissions::PermissionCandidates;
 use crate::api::{in_project, with_query};
 use crate::components::{Dialog, Field, TextInput};
 use crate::loaded::Loaded;
+use crate::reactive::part;
 
 /// The dialog.
 #[component]
@@ -20,7 +21,8 @@ pub(super) fn AddMember(
 ) -> impl IntoView {
     let q = RwSignal::new(String::new());
     let found = Loaded::new(move || {
-        if open.get() {
+        // The server finds nothing by less.
+        if open.get() && q.with(|q| q.trim().chars().count() >= 2) {
             let path = in_project(&project.get(), &["permissions", "candidates"]);
             with_query(path, &[("q", q.get().trim())])
         } else {
@@ -61,10 +63,12 @@ pub(super) fn AddMember(
     view! {
         <Dialog open title="Add a member">
             <div class="dialog-body">
-                <Field id="member-q" label="User" help="Part of the user name.">
+                <Field id="member-q" label="User" help="Part of the user name, two letters at least.">
                     <TextInput id="member-q" value=q max="64" />
                 </Field>
-                {found.placeholder("the users")}
+                {part(move || {
+                    if q.with(|q| q.trim().chars().count() >= 2) { found.placeholder("the users") } else { ().into_any() }
+                })}
                 <ul class="stack">{rows}</ul>
             </div>
         </Dialog>

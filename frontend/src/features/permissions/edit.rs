@@ -1,6 +1,5 @@
 //! One principal's grant: role, groups, ends.
 
-use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 use toolgate_api::auth::Role;
 use toolgate_api::permissions::{GrantTerms, GrantedGroup, Permission};
@@ -9,6 +8,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::browser::iso;
 use crate::components::{Dialog, EditorHandle, Field, Placement, Select, TextArea, TextInput, Toasts, word};
+use crate::features::simulator::parse_time;
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part};
 use crate::routes::{Page, Section};
@@ -39,15 +39,7 @@ pub(super) fn GrantEditor(
     on_changed: Callback<()>,
 ) -> impl IntoView {
     let session = Session::get();
-    let open = RwSignal::new(false);
-    effect(move || open.set(!chosen.get().is_empty()));
-    Effect::new(move |before: Option<bool>| {
-        let now = open.get();
-        if before == Some(true) && !now {
-            chosen.push("");
-        }
-        now
-    });
+    let open = chosen.drawer();
     let path = move || in_project(&project.get(), &["permissions", &chosen.get()]);
     let loaded = Loaded::new(move || {
         if chosen.get().is_empty() {
@@ -92,7 +84,7 @@ pub(super) fn GrantEditor(
                 .find(|(_, key, _)| *key == role.get_untracked())
                 .map_or(Role::Agent, |(role, _, _)| *role),
             groups: groups.get_untracked().lines().filter_map(parse).collect(),
-            expires_at: time(&expires.get_untracked()),
+            expires_at: parse_time(&expires.get_untracked()),
         };
         let ask = Ask::put(untrack(path), Body::json(&terms));
         let ask = if untrack(exists) {
@@ -187,14 +179,8 @@ fn parse(line: &str) -> Option<GrantedGroup> {
         .map_or((line, ""), |(group, end)| (group.trim(), end));
     (!group.is_empty()).then(|| GrantedGroup {
         group: group.to_owned(),
-        expires_at: time(end),
+        expires_at: parse_time(end),
     })
-}
-
-fn time(text: &str) -> Option<DateTime<Utc>> {
-    DateTime::parse_from_rfc3339(text.trim())
-        .ok()
-        .map(|at| at.with_timezone(&Utc))
 }
 
 #[cfg(test)]

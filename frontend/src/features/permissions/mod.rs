@@ -2,6 +2,7 @@
 
 mod add;
 mod edit;
+mod effective;
 mod page;
 
 pub(crate) use page::PermissionsPage;

@@ -1,13 +1,16 @@
 //! The matrix.
 
+use chrono::{DateTime, Utc};
 use leptos::prelude::*;
-use toolgate_api::permissions::{HowGranted, PermissionMatrix, PermissionRow};
+use toolgate_api::permissions::{HowGranted, PermissionCell, PermissionMatrix, PermissionRow};
 
 use super::add::AddMember;
 use super::edit::GrantEditor;
-use crate::api::in_project;
-use crate::browser::stamp;
-use crate::components::{Badge, SectionHead, Tone, word};
+use super::effective::{ByPerson, ByTool};
+use crate::api::{in_project, with_query};
+use crate::browser::{iso, stamp};
+use crate::components::{Badge, SectionHead, Tabs, Tone, csv_button, word};
+use crate::features::tools::Exact;
 use crate::loaded::Loaded;
 use crate::reactive::{When, part, text_memo};
 use crate::routes::Section;
@@ -22,8 +25,12 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
     let chosen = UrlParam::new("principal");
     let group = UrlParam::new("group");
     let cursor = UrlParam::new("cursor");
+    let view = UrlParam::new("view");
     let address = text_memo(move || {
-        crate::api::with_query(
+        if matches!(view.get().as_str(), "tool" | "person") {
+            return String::new();
+        }
+        with_query(
             in_project(&project.get(), &["permissions"]),
             &[("group", &group.get()), ("cursor", &cursor.get())],
         )
@@ -44,9 +51,27 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
                 </button>
             </When>
         </SectionHead>
-        {loaded.placeholder("the permissions")}
-        {part(move || loaded.read::<PermissionMatrix>().map(|matrix| table(matrix, open)).into_any())}
-        <When test=move || next().is_some() || !cursor.get().is_empty()>
+        <Tabs
+            param=view
+            name="Views of the permissions"
+            choices=&[("grants", "Grants"), ("tool", "Who can call a tool"), ("person", "What somebody can call")]
+        />
+        {part(move || match view.get().as_str() {
+            "tool" => view! { <ByTool project open /> }.into_any(),
+            "person" => view! { <ByPerson project /> }.into_any(),
+            _ => {
+                view! {
+                    <div class="filters">
+                        <Exact id="permission-group" label="Group and its children" param=group />
+                        {csv_button("permissions.csv", move || file(loaded))}
+                    </div>
+                    {loaded.placeholder("the permissions")}
+                    {part(move || loaded.read::<PermissionMatrix>().map(|matrix| table(matrix, open)).into_any())}
+                }
+                    .into_any()
+            }
+        })}
+        <When test=move || loaded.is_there() && (next().is_some() || !cursor.get().is_empty())>
             <p class="more row">
                 <When test=move || !cursor.get().is_empty()>
                     <button type="button" class="button" on:click=move |_| cursor.push("")>
@@ -82,7 +107,7 @@ fn table(matrix: PermissionMatrix, open: Callback<String>) -> AnyView {
         .collect();
     let more = matrix
         .more_groups
-        .then(|| view! { <p class="note">"There are more groups than are shown; choose one by the address ?group=."</p> });
+        .then(|| view! { <p class="note">"There are more groups than are shown; choose one, and it is shown with its children."</p> });
     view! {
         <div class="stack">
             {more}
@@ -102,12 +127,31 @@ fn table(matrix: PermissionMatrix, open: Callback<String>) -> AnyView {
             <p class="muted row">
                 <Badge tone=Tone::Good text="✓ granted" />
                 <Badge tone=Tone::Accent text="↑ through a parent or *" />
-                <Badge tone=Tone::Note text="◷ with an end" />
                 <Badge tone=Tone::Bad text="× expired" />
             </p>
         </div>
     }
     .into_any()
+}
+
+/// What a cell says: how it looks, its sign, and the words.
+fn standing(cell: &PermissionCell) -> (Tone, &'static str, String) {
+    let (tone, sign, words) = match cell.how {
+        HowGranted::Expired => (Tone::Bad, "×", "expired"),
+        HowGranted::Direct => (Tone::Good, "✓", "granted"),
+        HowGranted::Claim => (Tone::Good, "✓", "brought by the issuer"),
+        HowGranted::Parent | HowGranted::Any => (Tone::Accent, "↑", "granted through another group"),
+    };
+    let via = cell
+        .via
+        .as_ref()
+        .map(|via| format!(" ({via})"))
+        .unwrap_or_default();
+    let until = cell
+        .expires_at
+        .map(|at| format!(" until {}", stamp(at)))
+        .unwrap_or_default();
+    (tone, sign, format!("{words}{via}{until}"))
 }
 
 fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> AnyView {
@@ -117,22 +161,16 @@ fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> 
             let Some(cell) = row.cells.iter().find(|cell| cell.group == *group) else {
                 return view! { <td><span class="visually-hidden">"not granted"</span></td> }.into_any();
             };
-            let (tone, sign, words) = match cell.how {
-                HowGranted::Expired => (Tone::Bad, "×", "expired"),
-                _ if cell.expires_at.is_some() => (Tone::Note, "◷", "granted with an end"),
-                HowGranted::Direct => (Tone::Good, "✓", "granted"),
-                HowGranted::Claim => (Tone::Good, "✓", "brought by the issuer"),
-                HowGranted::Parent | HowGranted::Any => (Tone::Accent, "↑", "granted through another group"),
-            };
-            let until = cell.expires_at.map(|at| format!(" until {}", stamp(at)));
-            let via = cell.via.clone().map(|via| format!(" ({via})"));
-            let title = format!("{words}{}{}", via.unwrap_or_default(), until.unwrap_or_default());
+            let (tone, sign, words) = standing(cell);
+            let end = cell.expires_at.map(day);
+            let title = words.clone();
             view! {
-                <td title=title.clone()>
+                <td title=title>
                     <span aria-hidden="true" class=tone.class()>
                         {sign}
                     </span>
-                    <span class="visually-hidden">{title.clone()}</span>
+                    {end.map(|day| view! { <span aria-hidden="true" class="cell-end">{day}</span> })}
+                    <span class="visually-hidden">{words}</span>
                 </td>
             }
             .into_any()
@@ -140,6 +178,14 @@ fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> 
         .collect();
     let principal = row.principal.clone();
     let role = row.role.map_or_else(|| "none".to_owned(), |role| word(&role));
+    let end = row.expires_at.map(|at| {
+        view! {
+            <span class="cell-end" title=stamp(at)>
+                "until "
+                {day(at)}
+            </span>
+        }
+    });
     view! {
         <tr>
             <th scope="row">
@@ -150,9 +196,36 @@ fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> 
                 <span class="muted">{word(&row.source).replace('_', " ")}</span>
                 {row.disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
             </th>
-            <td>{role}</td>
+            <td>{role} {end}</td>
             {cells}
         </tr>
     }
     .into_any()
+}
+
+/// The day of a point in time, UTC.
+fn day(at: DateTime<Utc>) -> String {
+    iso(at).chars().take(10).collect()
+}
+
+/// The matrix as it is shown, for a file.
+fn file(loaded: Loaded) -> Vec<Vec<String>> {
+    let Some(matrix) = untrack(|| loaded.read::<PermissionMatrix>()) else {
+        return Vec::new();
+    };
+    let mut rows = vec![["Principal", "Name", "Role"].map(str::to_owned).to_vec()];
+    rows[0].extend(matrix.groups.iter().cloned());
+    for row in matrix.items {
+        let mut line = vec![
+            row.principal,
+            row.name,
+            row.role.map(|role| word(&role)).unwrap_or_default(),
+        ];
+        line.extend(matrix.groups.iter().map(|group| {
+            let cell = row.cells.iter().find(|cell| cell.group == *group);
+            cell.map(|cell| standing(cell).2).unwrap_or_default()
+        }));
+        rows.push(line);
+    }
+    rows
 }

@@ -1,11 +1,12 @@
 //! Stored expectations: who may call what, checked before every change.
 
 use leptos::prelude::*;
+use serde_json::json;
 use toolgate_api::explain::DecisionEffect;
 use toolgate_api::policy_tests::{PolicyTestResult, PolicyTestRun, StoredPolicyTest};
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
+use crate::api::{Ask, Body, in_project, parse};
 use crate::components::{
     Badge, Cells, Editor, EditorHandle, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
 };
@@ -63,9 +64,18 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
             list.reload();
         });
     });
+    // JSON is YAML too, and what the server stores is found nowhere else as text.
+    let edit = Callback::new(move |name: String| {
+        let path = in_project(&project.get_untracked(), &["policy-tests", &name]);
+        running.send(Ask::get(path), move |answer| {
+            let stored = parse(&answer.text).unwrap_or_default();
+            text.set(serde_json::to_string_pretty(&json!([stored["test"]])).unwrap_or_default());
+            handle.jump(1, 1);
+        });
+    });
     let cells: Cells = std::sync::Arc::new(move |item: &Item| {
         let test = item.read::<StoredPolicyTest>();
-        test.map(|test| row(test, results, may_change.get_untracked(), remove))
+        test.map(|test| row(test, results, may_change.get_untracked(), edit, remove))
             .into_any()
     });
     let empty = move || {
@@ -130,6 +140,7 @@ fn row(
     stored: StoredPolicyTest,
     results: RwSignal<Option<PolicyTestRun>>,
     may_change: bool,
+    edit: Callback<String>,
     remove: Callback<String>,
 ) -> AnyView {
     let test = stored.test;
@@ -156,7 +167,21 @@ fn row(
             Some(outcome(result))
         }
     };
-    let for_removal = name.clone();
+    let buttons = [("Edit", edit), ("Remove", remove)].map(|(verb, act)| {
+        let target = name.clone();
+        view! {
+            <button
+                type="button"
+                class="button button-small"
+                aria-label=format!("{verb} {target}")
+                on:click=move |_| act.run(target.clone())
+            >
+                {verb}
+            </button>
+        }
+        .into_any()
+    });
+    let buttons: Vec<_> = buttons.into_iter().collect();
     view! {
         <th scope="row" role="rowheader">
             <span class="tool-name">{name}</span>
@@ -175,18 +200,7 @@ fn row(
         <td role="cell" data-label="Result">
             <span class="row">
                 {found}
-                {may_change
-                    .then(|| {
-                        view! {
-                            <button
-                                type="button"
-                                class="button button-small"
-                                on:click=move |_| remove.run(for_removal.clone())
-                            >
-                                "Remove"
-                            </button>
-                        }
-                    })}
+                {may_change.then_some(buttons)}
             </span>
         </td>
     }

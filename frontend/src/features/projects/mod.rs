@@ -1,6 +1,6 @@
 //! Projects: the shared list, the page that shows it, and where to start.
 
-mod create_hint;
+mod create;
 mod page;
 mod start;
 mod store;

@@ -4,9 +4,9 @@ use leptos::prelude::*;
 use toolgate_api::auth::Role;
 use toolgate_api::projects::Project;
 
-use super::create_hint::CreateHint;
+use super::create::CreateProjectDialog;
 use super::store::Projects;
-use crate::components::{PageHeading, ProblemPanel, Skeleton, TimeAgo};
+use crate::components::{EmptyState, PageHeading, ProblemPanel, Skeleton, TimeAgo};
 use crate::paged::Status;
 use crate::reactive::{When, condition};
 use crate::routes::{Page, Section};
@@ -19,19 +19,50 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
     let list = projects.list;
     let is_empty = condition(move || list.is_empty());
     let session = Session::get();
+    let may_create = condition(move || session.me().is_some_and(|me| me.system_admin));
+    let creating = RwSignal::new(false);
+    let button = move || {
+        view! {
+            <button type="button" class="button button-primary" on:click=move |_| creating.set(true)>
+                "New project"
+            </button>
+        }
+    };
     view! {
         <div class="page-head">
             <div>
                 <PageHeading text="Projects" />
                 <p class="muted">"Each project has its own tools, keys and record. Nothing crosses from one to another."</p>
             </div>
+            <When test=move || may_create.get() && !is_empty.get()>
+                <div class="page-actions">{button()}</div>
+            </When>
         </div>
         {move || match (list.status.get(), is_empty.get()) {
             (Status::Failed(error), _) => {
                 view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any()
             }
             (Status::Loading, true) => view! { <Skeleton what="projects" rows=3 /> }.into_any(),
-            (Status::Ready, true) => view! { <CreateHint /> }.into_any(),
+            (Status::Ready, true) if may_create.get() => {
+                view! {
+                    <EmptyState
+                        title="There is no project yet"
+                        text="A project holds tools, the keys of the agents that call them, and the record of every call."
+                    >
+                        {button()}
+                    </EmptyState>
+                }
+                    .into_any()
+            }
+            (Status::Ready, true) => {
+                view! {
+                    <EmptyState
+                        title="You are in no project yet"
+                        text="Ask an administrator to make you a member of one."
+                    />
+                }
+                    .into_any()
+            }
             _ => ().into_any(),
         }}
         <ul class="cards">
@@ -46,6 +77,7 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
                 "Show more projects"
             </button>
         </When>
+        <CreateProjectDialog open=creating />
     }
 }
 

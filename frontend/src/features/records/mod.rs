@@ -2,7 +2,9 @@
 
 mod detail;
 mod filters;
+mod integrity;
 mod page;
 mod tail;
 
-pub(crate) use page::RecordsPage;
+pub(crate) use page::{RecordsPage, tone};
+pub(crate) use tail::Tail;

@@ -7,6 +7,7 @@ use toolgate_api::audit::{AuditOutcome, AuditRecord};
 
 use super::detail::RecordDetail;
 use super::filters::{Filters, RecordFilter};
+use super::integrity::Integrity;
 use super::tail::Tail;
 use crate::components::{Badge, Cells, EmptyState, Icon, List, SectionHead, Symbol, TimeAgo, Tone, word};
 use crate::paged::{Item, Paged};
@@ -82,6 +83,7 @@ pub(crate) fn RecordsPage() -> impl IntoView {
                 "CSV"
             </a>
         </SectionHead>
+        <Integrity project />
         <Filters filter />
         {move || {
             if is_live.get() {
@@ -116,7 +118,7 @@ pub(crate) fn RecordsPage() -> impl IntoView {
 }
 
 /// The colour of an outcome.
-pub(super) fn tone(outcome: AuditOutcome) -> Tone {
+pub(crate) fn tone(outcome: AuditOutcome) -> Tone {
     match outcome {
         AuditOutcome::Succeeded => Tone::Good,
         AuditOutcome::Failed | AuditOutcome::Denied => Tone::Bad,

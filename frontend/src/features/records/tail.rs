@@ -14,17 +14,17 @@ const KEPT: usize = 200;
 
 /// Follows the record while it is on.
 #[derive(Clone, Copy)]
-pub(super) struct Tail {
+pub(crate) struct Tail {
     /// What came, newest first.
-    pub(super) records: RwSignal<Vec<AuditRecord>>,
+    pub(crate) records: RwSignal<Vec<AuditRecord>>,
     /// Whether the connection stands.
-    pub(super) connected: RwSignal<bool>,
+    pub(crate) connected: RwSignal<bool>,
 }
 
 impl Tail {
     /// Connects to the address whenever `on` is true, and whenever it changes; the browser connects again by itself and
     /// resumes where it was.
-    pub(super) fn new(on: Signal<bool>, address: Memo<String>) -> Self {
+    pub(crate) fn new(on: Signal<bool>, address: Memo<String>) -> Self {
         let tail = Self {
             records: RwSignal::new(Vec::new()),
             connected: RwSignal::new(false),

@@ -1,17 +1,20 @@
-//! One session: where it stands, how it came there, and what it can do next.
+//! One session: where it stands, what happened in it, and what it can do next.
 
 use leptos::prelude::*;
-use toolgate_api::sessions::{Session, SessionTools, SessionTransition};
+use toolgate_api::sessions::{Session, SessionTools};
 
+use super::live::live;
 use super::page::standing;
+use super::timeline::timeline;
 use crate::action::Action;
-use crate::api::{Ask, in_project};
+use crate::api::{Ask, in_project, with_query};
 use crate::browser::stamp;
-use crate::components::{Badge, Dialog, Icon, Placement, Symbol, Tags, TimeAgo, Toasts, Tone, fact, facts};
+use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, Toasts, Tone, fact, facts};
 use crate::loaded::Loaded;
-use crate::paged::{Item, Paged};
-use crate::reactive::{When, effect, part};
+use crate::paged::Paged;
+use crate::reactive::{When, condition, part, text_memo};
 use crate::routes::{Page, Section};
+use crate::session::{Need, Session as Account};
 use crate::url::UrlParam;
 
 /// The drawer with the session that the address names.
@@ -25,25 +28,42 @@ pub(super) fn SessionDetail(
     #[prop(into)]
     on_ended: Callback<()>,
 ) -> impl IntoView {
-    let open = RwSignal::new(false);
-    effect(move || open.set(!chosen.get().is_empty()));
-    Effect::new(move |before: Option<bool>| {
-        let now = open.get();
-        if before == Some(true) && !now {
-            chosen.push("");
-        }
-        now
-    });
-    let address = move |part: &'static str| {
-        move || match chosen.get() {
-            id if id.is_empty() => String::new(),
-            id if part.is_empty() => in_project(&project.get(), &["sessions", &id]),
-            id => in_project(&project.get(), &["sessions", &id, part]),
-        }
+    let open = chosen.drawer();
+    let session = Account::get();
+    let reads_record = condition(move || session.may(&project.get(), Need::Audit));
+    let address = move |parts: &[&str]| match chosen.get() {
+        id if id.is_empty() => String::new(),
+        id => in_project(&project.get(), &[&["sessions", id.as_str()], parts].concat()),
     };
-    let loaded = Loaded::new(address(""));
-    let tools = Loaded::new(address("tools"));
-    let moves = Paged::new(address("transitions"));
+    let loaded = Loaded::new(move || address(&[]));
+    let is_own = condition(move || {
+        let owner = loaded.read::<Session>().map(|session| session.principal_id);
+        owner.is_some() && owner == session.me().map(|me| me.id)
+    });
+    // Only its principal can ask as the session; others ask the simulator.
+    let tools = Loaded::new(move || {
+        if is_own.get() {
+            address(&["tools"])
+        } else {
+            String::new()
+        }
+    });
+    let record = move |parts: &[&str]| match chosen.get() {
+        id if id.is_empty() || !reads_record.get() => String::new(),
+        id => with_query(in_project(&project.get(), parts), &[("session_id", &id)]),
+    };
+    let happened = Paged::new(move || {
+        if reads_record.get() {
+            record(&["audit"])
+        } else {
+            address(&["transitions"])
+        }
+    });
+    let news = live(text_memo(move || record(&["audit", "stream"])), move || {
+        happened.reload();
+        loaded.reload();
+        tools.reload();
+    });
     let ending = Action::new();
     let toasts = Toasts::get();
     let end = move |_| {
@@ -54,20 +74,12 @@ pub(super) fn SessionDetail(
             on_ended.run(());
         });
     };
-    let way = move || {
-        let items = moves.items.get();
-        let steps: Vec<_> = items.iter().filter_map(Item::read::<SessionTransition>).collect();
-        if steps.is_empty() {
-            return vec![view! { <li class="muted">"It has not moved yet."</li> }.into_any()];
-        }
-        steps
-            .into_iter()
-            .map(|step| transition(&project.get(), step))
-            .collect()
-    };
     let is_running = move || {
         let session = loaded.read::<Session>();
         session.is_some_and(|session| standing(&session).0 == Tone::Good)
+    };
+    let link = move |section: Section, name: &str| {
+        Page::In(project.get(), section).path() + "?" + name + "=" + &chosen.get()
     };
     view! {
         <Dialog open title="Session" placement=Placement::Drawer>
@@ -75,29 +87,37 @@ pub(super) fn SessionDetail(
                 {loaded.placeholder("the session")}
                 {part(move || loaded.read::<Session>().map(about).into_any())}
                 <section class="stack">
-                    <h3>"Way through the states"</h3>
-                    <ol class="timeline">{way}</ol>
+                    <div class="row">
+                        <h3>"What happened"</h3>
+                        {news.badge()}
+                    </div>
+                    {timeline(project, happened, reads_record)}
                 </section>
-                <section class="stack">
-                    <h3>"What it can call now"</h3>
-                    {move || {
-                        tools
-                            .read::<SessionTools>()
-                            .map(|tools| {
-                                let names: Vec<_> = tools.items.into_iter().map(|tool| tool.name).collect();
-                                view! { <Tags names none="Nothing in this state" /> }
-                            })
-                    }}
-                </section>
+                <When test=move || is_own.get()>
+                    <section class="stack">
+                        <h3>"What it can call now"</h3>
+                        {part(move || {
+                            tools
+                                .read::<SessionTools>()
+                                .map(|tools| {
+                                    let names: Vec<_> = tools.items.into_iter().map(|tool| tool.name).collect();
+                                    view! { <Tags names none="Nothing in this state" /> }
+                                })
+                                .into_any()
+                        })}
+                    </section>
+                </When>
                 {ending.outcome()}
             </div>
             <footer class="dialog-foot">
-                <a
-                    class="button"
-                    href=move || Page::In(project.get(), Section::Records).path() + "?session_id=" + &chosen.get()
-                >
-                    "Its records"
+                <a class="button" href=move || link(Section::Simulator, "session")>
+                    "What it can call, and why"
                 </a>
+                <When test=move || reads_record.get()>
+                    <a class="button" href=move || link(Section::Records, "session_id")>
+                        "Its records"
+                    </a>
+                </When>
                 <When test=is_running>
                     <button type="button" class="button button-danger" on:click=end>
                         "End the session"
@@ -126,22 +146,4 @@ fn about(session: Session) -> AnyView {
         lines.insert(0, fact("Label", label));
     }
     facts(lines)
-}
-
-fn transition(project: &str, step: SessionTransition) -> AnyView {
-    let record =
-        Page::In(project.to_owned(), Section::Records).path() + "?record=" + &step.call_id.to_string();
-    view! {
-        <li>
-            <span class="row">
-                <span class="tag">{step.from}</span>
-                <Icon symbol=Symbol::Arrow />
-                <span class="tag tag-accent">{step.to}</span>
-            </span>
-            <span class="muted">
-                "by " <a href=record class="mono">{step.tool}</a> ", " <TimeAgo at=step.at />
-            </span>
-        </li>
-    }
-    .into_any()
 }

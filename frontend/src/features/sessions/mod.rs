@@ -1,6 +1,8 @@
-//! Workflow runs: the list, and one with its way through the states.
+//! Workflow runs: the list, and one with what happened in it.
 
 mod detail;
+mod live;
 mod page;
+mod timeline;
 
 pub(crate) use page::SessionsPage;

@@ -6,13 +6,15 @@ use leptos::prelude::*;
 use toolgate_api::sessions::Session;
 
 use super::detail::SessionDetail;
-use crate::api::{in_project, with_query};
+use super::live::live;
+use crate::api::{PAGE_SIZE, in_project, with_query};
 use crate::browser::now_ms;
 use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, Tags, TimeAgo, Tone};
 use crate::features::tools::Exact;
 use crate::paged::{Item, Paged};
 use crate::reactive::text_memo;
 use crate::routes::Section;
+use crate::session::{Need, Session as Account};
 use crate::url::{UrlParam, project_in_path};
 
 const LIVING: [(&str, &str); 3] = [
@@ -34,6 +36,21 @@ pub(crate) fn SessionsPage() -> impl IntoView {
         )
     });
     let list = Paged::new(move || address.get());
+    let account = Account::get();
+    let stream = text_memo(move || {
+        let project = project.get();
+        if account.may(&project, Need::Audit) {
+            in_project(&project, &["audit", "stream"])
+        } else {
+            String::new()
+        }
+    });
+    // Whoever has gone further down the list keeps the place.
+    let news = live(stream, move || {
+        if list.items.with_untracked(Vec::len) <= PAGE_SIZE {
+            list.reload();
+        }
+    });
     let open = Callback::new(move |id: String| chosen.push(&id));
     let cells: Cells = Arc::new(move |item: &Item| {
         item.read::<Session>()
@@ -56,6 +73,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
     );
     view! {
         <SectionHead section=Section::Sessions text="Each is one workflow run of one caller. The gateway keeps its state, checks it at every call, and moves it after a success.">
+            {news.badge()}
             <button type="button" class="button" on:click=move |_| list.reload()>
                 "Refresh"
             </button>

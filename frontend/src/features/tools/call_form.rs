@@ -1,14 +1,16 @@
-//! Trying a tool: a form made from its schema, the answer, and the same call as a command.
+//! Trying a tool: a form made from its schema, the answer, and the same call as a program.
 
 use leptos::prelude::*;
-use serde_json::Value;
-use toolgate_api::calls::{CallRequest, CallResponse, CallStatus};
+use serde_json::{Map, Value};
 use toolgate_api::tools::Tool;
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
-use crate::components::{Badge, CodeBlock, Field, SchemaForm, TextInput, Tone};
-use crate::reactive::part;
+use crate::api::{Ask, Body, in_project, object, parse, with_query};
+use crate::browser::{recall, remember};
+use crate::components::{Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block};
+use crate::reactive::{When, part, text};
+use crate::routes::{Page, Section};
+use crate::session::Session;
 use crate::snippets;
 
 /// The form, the button and the answer. The call is a real one, decided and recorded like any other.
@@ -19,35 +21,92 @@ pub(super) fn CallForm(
     /// The tool.
     tool: Tool,
 ) -> impl IntoView {
-    let form = SchemaForm::new(tool.parameters);
-    let group = RwSignal::new(tool.group.join(", "));
-    let state = RwSignal::new(String::new());
+    let session = Session::get();
+    let kept_under = {
+        let who = untrack(|| session.me()).map(|me| me.id).unwrap_or_default();
+        StoredValue::new(format!("input {who} {}/{}", project.get_untracked(), tool.name))
+    };
+    // A form with a secret in it is not remembered.
+    let is_kept = !has_secret(&tool.parameters);
+    let last = kept_under.with_value(|key| recall(key)).filter(|_| is_kept);
+    let last = last.and_then(|last| parse(&last).ok()).unwrap_or_default();
+    let arguments = Some(&last["arguments"]).filter(|arguments| arguments.is_object());
+    let arguments = arguments.cloned().unwrap_or_else(|| Value::Object(Map::new()));
+    let form = SchemaForm::new(tool.parameters, arguments, "arg");
+    let word =
+        |key: &str, otherwise: String| RwSignal::new(last[key].as_str().map_or(otherwise, str::to_owned));
+    let group = word("group", tool.group.join(", "));
+    let state = word("state", String::new());
     let action = Action::new();
-    let answer = RwSignal::new(None::<CallResponse>);
+    let answer = RwSignal::new(None::<Value>);
     let name = StoredValue::new(tool.name);
-    let request = move || CallRequest {
-        tool: name.get_value(),
-        arguments: match form.value.get() {
-            Value::Object(map) => map,
-            _ => serde_json::Map::new(),
-        },
-        group: names(&group.get()),
-        state: Some(state.get()).filter(|state| !state.is_empty()),
-        context: None,
-        session_id: None,
+    let request = move || {
+        let mut request = object(vec![
+            ("tool", name.get_value().into()),
+            ("arguments", form.value.get()),
+        ]);
+        if let Some(group) = names(&group.get()) {
+            request["group"] = group;
+        }
+        if !state.get().is_empty() {
+            request["state"] = state.get().into();
+        }
+        request
     };
     let run = move |_| {
         let path = in_project(&project.get_untracked(), &["calls"]);
         answer.set(None);
-        let ask = Ask::post(path, Body::json(&untrack(request)));
-        action.send(ask, move |response| answer.set(response.read().ok()));
+        if is_kept {
+            let input = object(vec![
+                ("arguments", form.value.get_untracked()),
+                ("group", group.get_untracked().into()),
+                ("state", state.get_untracked().into()),
+            ]);
+            kept_under.with_value(|key| remember(key, Some(&input.to_string())));
+        }
+        let ask = Ask::post(path, Body::Json(untrack(request).to_string()));
+        action.send(ask, move |response| answer.set(parse(&response.text).ok()));
     };
-    let command = Signal::derive(move || snippets::call(&project.get(), &request()));
+    let why = move || {
+        let query = [
+            ("tool", name.get_value()),
+            ("group", group.get()),
+            ("state", state.get()),
+        ];
+        let path = Page::In(project.get(), Section::Simulator).path();
+        with_query(
+            path,
+            &query.each_ref().map(|(name, value)| (*name, value.as_str())),
+        )
+    };
+    let body = move || format!("{:#}", request());
+    let programs = move || {
+        let arguments = move || name.with_value(|name| snippets::mcp_call(name, form.value.get()));
+        [
+            ("curl", text(move || snippets::call(&project.get(), &body()))),
+            ("MCP message", text(arguments)),
+            (
+                "TypeScript",
+                text(move || snippets::typescript_call(&project.get(), &body())),
+            ),
+            (
+                "Python",
+                text(move || snippets::python_call(&project.get(), &body())),
+            ),
+        ]
+        .into_iter()
+        .map(|(caption, text)| view! { <CodeBlock caption text /> })
+        .collect::<Vec<_>>()
+    };
     view! {
         <div class="stack">
             <section class="panel stack">
                 <h2>"Try it"</h2>
                 {form.view()}
+                <details>
+                    <summary>"Arguments as JSON"</summary>
+                    {form.as_json("Arguments as JSON")}
+                </details>
                 <div class="columns">
                     <Field id="call-group" label="Groups" help="Separated by commas; empty asks for the group default.">
                         <TextInput id="call-group" value=group mono=true />
@@ -68,71 +127,98 @@ pub(super) fn CallForm(
                     <span class="muted">"A real call: it is decided, executed and recorded."</span>
                 </div>
                 {action.outcome()}
+                <When test=move || action.error.with(Option::is_some)>
+                    <p>
+                        <a href=why>"Look at the decision in the simulator"</a>
+                    </p>
+                </When>
             </section>
-            {part(move || answer.get().map(|answer| view! { <Answer answer /> }).into_any())}
+            {part(move || {
+                let may_audit = session.may(&project.get(), Section::Records.needs());
+                answer.with(|answer| answer.as_ref().map(|answer| outcome(answer, &project.get(), may_audit))).into_any()
+            })}
             <details class="panel">
-                <summary>"The same call as a command"</summary>
-                <CodeBlock caption="Bash" text=command />
+                <summary>"The same call as a program"</summary>
+                <div class="stack">{programs()}</div>
             </details>
         </div>
     }
 }
 
 /// Names separated by commas; nothing at all is absent, which asks for `default`.
-fn names(text: &str) -> Option<Vec<String>> {
-    let names: Vec<String> = text
+fn names(text: &str) -> Option<Value> {
+    let names: Vec<&str> = text
         .split(',')
         .map(str::trim)
         .filter(|name| !name.is_empty())
-        .map(str::to_owned)
         .collect();
-    (!names.is_empty()).then_some(names)
+    (!names.is_empty()).then(|| names.into())
 }
 
-/// How the call ended.
-#[component]
-fn Answer(answer: CallResponse) -> impl IntoView {
-    let (tone, word) = match answer.status {
-        CallStatus::Succeeded => (Tone::Good, "succeeded"),
-        CallStatus::Failed => (Tone::Bad, "failed"),
+/// How the call ended, and where its record is.
+fn outcome(answer: &Value, project: &str, may_audit: bool) -> AnyView {
+    let word = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
+    let status = word("status");
+    let tone = if status == "succeeded" {
+        Tone::Good
+    } else {
+        Tone::Bad
     };
-    let moved = (answer.state.before != answer.state.after)
-        .then(|| format!("State: {} → {}", answer.state.before, answer.state.after));
-    let text = answer
-        .result
-        .map(|result| serde_json::to_string_pretty(&result.to_value()).unwrap_or_default());
+    let [before, after] =
+        ["before", "after"].map(|key| answer["state"][key].as_str().unwrap_or_default().to_owned());
+    let state = if before == after {
+        format!("in state {before}")
+    } else {
+        format!("State: {before} → {after}")
+    };
+    let error = answer.get("error").map(|error| {
+        let word = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
+        view! {
+            <p>
+                <code>{word("code")}</code>
+                ": "
+                {word("message")}
+                " "
+                <span class="muted">{word("upstream_message")}</span>
+            </p>
+        }
+    });
+    let result = answer.get("result").map(|result| json_block("Result", result));
+    let id = word("call_id");
+    let record = if may_audit {
+        let href = with_query(
+            Page::In(project.to_owned(), Section::Records).path(),
+            &[("record", &id)],
+        );
+        view! { <a href=href>"Record " <code>{id}</code></a> }.into_any()
+    } else {
+        view! { <span class="muted">"Record " <code>{id}</code></span> }.into_any()
+    };
     view! {
         <section class="panel stack" role="status">
             <div class="row">
-                <Badge tone text=word />
-                <span class="muted">{format!("{} ms", answer.duration_ms)}</span>
-                {moved.map(|text| view! { <span>{text}</span> })}
+                <Badge tone=Tone::Good text="allowed" />
+                <Badge tone text=status />
+                <span class="muted">{format!("{} ms", answer["duration_ms"])}</span>
+                <span>{state}</span>
             </div>
-            {answer
-                .error
-                .map(|error| {
-                    view! {
-                        <p>
-                            <code>{error.code.as_str()}</code>
-                            ": "
-                            {error.message}
-                            {error.upstream_message.map(|text| view! { <span class="muted">" " {text}</span> })}
-                        </p>
-                    }
-                })}
-            {text.map(|text| view! { <CodeBlock caption="Result" text /> })}
-            <p class="muted">"Record " <code>{answer.call_id.to_string()}</code></p>
+            {error}
+            {result}
+            <p>{record}</p>
         </section>
     }
+    .into_any()
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::names;
 
     #[test]
     fn nothing_is_absent_and_names_are_trimmed() {
         assert_eq!(names(" , "), None);
-        assert_eq!(names("a, b/c ,"), Some(vec!["a".to_owned(), "b/c".to_owned()]));
+        assert_eq!(names("a, b/c ,"), Some(json!(["a", "b/c"])));
     }
 }

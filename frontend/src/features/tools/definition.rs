@@ -1,16 +1,26 @@
-//! Editing a definition: the text, its faults, the difference before it is saved, and who was faster.
+//! Editing a definition: as a form and as a text, its faults, the difference before it is saved, and who was faster.
 
 use leptos::prelude::*;
+use serde_json::Value;
 use toolgate_api::ErrorCode;
-use toolgate_api::tools::UploadResult;
 
+use super::bulk::tests_badge;
+use super::conflict::{Conflict, Ways, conflict_view};
+use super::definition_form::Parameters;
+use super::draft::Draft;
+use super::in_step::InStep;
 use crate::action::Action;
-use crate::api::{Answer, ApiError, Ask, Body, in_project, with_query};
-use crate::components::{Dialog, Diff, Editor, EditorHandle, Field, Placement, TextInput, Toasts};
+use crate::api::{Answer, ApiError, Ask, Body, in_project, parse, with_query};
+use crate::components::{
+    Dialog, Diff, Editor, EditorHandle, Faults, Field, Placement, ProblemPanel, TextInput, Toasts,
+};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part, text_memo};
+use crate::routes::Page;
+use crate::session::Session;
+use crate::url::Navigator;
 
-/// The definition as YAML.
+/// The definition of a tool, or of a new one that begins as a copy of it.
 #[component]
 pub(super) fn DefinitionEditor(
     /// The project's id.
@@ -19,82 +29,238 @@ pub(super) fn DefinitionEditor(
     name: Memo<String>,
     /// Whether it may be changed.
     may_edit: bool,
+    /// Whether it becomes a tool of its own.
+    is_new: bool,
     /// It was saved.
     #[prop(into)]
     on_saved: Callback<()>,
 ) -> impl IntoView {
     let address = text_memo(move || in_project(&project.get(), &["tools", &name.get()]));
+    let session = Session::get();
+    let kept_under = text_memo(move || {
+        let who = session.me().map(|me| me.id).unwrap_or_default();
+        let what = if is_new { "copy of " } else { "" };
+        format!("draft {who} {what}{}", address.get())
+    });
     let loaded = Loaded::yaml(move || address.get());
-    let draft = RwSignal::new(String::new());
+    let both = InStep::new(project, is_new);
+    let draft = both.text;
     let base = RwSignal::new(None::<Answer>);
+    let offered = RwSignal::new(None::<Draft>);
+    let conflict = RwSignal::new(None::<Conflict>);
     let handle = EditorHandle::new();
     let checking = Action::new();
     let saving = Action::new();
     let review = RwSignal::new(false);
-    let diff = RwSignal::new(String::new());
+    let outlook = RwSignal::new(Value::Null);
     let note = RwSignal::new(String::new());
+    let ignored = RwSignal::new(false);
     let toasts = Toasts::get();
+    let navigator = Navigator::new();
     effect(move || {
-        if let Some(current) = loaded.answer.get() {
-            // A draft survives that somebody else saved meanwhile.
-            let untouched = base.with_untracked(|base| {
-                base.as_ref()
-                    .is_none_or(|base| base.text == draft.get_untracked())
-            });
-            if untouched {
-                draft.set(current.text.clone());
-                base.set(Some(current));
+        if let Some(mut current) = loaded.answer.get()
+            && base.with_untracked(Option::is_none)
+        {
+            if is_new {
+                current.text = copied(&current.text);
             }
+            let kept = untrack(|| Draft::kept(&kept_under.get()));
+            offered.set(kept.filter(|kept| may_edit && kept.text != current.text));
+            if may_edit {
+                draft.set(current.text.clone());
+            }
+            base.set(Some(current));
         }
     });
     let is_changed =
         condition(move || base.with(|base| base.as_ref().is_some_and(|base| base.text != draft.get())));
+    // Keeps what is typed, unless an earlier draft still waits for an answer.
+    effect(move || {
+        let text = draft.get();
+        let (Some(base), None, true) = (base.get(), offered.get(), may_edit) else {
+            return;
+        };
+        let key = kept_under.get_untracked();
+        if base.text == text {
+            Draft::forget(&key);
+        } else {
+            let Answer { etag, text: base } = base;
+            Draft { etag, base, text }.keep(&key);
+        }
+    });
+    let done = move |text: &str| {
+        Draft::forget(&kept_under.get_untracked());
+        review.set(false);
+        note.set(String::new());
+        toasts.done(text);
+    };
+    // A copy may not replace a tool that is there already.
+    let body = move || match both.canonical() {
+        Some(yaml) if is_new => Body::Yaml(yaml + "expect_revision: 0\n"),
+        _ => Body::Yaml(draft.get_untracked()),
+    };
     let check = move |_| {
         let path = in_project(&project.get_untracked(), &["tools"]) + "?dry_run=true";
-        checking.send(
-            Ask::post(path, Body::Yaml(draft.get_untracked())),
-            move |answer| {
-                let items = answer
-                    .read::<UploadResult>()
-                    .map(|result| result.items)
-                    .unwrap_or_default();
-                let diffs: Vec<_> = items.into_iter().filter_map(|item| item.diff).collect();
-                diff.set(diffs.join("\n"));
-                review.set(true);
-            },
-        );
-    };
-    let save = move |_| {
-        let path = with_query(address.get_untracked(), &[("note", note.get_untracked().trim())]);
-        let etag = base.with_untracked(|base| base.as_ref().map(|base| base.etag.clone()));
-        let ask = Ask::put(path, Body::Yaml(draft.get_untracked())).if_match(etag.unwrap_or_default());
-        saving.send(ask, move |_| {
-            review.set(false);
-            note.set(String::new());
-            base.set(None);
-            toasts.done("Saved as a new revision.");
-            on_saved.run(());
-            loaded.reload();
+        conflict.set(None);
+        ignored.set(false);
+        saving.error.set(None);
+        checking.send(Ask::post(path, body()), move |answer| {
+            outlook.set(parse(&answer.text).unwrap_or_default());
+            review.set(true);
         });
     };
-    // Keeps the draft and takes the newer revision as what it is compared with.
-    let rebase = move |_| {
-        review.set(false);
-        let ask = Ask::get(address.get_untracked()).for_yaml();
-        saving.send(ask, move |current| base.set(Some(current)));
+    let save = move || {
+        let ignore = if ignored.get_untracked() { "true" } else { "" };
+        let query = [
+            ("note", note.get_untracked()),
+            ("ignore_policy_tests", ignore.to_owned()),
+        ];
+        let query = query.each_ref().map(|(name, value)| (*name, value.trim()));
+        if is_new {
+            let path = with_query(in_project(&project.get_untracked(), &["tools"]), &query);
+            saving.send(Ask::post(path, body()), move |_| {
+                done("The new tool is there.");
+                let name = both
+                    .form
+                    .value
+                    .with_untracked(|value| value["name"].as_str().map(str::to_owned));
+                navigator.go(&Page::Tool(project.get_untracked(), name.unwrap_or_default()).path());
+            });
+            return;
+        }
+        let etag = base.with_untracked(|base| base.as_ref().map(|base| base.etag.clone()));
+        let ask = Ask::put(with_query(address.get_untracked(), &query), body());
+        saving.send(ask.if_match(etag.unwrap_or_default()), move |_| {
+            done("Saved as a new revision.");
+            on_saved.run(());
+        });
     };
+    // Somebody was faster: reads what is stored now, and who did it.
+    effect(move || {
+        if is_new || !saving.error.with(is_stale) {
+            return;
+        }
+        let history = with_query(address.get_untracked() + "/revisions", &[("limit", "1")]);
+        checking.send(Ask::get(history), move |answer| {
+            let newest = parse(&answer.text).unwrap_or_default()["items"][0].take();
+            checking.send(Ask::get(address.get_untracked()).for_yaml(), move |theirs| {
+                let Some(old) = base.get_untracked() else {
+                    return;
+                };
+                conflict.set(Some(Conflict {
+                    base: old.text,
+                    mine: both.canonical().unwrap_or_else(|| draft.get_untracked()),
+                    theirs,
+                    newest,
+                }));
+                saving.error.set(None);
+            });
+        });
+    });
+    // Each way goes on from what is stored now.
+    let rebase = move || base.set(conflict.get_untracked().map(|conflict| conflict.theirs));
+    let ways = Ways {
+        take: Callback::new(move |text: String| {
+            rebase();
+            draft.set(text);
+            conflict.set(None);
+            review.set(false);
+        }),
+        save_mine: Callback::new(move |()| {
+            rebase();
+            conflict.set(None);
+            save();
+        }),
+    };
+    let go_on = move |kept: Draft| {
+        offered.set(None);
+        draft.set(kept.text);
+        let Draft { etag, base: text, .. } = kept;
+        base.set(Some(Answer { etag, text }));
+    };
+    let old_draft = part(move || {
+        offered
+            .get()
+            .map(|kept| {
+                view! {
+                    <div class="note row row-spread" role="status">
+                        <p>"There is a draft of this definition that was never saved."</p>
+                        <div class="row">
+                            <button
+                                type="button"
+                                class="button button-small"
+                                on:click=move |_| go_on(kept.clone())
+                            >
+                                "Go on with the draft"
+                            </button>
+                            <button type="button" class="button button-small" on:click=move |_| offered.set(None)>
+                                "Discard the draft"
+                            </button>
+                        </div>
+                    </div>
+                }
+            })
+            .into_any()
+    });
+    let said = move || match (both.busy.get(), both.is_good(), is_changed.get()) {
+        (true, ..) => "Checking…",
+        (_, false, _) => "Not accepted as it is.",
+        (_, _, true) => "Changed, not saved.",
+        (_, _, false) => "As stored.",
+    };
+    let faults = part(move || {
+        let faults = both
+            .verdict
+            .with(|verdict| verdict.as_ref().map(|verdict| verdict.diagnostics.clone()));
+        faults
+            .filter(|faults| !faults.is_empty())
+            .map(|faults| view! { <Faults faults handle /> })
+            .into_any()
+    });
+    let trouble = part(move || {
+        both.error
+            .get()
+            .map(|error| view! { <ProblemPanel error on_retry=move |()| both.retry() /> })
+            .into_any()
+    });
+    let shown = RwSignal::new(String::new());
+    effect(move || {
+        if let Some(base) = base.get() {
+            shown.set(base.text);
+        }
+    });
+    if !may_edit {
+        return view! {
+            {loaded.placeholder("the definition")}
+            <When test=move || base.with(Option::is_some)>
+                <Editor name="Definition as YAML" value=shown handle readonly=true />
+            </When>
+        }
+        .into_any();
+    }
     view! {
         {loaded.placeholder("the definition")}
-        <When test=move || loaded.is_there()>
-            <div class="stack">
-                <Editor name="Definition as YAML" value=draft handle readonly=!may_edit />
-                {checking.refusal(handle)}
-                <When test=move || may_edit>
+        <div class="stack" hidden=move || base.with(Option::is_none)>
+            {old_draft}
+            {is_new.then(|| view! { <p class="muted">"A new tool that begins as a copy. Give it a name of its own."</p> })}
+            <div class="columns">
+                <fieldset class="panel dense" disabled=move || both.is_form_behind()>
+                    <legend class="visually-hidden">"Definition as a form"</legend>
+                    <div class="stack">
+                        <When test=move || both.is_form_behind() && !both.busy.get()>
+                            <p class="note">"The form follows as soon as the YAML is right."</p>
+                        </When>
+                        {both.form.view()}
+                        <Parameters form=both.form />
+                    </div>
+                </fieldset>
+                <div class="stack beside">
+                    <Editor name="Definition as YAML" value=draft handle rows=22 />
                     <div class="row">
                         <button
                             type="button"
                             class="button button-primary"
-                            disabled=move || !is_changed.get() || checking.busy.get()
+                            disabled=move || !(is_new || is_changed.get()) || !both.is_good() || checking.busy.get()
                             on:click=check
                         >
                             "Review changes"
@@ -111,31 +277,31 @@ pub(super) fn DefinitionEditor(
                         >
                             "Discard"
                         </button>
-                        <span class="muted">
-                            {move || if is_changed.get() { "Changed, not saved." } else { "As stored." }}
+                        <span class="muted" role="status">
+                            {said}
                         </span>
                     </div>
-                </When>
+                    {checking.refusal(handle)}
+                    {trouble}
+                    {faults}
+                </div>
             </div>
-        </When>
+        </div>
         <Dialog open=review title="Review changes" placement=Placement::Wide>
             <div class="dialog-body">
-                {part(move || view! { <Diff text=diff.get() /> }.into_any())}
+                {part(move || match conflict.get() {
+                    Some(conflict) => conflict_view(conflict, ways),
+                    None => outlook.with(changes),
+                })}
                 <Field id="save-note" label="Note" help="Why, for those who read the history later.">
                     <TextInput id="save-note" value=note max="500" />
                 </Field>
                 {saving.refusal(handle)}
-                <When test=move || saving.error.with(is_stale)>
-                    <p>
-                        "Your draft is kept. "
-                        <button
-                            type="button"
-                            class="button button-small"
-                            on:click=rebase
-                        >
-                            "Compare with the newer revision"
-                        </button>
-                    </p>
+                <When test=move || saving.error.with(breaks_tests)>
+                    <label class="check">
+                        <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
+                        "Save it all the same, although policy tests would fail"
+                    </label>
                 </When>
             </div>
             <footer class="dialog-foot">
@@ -145,16 +311,59 @@ pub(super) fn DefinitionEditor(
                 <button
                     type="button"
                     class="button button-primary"
-                    disabled=move || saving.busy.get()
-                    on:click=save
+                    disabled=move || saving.busy.get() || checking.busy.get() || conflict.with(Option::is_some)
+                    on:click=move |_| save()
                 >
                     "Save"
                 </button>
             </footer>
         </Dialog>
     }
+    .into_any()
+}
+
+/// What saving would do: the difference, and how the policy tests would come out.
+fn changes(outlook: &Value) -> AnyView {
+    let items = outlook["items"].as_array().into_iter().flatten();
+    let diffs: Vec<&str> = items.filter_map(|item| item["diff"].as_str()).collect();
+    let text = diffs.join("\n");
+    view! {
+        <div class="stack">
+            <Diff text />
+            {outlook.get("policy_tests").map(tests_badge)}
+        </div>
+    }
+    .into_any()
 }
 
 fn is_stale(error: &Option<ApiError>) -> bool {
     matches!(error, Some(ApiError::Problem(problem)) if problem.code == ErrorCode::PreconditionFailed)
+}
+
+fn breaks_tests(error: &Option<ApiError>) -> bool {
+    error
+        .as_ref()
+        .is_some_and(|error| !error.broken_policy_tests().is_empty())
+}
+
+/// A definition under another name.
+fn copied(yaml: &str) -> String {
+    let rename = |line: &str| match line.strip_prefix("name: ") {
+        Some(name) => format!("name: {}-copy\n", name.trim().trim_matches('"')),
+        None => format!("{line}\n"),
+    };
+    yaml.lines().map(rename).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::copied;
+
+    #[test]
+    fn a_copy_has_another_name_and_is_the_same_else() {
+        assert_eq!(
+            copied("name: \"a\"\ntype: openapi\nparameters:\n  name: x\n"),
+            "name: a-copy\ntype: openapi\nparameters:\n  name: x\n"
+        );
+    }
 }

@@ -1,14 +1,27 @@
 //! Tools: the list, one tool, its definition and its history.
 
+mod bulk;
 mod call_form;
+mod change;
+mod columns;
+mod conflict;
 mod definition;
+mod definition_form;
+mod draft;
 mod empty;
 mod filters;
+mod in_step;
+mod merge;
 mod page;
 mod revisions;
 mod row;
+mod selection;
 mod tool;
+mod uses;
 
+pub(crate) use bulk::tests_badge;
+pub(crate) use bulk::{affected, outlook};
+pub(crate) use change::{address, offer_undo};
 pub(crate) use filters::Exact;
 pub(crate) use page::ToolsPage;
 pub(crate) use tool::ToolPage;

@@ -2,83 +2,176 @@
 
 use std::sync::Arc;
 
+use leptos::ev;
 use leptos::prelude::*;
+use toolgate_api::tools::Tool;
+use wasm_bindgen::JsCast;
 
+use super::bulk::Bulk;
+use super::columns::{ColumnMenu, hidden, shown};
 use super::empty::{NoMatch, NoTools};
-use super::filters::Filters;
+use super::filters::{Filters, ToolFilter};
 use super::row::tool_row;
+use super::selection::Selection;
 use crate::api::{in_project, with_query};
-use crate::components::{Cells, List, SectionHead};
+use crate::components::{Cells, LongList, Menu, SectionHead, Toasts};
 use crate::paged::{Item, Paged, Status};
-use crate::reactive::{When, condition, effect, text_memo};
+use crate::reactive::{When, condition, effect, part, text_memo};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
-use crate::url::{UrlParam, project_in_path};
+use crate::url::project_in_path;
+
+/// Tools that are read at once.
+const PAGE: usize = 250;
+
+/// What the list can be downloaded as.
+const FORMATS: [(&str, &str); 3] = [("csv", "CSV"), ("yaml", "YAML"), ("jsonl", "JSON Lines")];
 
 /// The tools of the project in the address.
 #[component]
 pub(crate) fn ToolsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
-    let [q, group, state, type_] = ["q", "group", "state", "type"].map(UrlParam::new);
+    let filter = ToolFilter::new();
     let path = text_memo(move || Page::In(project.get(), Section::Tools).path());
     let all = text_memo(move || in_project(&project.get(), &["tools"]));
-    let address = text_memo(move || {
-        let query = [
-            ("q", q.get().trim().to_owned()),
-            ("group", group.get()),
-            ("state", state.get()),
-            ("type", type_.get()),
-        ];
-        with_query(
-            all.get(),
-            &query.each_ref().map(|(name, value)| (*name, value.as_str())),
-        )
-    });
-    let list = Paged::new(move || address.get());
+    let matching = text_memo(move || filter.address(&project.get(), &[]));
+    let list = Paged::sized(
+        move || with_query(matching.get(), &[("view", "summary"), ("sort", filter.order())]),
+        PAGE,
+    );
+    Toasts::get().on_undo(move || list.reload());
+    let selection = Selection::new();
+    let hidden = hidden();
+    let may_read = condition(move || session.may(&project.get(), Need::Read));
+    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
     // Tools of another project are never shown, not even while the right ones are on their way.
     effect(move || {
         all.track();
         list.items.set(Vec::new());
+        list.total.set(0);
     });
-    let is_filtered = condition(move || address.get() != all.get());
-    let is_filterable = condition(move || is_filtered.get() || !list.is_empty());
+    // What is selected is what one sees: another filter begins anew.
+    effect(move || {
+        matching.track();
+        selection.clear();
+    });
+    // Only a list that is known to be empty needs no filters: nothing moves when the first page arrives.
+    let is_filterable =
+        condition(move || filter.is_set() || list.total.get() != 0 || list.status.get() != Status::Ready);
     let count = move || match list.status.get() {
-        Status::Ready => told_count(list.items.with(Vec::len), list.has_more()),
+        Status::Ready | Status::LoadingMore => told_count(list.total.get()),
         _ => String::new(),
     };
-    let cells: Cells = Arc::new(move |item: &Item| tool_row(&project.get_untracked(), item));
+    let cells: Cells = Arc::new(move |item: &Item| {
+        let selection = may_edit.get_untracked().then_some(selection);
+        tool_row(&project.get_untracked(), item, &hidden.get_untracked(), selection)
+    });
+    let select_shown = move |_| {
+        let read = list.items.with_untracked(Vec::len);
+        if untrack(|| selection.count(list.total.get())) >= read {
+            selection.clear();
+        } else {
+            list.items.with_untracked(|items| {
+                selection.add(items.iter().filter_map(Item::read::<Tool>).map(|tool| tool.name));
+            });
+        }
+    };
+    let lead = move || {
+        may_edit.get().then(|| {
+            view! {
+                <input
+                    type="checkbox"
+                    class="select-row"
+                    aria-label="Select all tools that are listed"
+                    prop:checked=move || {
+                        let read = list.items.with(Vec::len);
+                        read != 0 && selection.count(list.total.get()) >= read
+                    }
+                    on:change=select_shown
+                />
+            }
+        })
+    };
     let empty = move || {
-        if is_filtered.get_untracked() {
-            view! { <NoMatch q=q.get_untracked() all=path /> }.into_any()
+        if filter.is_set() {
+            view! { <NoMatch q=filter.q().get_untracked() all=path /> }.into_any()
         } else {
             view! { <NoTools project=project.get_untracked() /> }.into_any()
         }
     };
+    let exports = move || {
+        FORMATS
+            .iter()
+            .filter(|(format, _)| *format != "yaml" || may_read.get())
+            .map(|(format, title)| {
+                let href = filter.address(&project.get(), &[("format", format)]);
+                view! {
+                    <a class="menu-item" rel="external" download href=href>
+                        {*title}
+                    </a>
+                }
+            })
+            .collect::<Vec<_>>()
+    };
+    // `x` on the link of a row selects it.
+    let on_key = move |event: ev::KeyboardEvent| {
+        let name = event
+            .target()
+            .and_then(|target| target.dyn_into::<web_sys::Element>().ok())
+            .and_then(|element| element.get_attribute("data-row"));
+        if event.key() == "x"
+            && !event.ctrl_key()
+            && !event.meta_key()
+            && may_edit.get_untracked()
+            && let Some(name) = name
+        {
+            selection.toggle(&name);
+        }
+    };
     view! {
-        <SectionHead section=Section::Tools text="What agents may call, as far as their groups and the workflow state permit.">
+        <SectionHead section=Section::Tools text="What agents may call, as far as groups and state permit.">
             <p class="count" role="status">
                 {count}
             </p>
-            <When test=move || session.may(&project.get(), Need::Edit)>
+            <When test=move || is_filterable.get()>
+                <ColumnMenu hidden />
+                <Menu id="tool-export" name="Export" face=|| "Export" class="menu-end">
+                    <div class="menu-section">{part(move || exports().into_any())}</div>
+                </Menu>
+            </When>
+            <When test=move || may_edit.get()>
                 <a class="button button-primary" href=move || Page::In(project.get(), Section::Upload).path()>
                     "Upload"
                 </a>
             </When>
         </SectionHead>
         <When test=move || is_filterable.get()>
-            <Filters q group state type_ />
+            <Filters filter />
         </When>
-        <List list what="tools" columns=&["Tool", "Type", "Groups", "States", "Revision"] cells empty />
+        <When test=move || filter.has_unknown()>
+            <p class="note filters">"The address asks for an order or a filter that there is none of; it is left out."</p>
+        </When>
+        <div on:keydown=on_key>
+            <LongList
+                list
+                what="tools"
+                columns=Signal::derive(move || shown(hidden))
+                sort=filter.sort
+                lead
+                cells
+                empty
+            />
+        </div>
+        <Bulk project filter list selection />
     }
 }
 
-fn told_count(count: usize, more: bool) -> String {
-    match (count, more) {
-        (0, _) => String::new(),
-        (_, true) => format!("First {count} tools"),
-        (1, false) => "1 tool".to_owned(),
-        (_, false) => format!("{count} tools"),
+fn told_count(count: usize) -> String {
+    match count {
+        0 => String::new(),
+        1 => "1 tool".to_owned(),
+        _ => format!("{count} tools"),
     }
 }
 
@@ -87,9 +180,9 @@ mod tests {
     use super::told_count;
 
     #[test]
-    fn tells_whether_the_count_is_the_whole() {
-        assert_eq!(told_count(1, false), "1 tool");
-        assert_eq!(told_count(12, false), "12 tools");
-        assert_eq!(told_count(50, true), "First 50 tools");
+    fn tells_how_many_there_are() {
+        assert_eq!(told_count(0), "");
+        assert_eq!(told_count(1), "1 tool");
+        assert_eq!(told_count(12), "12 tools");
     }
 }

@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use toolgate_api::tools::{RevisionDiff, ToolRevision};
+use serde_json::Value;
+use toolgate_api::tools::ToolRevision;
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
-use crate::components::{Badge, Cells, Diff, List, TimeAgo, Toasts, Tone};
+use crate::api::{Ask, Body, in_project, parse};
+use crate::components::{Badge, Cells, Confirm, Diff, Field, List, TextInput, TimeAgo, Toasts, Tone};
+use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
-use crate::reactive::part;
+use crate::reactive::{effect, part, text, text_memo};
+use crate::url::{Navigator, UrlParam};
 
 /// All revisions, newest first.
 #[component]
@@ -39,43 +42,74 @@ pub(super) fn Revisions(
             .with(|items| items.first().and_then(Item::read::<ToolRevision>));
         first.map_or(0, |revision| revision.revision)
     });
-    let shown = RwSignal::new(None::<RevisionDiff>);
-    let comparing = Action::new();
-    let restoring = Action::new();
-    let toasts = Toasts::get();
-    let compare = Callback::new(move |(from, to): (i64, i64)| {
-        let address = format!("{}?from={from}&to={to}", untrack(|| path(&["diff"])));
-        comparing.send(Ask::get(address), move |answer| shown.set(answer.read().ok()));
+    let [from, to] = ["from", "to"].map(UrlParam::new);
+    let navigator = Navigator::new();
+    let address = text_memo(move || {
+        let (from, to) = (from.get(), to.get());
+        if from.is_empty() || to.is_empty() {
+            return String::new();
+        }
+        crate::api::with_query(path(&["diff"]), &[("from", &from), ("to", &to)])
     });
-    let bring_back = Callback::new(move |revision: i64| {
+    let compared = Loaded::new(move || address.get());
+    let restoring = Action::new();
+    let asked = RwSignal::new(0_i64);
+    let asking = RwSignal::new(false);
+    let toasts = Toasts::get();
+    let compare = Callback::new(move |(from, to): (String, String)| {
+        navigator.set(&[("from", from.trim()), ("to", to.trim())], true);
+    });
+    let restore = move |()| {
+        let revision = asked.get_untracked();
         let address = untrack(|| path(&["revisions", &revision.to_string(), "restore"]));
         restoring.send(Ask::post(address, Body::None).if_match(&etag), move |_| {
+            asking.set(false);
             toasts.done(format!("Revision {revision} is the current one again."));
             list.reload();
             on_restored.run(());
         });
+    };
+    let ask = Callback::new(move |revision: i64| {
+        asked.set(revision);
+        asking.set(true);
     });
     let cells: Cells = Arc::new(move |item: &Item| {
         let revision = item.read::<ToolRevision>();
         revision
-            .map(|revision| row(revision, newest, may_edit, compare, bring_back))
+            .map(|revision| row(revision, newest, may_edit, compare, ask))
             .into_any()
+    });
+    let [first, second] = [from, to].map(|param| {
+        let value = RwSignal::new(String::new());
+        effect(move || value.set(param.get()));
+        value
     });
     view! {
         <div class="stack">
-            {restoring.outcome()} {comparing.outcome()}
-            {move || {
-                shown
-                    .get()
-                    .map(|found| {
-                        view! {
-                            <section class="panel">
-                                <h2>{format!("From revision {} to {}", found.from, found.to)}</h2>
-                                <Diff text=found.diff />
-                            </section>
-                        }
-                    })
-            }}
+            <form
+                class="filters"
+                on:submit=move |event| {
+                    event.prevent_default();
+                    compare.run((first.get_untracked(), second.get_untracked()));
+                }
+            >
+                <Field id="compare-from" label="Compare revision">
+                    <TextInput id="compare-from" value=first kind="number" />
+                </Field>
+                <Field id="compare-to" label="with revision">
+                    <TextInput id="compare-to" value=second kind="number" />
+                </Field>
+                <button type="submit" class="button">
+                    "Compare"
+                </button>
+            </form>
+            {part(move || {
+                if address.get().is_empty() { ().into_any() } else { compared.placeholder("the difference") }
+            })}
+            {part(move || {
+                let found = compared.answer.get().and_then(|answer| parse(&answer.text).ok());
+                found.map(|found| difference(&found)).into_any()
+            })}
             <List
                 list
                 what="revisions"
@@ -83,16 +117,36 @@ pub(super) fn Revisions(
                 cells
                 empty=|| ()
             />
+            <Confirm
+                open=asking
+                title=text(move || format!("Restore revision {}?", asked.get()))
+                verb="Restore"
+                action=restoring
+                on_confirm=restore
+            >
+                <p>"It becomes a new revision with the same definition. The ones in between stay in the history."</p>
+            </Confirm>
         </div>
     }
+}
+
+fn difference(found: &Value) -> AnyView {
+    let text = found["diff"].as_str().unwrap_or_default().to_owned();
+    view! {
+        <section class="panel">
+            <h2>{format!("From revision {} to {}", found["from"], found["to"])}</h2>
+            <Diff text />
+        </section>
+    }
+    .into_any()
 }
 
 fn row(
     revision: ToolRevision,
     newest: Memo<i64>,
     may_edit: bool,
-    compare: Callback<(i64, i64)>,
-    bring_back: Callback<i64>,
+    compare: Callback<(String, String)>,
+    restore: Callback<i64>,
 ) -> AnyView {
     let number = revision.revision;
     let button = |text: &'static str, press: Callback<()>| {
@@ -103,17 +157,18 @@ fn row(
         }
         .into_any()
     };
+    let between = move |from: i64, to: i64| compare.run((from.to_string(), to.to_string()));
     let step = (number > 1).then(|| {
         button(
             "What changed",
-            Callback::new(move |()| compare.run((number - 1, number))),
+            Callback::new(move |()| between(number - 1, number)),
         )
     });
     let others = move || {
         (newest.get() != number).then(|| {
             let restore = (may_edit && !revision.deleted)
-                .then(|| button("Restore", Callback::new(move |()| bring_back.run(number))));
-            let against = Callback::new(move |()| compare.run((number, newest.get_untracked())));
+                .then(|| button("Restore", Callback::new(move |()| restore.run(number))));
+            let against = Callback::new(move |()| between(number, newest.get_untracked()));
             view! {
                 {button("Compare with current", against)}
                 {restore}

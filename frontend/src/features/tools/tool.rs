@@ -1,21 +1,33 @@
 //! The page of one tool.
 
 use leptos::prelude::*;
+use serde_json::Value;
 use toolgate_api::tools::Tool;
 
 use super::call_form::CallForm;
+use super::change::{address, offer_undo};
 use super::definition::DefinitionEditor;
 use super::revisions::Revisions;
+use super::uses::Uses;
 use crate::action::Action;
-use crate::api::{Ask, in_project};
-use crate::components::{Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts};
+use crate::api::{Ask, Body, in_project, object, parse};
+use crate::components::{Badge, Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts, fact, facts};
 use crate::loaded::Loaded;
-use crate::reactive::{When, condition, text};
+use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{Navigator, UrlParam, project_in_path, tool_in_path};
 
-/// One tool: what it is, trying it, its definition and its history.
+/// The views of a tool; the last one is for those who may edit.
+const VIEWS: [(&str, &str); 5] = [
+    ("", "Try it"),
+    ("definition", "Definition"),
+    ("revisions", "Revisions"),
+    ("uses", "Used by"),
+    ("clone", "Clone"),
+];
+
+/// One tool: what it is, trying it, its definition, its history and its uses.
 #[component]
 pub(crate) fn ToolPage() -> impl IntoView {
     let project = project_in_path();
@@ -26,13 +38,18 @@ pub(crate) fn ToolPage() -> impl IntoView {
     let tool = Memo::new(move |_| loaded.read::<Tool>());
     let may_read = condition(move || session.may(&project.get(), Need::Read));
     let may_edit = condition(move || session.may(&project.get(), Need::Edit));
-    let content = move || {
-        let current = tool.get()?;
-        Some(match tab.get().as_str() {
-            "definition" if may_read.get() => {
-                let on_saved = move |()| loaded.reload();
-                view! { <DefinitionEditor project name may_edit=may_edit.get() on_saved /> }.into_any()
-            }
+    let editor = move |is_new: bool| {
+        let on_saved = move |()| loaded.reload();
+        view! { <DefinitionEditor project name may_edit=may_edit.get() is_new on_saved /> }.into_any()
+    };
+    let content = part(move || {
+        let Some(current) = tool.get() else {
+            return ().into_any();
+        };
+        match tab.get().as_str() {
+            "definition" if may_read.get() => editor(false),
+            "clone" if may_edit.get() => editor(true),
+            "uses" if may_read.get() => view! { <Uses project name /> }.into_any(),
             "revisions" if may_read.get() => {
                 let on_restored = move |()| loaded.reload();
                 view! { <Revisions project name etag=loaded.etag() may_edit=may_edit.get() on_restored /> }
@@ -41,97 +58,131 @@ pub(crate) fn ToolPage() -> impl IntoView {
             _ => view! {
                 <div class="aside-columns">
                     <CallForm project tool=current.clone() />
-                    {facts(current)}
+                    {about(current)}
                 </div>
             }
             .into_any(),
-        })
-    };
+        }
+    });
+    let is_off = move || tool.with(|tool| tool.as_ref().is_some_and(|tool| !tool.enabled));
     view! {
         <Breadcrumbs project section=Section::Tools here=name />
         <div class="page-head">
             <div>
-                <PageHeading text=name />
+                <div class="row">
+                    <PageHeading text=name />
+                    <When test=is_off>
+                        <Badge text="disabled" />
+                    </When>
+                </div>
                 <p class="muted">{move || tool.get().map(|tool| tool.description)}</p>
             </div>
             <When test=move || may_edit.get() && loaded.is_there()>
-                <Delete project name loaded />
+                <Changes project name loaded enabled=Signal::derive(move || !is_off()) />
             </When>
         </div>
         {loaded.placeholder("the tool")}
         <When test=move || may_read.get() && loaded.is_there()>
-            <Tabs
-                param=tab
-                name="Views of the tool"
-                choices=&[("", "Try it"), ("definition", "Definition"), ("revisions", "Revisions")]
-            />
+            {part(move || {
+                let choices = if may_edit.get() { &VIEWS } else { &VIEWS[..4] };
+                view! { <Tabs param=tab name="Views of the tool" choices /> }.into_any()
+            })}
         </When>
         {content}
     }
 }
 
 /// What a tool is, in short.
-fn facts(tool: Tool) -> AnyView {
+fn about(tool: Tool) -> AnyView {
     let moves_to: Vec<_> = tool.state.into_iter().collect();
     let states = if tool.available_in_states.iter().any(|state| state == "*") {
-        view! { "any state" }.into_any()
+        "any state".into_any()
     } else {
         view! { <Tags names=tool.available_in_states none="never" /> }.into_any()
     };
+    let revision = view! {
+        {tool.revision}
+        ", "
+        <TimeAgo at=tool.updated_at />
+        {tool.updated_by.map(|by| format!(" by {by}"))}
+    };
+    let lines = facts(vec![
+        fact("Type", view! { <span class="mono">{tool.type_}</span> }),
+        fact(
+            "Groups",
+            view! { <Tags names=tool.group none="none; only by *" /> },
+        ),
+        fact("Open in", states),
+        fact("Moves to", view! { <Tags names=moves_to none="stays" /> }),
+        fact("Revision", revision),
+    ]);
     view! {
         <aside class="panel">
             <h2>"About"</h2>
-            <dl class="facts">
-                <div class="fact">
-                    <dt>"Type"</dt>
-                    <dd class="mono">{tool.type_}</dd>
-                </div>
-                <div class="fact">
-                    <dt>"Groups"</dt>
-                    <dd>
-                        <Tags names=tool.group none="none; only by *" />
-                    </dd>
-                </div>
-                <div class="fact">
-                    <dt>"Open in"</dt>
-                    <dd>{states}</dd>
-                </div>
-                <div class="fact">
-                    <dt>"Moves to"</dt>
-                    <dd>
-                        <Tags names=moves_to none="stays" />
-                    </dd>
-                </div>
-                <div class="fact">
-                    <dt>"Revision"</dt>
-                    <dd>{tool.revision} ", " <TimeAgo at=tool.updated_at /> {tool.updated_by.map(|by| format!(" by {by}"))}</dd>
-                </div>
-            </dl>
+            {lines}
         </aside>
     }
     .into_any()
 }
 
-/// The button that deletes the tool, and the way back from that.
+/// The buttons that disable and delete the tool, each with the way back.
 #[component]
-fn Delete(project: Memo<String>, name: Memo<String>, loaded: Loaded) -> impl IntoView {
+fn Changes(
+    project: Memo<String>,
+    name: Memo<String>,
+    loaded: Loaded,
+    enabled: Signal<bool>,
+) -> impl IntoView {
     let asking = RwSignal::new(false);
     let action = Action::new();
+    let switching = Action::new();
     let navigator = Navigator::new();
     let toasts = Toasts::get();
+    let session = Session::get();
+    toasts.on_undo(move || loaded.reload());
+    let switch = move |_| {
+        let (place, name) = (address(&project.get_untracked()), name.get_untracked());
+        let enable = !enabled.get_untracked();
+        let body = object(vec![
+            ("select", object(vec![("names", vec![name.clone()].into())])),
+            ("change", object(vec![("enabled", enable.into())])),
+        ]);
+        switching.send(Ask::post(&place, Body::Json(body.to_string())), move |answer| {
+            let answer = parse(&answer.text).unwrap_or_default();
+            let word = if enable { "enabled" } else { "disabled" };
+            offer_undo(
+                toasts,
+                session,
+                place,
+                format!("{name} is {word}."),
+                &answer["undo"],
+            );
+            loaded.reload();
+        });
+    };
     let confirm = move |()| {
         let (project, name) = (project.get_untracked(), name.get_untracked());
+        let revision = loaded.read::<Tool>().map(|tool| tool.revision);
         let ask = Ask::delete(in_project(&project, &["tools", &name])).if_match(loaded.etag());
         action.send(ask, move |_| {
             asking.set(false);
-            toasts.done(format!(
-                "{name} was deleted. Its revisions stay; restoring one brings it back."
-            ));
+            let tool = object(vec![
+                ("name", name.as_str().into()),
+                ("revision", revision.into()),
+                ("expect_revision", Value::Null),
+            ]);
+            let undo = object(vec![("undo", object(vec![("tools", vec![tool].into())]))]);
+            let told = format!("{name} was deleted. Its revisions stay.");
+            offer_undo(toasts, session, address(&project), told, &undo);
             navigator.go(&Page::In(project, Section::Tools).path());
         });
     };
     view! {
         <div class="page-actions">
+            {switching.outcome()}
+            <button type="button" class="button" disabled=move || switching.busy.get() on:click=switch>
+                {move || if enabled.get() { "Disable" } else { "Enable" }}
+            </button>
             <button type="button" class="button" on:click=move |_| asking.set(true)>
                 "Delete"
             </button>

@@ -1,13 +1,13 @@
 //! The page that takes definitions in.
 
 use leptos::prelude::*;
-use toolgate_api::tools::UploadResult;
+use serde_json::Value;
 
 use super::files::FileDrop;
-use super::report::Report;
+use super::report::report;
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
-use crate::components::{Editor, EditorHandle, SectionHead, Toasts};
+use crate::api::{Ask, Body, in_project, parse, with_query};
+use crate::components::{Editor, EditorHandle, Field, SectionHead, TextInput, Toasts};
 use crate::reactive::{When, effect, part};
 use crate::routes::Section;
 use crate::snippets;
@@ -20,28 +20,49 @@ pub(crate) fn UploadPage() -> impl IntoView {
     let text = RwSignal::new(String::new());
     let handle = EditorHandle::new();
     let action = Action::new();
-    let verdict = RwSignal::new(None::<UploadResult>);
+    let verdict = RwSignal::new(None::<Value>);
+    let note = RwSignal::new(String::new());
+    let ignored = RwSignal::new(false);
     let toasts = Toasts::get();
     // A verdict is about the text that was checked, and about no other.
     effect(move || {
         text.track();
         verdict.set(None);
+        ignored.set(false);
         action.error.set(None);
     });
     let send = move |dry_run: bool| {
-        let mut path = in_project(&project.get_untracked(), &["tools"]);
-        if dry_run {
-            path.push_str("?dry_run=true");
-        }
+        let word = |is_set: bool| if is_set { "true" } else { "" };
+        let note = note.get_untracked();
+        let path = with_query(
+            in_project(&project.get_untracked(), &["tools"]),
+            &[
+                ("dry_run", word(dry_run)),
+                ("note", if dry_run { "" } else { note.trim() }),
+                ("ignore_policy_tests", word(ignored.get_untracked() && !dry_run)),
+            ],
+        );
         let ask = Ask::post(path, Body::Yaml(text.get_untracked()));
         action.send(ask, move |answer| {
-            if let Ok(result) = answer.read::<UploadResult>() {
+            if let Ok(result) = parse(&answer.text) {
                 if !dry_run {
-                    toasts.done(format!("Applied {} definitions.", result.items.len()));
+                    let count = result["items"].as_array().map_or(0, Vec::len);
+                    let plural = if count == 1 { "" } else { "s" };
+                    toasts.done(format!("Applied {count} definition{plural}."));
                 }
                 verdict.set(Some(result));
             }
         });
+    };
+    let is_checked =
+        move || verdict.with(|verdict| verdict.as_ref().is_some_and(|verdict| verdict["dry_run"] == true));
+    let breaks = move || {
+        let failed = |verdict: &Value| {
+            verdict["policy_tests"]["failed"]
+                .as_array()
+                .is_some_and(|failed| !failed.is_empty())
+        };
+        is_checked() && verdict.with(|verdict| verdict.as_ref().is_some_and(failed))
     };
     let is_empty = move || text.with(|text| text.trim().is_empty());
     view! {
@@ -61,7 +82,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
                 <button
                     type="button"
                     class="button"
-                    disabled=move || action.busy.get() || !verdict.with(|verdict| verdict.as_ref().is_some_and(|verdict| verdict.dry_run))
+                    disabled=move || action.busy.get() || !is_checked()
                     on:click=move |_| send(false)
                 >
                     "Apply"
@@ -80,7 +101,18 @@ pub(crate) fn UploadPage() -> impl IntoView {
                 </span>
             </div>
             {action.refusal(handle)}
-            {part(move || verdict.get().map(|result| view! { <Report project result handle /> }).into_any())}
+            <When test=is_checked>
+                <Field id="upload-note" label="Note" help="Why, for those who read the history later.">
+                    <TextInput id="upload-note" value=note max="500" />
+                </Field>
+            </When>
+            <When test=breaks>
+                <label class="check">
+                    <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
+                    "Apply all the same, although policy tests would fail"
+                </label>
+            </When>
+            {part(move || verdict.with(|verdict| verdict.as_ref().map(|result| report(&project.get(), result, handle))).into_any())}
         </div>
     }
 }

@@ -1,61 +1,64 @@
 //! What an upload did, or would do, definition by definition.
 
 use leptos::prelude::*;
-use toolgate_api::tools::{DefinitionKind, UploadOutcome, UploadResult};
+use serde_json::Value;
+use toolgate_api::Diagnostic;
 
+use crate::api::read_json;
 use crate::components::{Badge, Diff, EditorHandle, Faults, Tone};
+use crate::features::tools::tests_badge;
 use crate::routes::Page;
 
-/// The report.
-#[component]
-pub(super) fn Report(
-    /// The project's id.
-    project: Memo<String>,
-    /// What the server answered.
-    result: UploadResult,
-    /// The editor with the text.
-    handle: EditorHandle,
-) -> impl IntoView {
-    let applied = !result.dry_run;
+/// The report of what the server answered, with ways into the editor with the text.
+pub(super) fn report(project: &str, result: &Value, handle: EditorHandle) -> AnyView {
+    let applied = result["dry_run"] != true;
     let heading = if applied {
         "Applied"
     } else {
         "What applying would do"
     };
-    let tests = result.policy_tests.map(|tests| {
-        let failed = tests.failed.len();
-        let (tone, text) = if failed == 0 {
-            (Tone::Good, format!("{} policy tests hold", tests.passed))
-        } else {
-            (Tone::Bad, format!("{failed} policy tests would fail"))
-        };
-        view! { <Badge tone text /> }
-    });
-    let items: Vec<_> = result
-        .items
-        .into_iter()
+    let warnings: Vec<Diagnostic> = read_json(&result["warnings"].to_string()).unwrap_or_default();
+    let all = result["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let count = |outcome: &str| all.iter().filter(|item| item["outcome"] == outcome).count();
+    let sum = format!(
+        "{} new, {} changed, {} unchanged",
+        count("created"),
+        count("replaced"),
+        count("unchanged")
+    );
+    let items: Vec<_> = all
+        .iter()
         .map(|item| {
-            let (tone, word) = match item.outcome {
-                UploadOutcome::Created => (Tone::Good, "new"),
-                UploadOutcome::Replaced => (Tone::Note, "changed"),
-                UploadOutcome::Unchanged => (Tone::Plain, "unchanged"),
+            let text = |key: &str| item[key].as_str().unwrap_or_default().to_owned();
+            let (tone, word) = match item["outcome"].as_str() {
+                Some("created") => (Tone::Good, "new"),
+                Some("replaced") => (Tone::Note, "changed"),
+                _ => (Tone::Plain, "unchanged"),
             };
-            let is_tool = item.kind == DefinitionKind::Tool;
+            let is_tool = item["kind"] == "tool";
             let name = if is_tool && applied {
-                let href = Page::Tool(project.get_untracked(), item.name.clone()).path();
-                view! { <a class="tool-name" href=href>{item.name}</a> }.into_any()
+                let href = Page::Tool(project.to_owned(), text("name")).path();
+                view! { <a class="tool-name" href=href>{text("name")}</a> }.into_any()
             } else {
-                view! { <span class="tool-name">{item.name}</span> }.into_any()
+                view! { <span class="tool-name">{text("name")}</span> }.into_any()
             };
             let kind = if is_tool { "tool" } else { "service" };
+            let diff = item["diff"].as_str().map(|diff| {
+                view! {
+                    <details open=all.len() <= 3>
+                        <summary>"Difference"</summary>
+                        <Diff text=diff.to_owned() />
+                    </details>
+                }
+            });
             view! {
-                <li class="stack">
+                <li>
                     <div class="row">
                         {name}
-                        <span class="muted">{kind} ", revision " {item.revision}</span>
+                        <span class="muted">{kind} ", revision " {item["revision"].to_string()}</span>
                         <Badge tone text=word />
                     </div>
-                    {item.diff.map(|text| view! { <Diff text /> })}
+                    {diff}
                 </li>
             }
         })
@@ -63,11 +66,15 @@ pub(super) fn Report(
     view! {
         <section class="panel stack" role="status">
             <div class="row row-spread">
-                <h2>{heading}</h2>
-                {tests}
+                <div>
+                    <h2>{heading}</h2>
+                    <p class="muted">{sum}</p>
+                </div>
+                {result.get("policy_tests").map(tests_badge)}
             </div>
-            {(!result.warnings.is_empty()).then(|| view! { <Faults faults=result.warnings handle /> })}
+            {(!warnings.is_empty()).then(|| view! { <Faults faults=warnings handle /> })}
             <ul class="stack">{items}</ul>
         </section>
     }
+    .into_any()
 }

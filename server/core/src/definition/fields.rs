@@ -86,6 +86,15 @@ pub(super) fn string(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Opt
 /// A string that says something: not blank, no blanks around it, no control characters.
 pub(super) fn word(cursor: &Cursor<'_>, key: &str, longest: usize, report: &mut Report) -> Option<String> {
     let text = string(cursor, key, report)?;
+    let Some(fault) = word_fault(&text, longest) else {
+        return Some(text);
+    };
+    report.error(&cursor.spot, format!("{key:?} {fault}"), "");
+    None
+}
+
+/// Why a text is no word in the sense of [`word`]; `None` when it is one.
+pub(super) fn word_fault(text: &str, longest: usize) -> Option<String> {
     let fault = if text.trim().is_empty() {
         "must not be empty"
     } else if text.trim().len() != text.len() {
@@ -93,17 +102,11 @@ pub(super) fn word(cursor: &Cursor<'_>, key: &str, longest: usize, report: &mut 
     } else if text.chars().any(char::is_control) {
         "must not contain control characters"
     } else if text.chars().count() > longest {
-        report.error(
-            &cursor.spot,
-            format!("{key:?} must not be longer than {longest} characters"),
-            "",
-        );
-        return None;
+        return Some(format!("must not be longer than {longest} characters"));
     } else {
-        return Some(text);
+        return None;
     };
-    report.error(&cursor.spot, format!("{key:?} {fault}"), "");
-    None
+    Some(fault.to_owned())
 }
 
 /// `true` or `false`.

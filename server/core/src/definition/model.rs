@@ -23,6 +23,9 @@ pub struct ToolDefinition {
     /// What it does, as the model reads it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
+    /// Whether it may be called; absent when it may.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub enabled: bool,
     /// Absent: `["default"]`. Empty: reachable only by a request for `*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<Vec<String>>,
@@ -49,6 +52,18 @@ pub struct ToolDefinition {
     /// How it is executed.
     #[serde(default, skip_serializing_if = "Options::is_empty")]
     pub options: Options,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 /// How a tool is executed.

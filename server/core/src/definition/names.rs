@@ -59,6 +59,12 @@ fn suggestion(text: &str) -> Option<String> {
     ToolName::parse(joined).ok().map(String::from)
 }
 
+/// Why a text cannot be the name of a group or state; `None` when it can.
+#[must_use]
+pub fn label_fault(text: &str) -> Option<String> {
+    fields::word_fault(text, LONGEST)
+}
+
 /// What a list of names holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Named {

@@ -76,6 +76,10 @@ pub(super) fn read(
     let definition = ToolDefinition {
         kind: kind.map_or_else(String::new, |kind| kind.name.to_owned()),
         description: description(cursor, name.as_ref(), report),
+        enabled: cursor
+            .get("enabled")
+            .and_then(|at| fields::boolean(&at, "enabled", report))
+            .unwrap_or(true),
         group: cursor
             .get("group")
             .and_then(|at| names::list(&at, "group", Named::Groups, report)),

@@ -3,11 +3,12 @@
 //! To add a type, add a row to [`KINDS`].
 
 /// Keys of every tool, both vocabularies.
-pub(super) const TOOL_KEYS: [&str; 17] = [
+pub(super) const TOOL_KEYS: [&str; 18] = [
     "name",
     "tool_name",
     "type",
     "description",
+    "enabled",
     "group",
     "state",
     "available_in_states",

@@ -1,8 +1,10 @@
 //! The decision on a call, test by test: what each one compared, how it came out, and how to mend it.
 //!
 //! The verdict is that of the function that decides calls. The tests beside it are made from the same parts, one by
-//! one, so that what comes after the failed one can be told too; a property test holds the two together.
+//! one, so that what comes after the failed one can be told too; a property test holds the two together. What a call
+//! meets after the decision, limits and execution, [`add`] puts behind them.
 
+mod circumstances;
 mod tests_of;
 
 use serde_json::{Map, Value};
@@ -15,6 +17,8 @@ use crate::policy::decision::{Effect, next_state};
 use crate::policy::groups::GroupSet;
 use crate::policy::moment::Moment;
 use crate::snapshot::ProjectSnapshot;
+
+pub use circumstances::{Circumstances, Foreseen, add};
 
 /// What is asked, but for the tool.
 pub struct Question<'a> {

@@ -56,25 +56,28 @@ fn some_of(names: &'static [&'static str]) -> impl Strategy<Value = Vec<String>>
     subsequence(names, 0..=4).prop_map(|names| strings(&names))
 }
 
-type Kind = (Option<Vec<String>>, Option<Vec<String>>, Option<String>);
+/// Groups, states, the state after it, and whether it is enabled.
+type Kind = (Option<Vec<String>>, Option<Vec<String>>, Option<String>, bool);
 
 fn kinds() -> impl Strategy<Value = Vec<Kind>> {
     let kind = (
         proptest::option::of(some_of(&GROUPS)),
         proptest::option::of(some_of(&STATES)),
         proptest::option::of(select(&STATES[..]).prop_map(str::to_owned)),
+        proptest::bool::weighted(0.8),
     );
     proptest::collection::vec(kind, 0..5)
 }
 
 fn snapshot(kinds: &[Kind], conditions: &[(&str, &str)]) -> ProjectSnapshot {
-    let drafts = kinds.iter().enumerate().map(|(at, (groups, states, moves_to))| {
+    let drafts = kinds.iter().enumerate().map(|(at, (groups, states, moves_to, enabled))| {
         let mut draft = tool(&format!("t{at}")).parameters(json!({
             "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false
         }));
         draft.0.definition.group.clone_from(groups);
         draft.0.definition.available_in_states.clone_from(states);
         draft.0.definition.state.clone_from(moves_to);
+        draft.0.definition.enabled = *enabled;
         draft
     });
     project(drafts.collect::<Vec<_>>()).with_labels(labels(conditions), Vec::new(), Some(&COMPILED))
@@ -103,6 +106,17 @@ fn at(hours: i64) -> DateTime<Utc> {
     DateTime::UNIX_EPOCH + TimeDelta::hours(hours)
 }
 
+fn foreseen(code: ErrorCode) -> impl Strategy<Value = Foreseen> {
+    let fails = Foreseen::Fails {
+        code,
+        because: "it is so".to_owned(),
+    };
+    let unknown = Foreseen::Unknown {
+        why: "nobody knows".to_owned(),
+    };
+    select(vec![Foreseen::Holds, fails, unknown])
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
 
@@ -116,6 +130,8 @@ proptest! {
         circumstances in circumstances(),
         arguments in proptest::option::of(select(&["{}", r#"{"n": 1}"#, r#"{"n": "1"}"#][..])),
         shown in select(&[Shown::Everything, Shown::Operands, Shown::Verdict][..]),
+        limits in foreseen(ErrorCode::RateLimited),
+        execution in foreseen(ErrorCode::ToolUnavailable),
     ) {
         let snapshot = snapshot(&kinds, &conditions);
         let granted: GroupSet = granted.iter().cloned().collect();
@@ -152,7 +168,9 @@ proptest! {
 
             // The tests come in their order; the first that fails is the one that decided, and nothing after it counts.
             let order: Vec<_> = explanation.tests.iter().map(|test| test.test).collect();
-            let mut expected = vec![DecisionTest::Grant, DecisionTest::Exists, DecisionTest::Groups, DecisionTest::Open, DecisionTest::State];
+            let mut expected = vec![
+                DecisionTest::Grant, DecisionTest::Exists, DecisionTest::Enabled, DecisionTest::Groups, DecisionTest::Open, DecisionTest::State,
+            ];
             expected.extend(arguments.is_some().then_some(DecisionTest::Arguments));
             prop_assert_eq!(order, expected);
             let first = explanation.tests.iter().position(|test| test.outcome != Passed);
@@ -170,7 +188,7 @@ proptest! {
             prop_assert_eq!(grant.missing.as_ref().unwrap(), &decision.missing);
             prop_assert_eq!(grant.requested.as_ref().unwrap(), &decision.requested);
             if code == Some(ErrorCode::GroupClosed) && shown != Shown::Verdict {
-                let closed = explanation.tests[3].operands.as_ref().unwrap().closed.as_ref().unwrap();
+                let closed = explanation.tests[4].operands.as_ref().unwrap().closed.as_ref().unwrap();
                 let named: Vec<_> = closed.iter().map(|shut| (&shut.group, &shut.closed_by)).collect();
                 let decided: Vec<_> = decision.closed.iter().map(|shut| (&shut.group, &shut.condition_of)).collect();
                 prop_assert_eq!(named, decided);
@@ -178,6 +196,32 @@ proptest! {
             }
             if shown == Shown::Verdict {
                 prop_assert!(explanation.tests[2..].iter().all(|test| test.operands.is_none() && test.would_pass.is_none()));
+            }
+
+            // What a call meets next: a limit refuses it, with its own code; a tool that cannot be executed does not.
+            let met = super::Circumstances { limits: Some(limits.clone()), execution: Some(execution.clone()) };
+            let mut whole = explanation.clone();
+            add(&mut whole, met, shown);
+            let limited = code.is_none() && matches!(limits, Foreseen::Fails { .. });
+            let code = if limited { Some(ErrorCode::RateLimited) } else { code };
+            let fails = code.is_none() && matches!(execution, Foreseen::Fails { .. });
+            prop_assert_eq!(whole.code, code);
+            prop_assert_eq!(whole.effect == DecisionEffect::Allow, code.is_none());
+            let moved = if limited || fails { &decision.state } else { &after };
+            prop_assert_eq!(&whole.state.after, moved);
+            prop_assert_eq!(&whole.tests[..whole.tests.len() - 2], &explanation.tests[..]);
+            let [limit, run] = &whole.tests[whole.tests.len() - 2..] else { unreachable!() };
+            prop_assert_eq!((limit.test, run.test), (DecisionTest::Limits, DecisionTest::Execution));
+            let outcome = |reached: bool, foreseen: &Foreseen| match foreseen {
+                _ if !reached => NotReached,
+                Foreseen::Holds => Passed,
+                Foreseen::Fails { .. } => Failed,
+                Foreseen::Unknown { .. } => Unknown,
+            };
+            prop_assert_eq!(limit.outcome, outcome(explanation.code.is_none(), &limits));
+            prop_assert_eq!(run.outcome, outcome(code.is_none(), &execution));
+            if shown == Shown::Verdict && code.is_some() {
+                prop_assert_eq!((run.would_pass, &run.hint), (None, &None));
             }
         }
     }
@@ -190,16 +234,20 @@ proptest! {
         requested in some_of(&GROUPS),
         state in select(&["undefined", "x", "other"][..]),
     ) {
-        let snapshot = snapshot(&kinds, &[]);
+        // As if the tool were enabled: this is about what is compared.
+        let mut enabled = kinds.clone();
+        enabled[0].3 = true;
+        let (snapshot, mended) = (snapshot(&kinds, &[]), snapshot(&enabled, &[]));
         let (granted, anytime): (GroupSet, _) = (granted.iter().cloned().collect(), anytime());
         let question = Question { granted: &granted, requested: Some(&requested), state: Some(state), moment: &anytime, arguments: None };
         let report = explain(&snapshot, &question, "t0", Shown::Everything).tests;
         let any = strings(&["*"]);
         let all: GroupSet = grant(&["*"]);
-        let open = snapshot.decide(&all, Some(&any), Some(state), "t0", &anytime);
-        let in_group = snapshot.decide(&all, Some(&requested), Some(state), "t0", &anytime);
+        let open = mended.decide(&all, Some(&any), Some(state), "t0", &anytime);
+        let in_group = mended.decide(&all, Some(&requested), Some(state), "t0", &anytime);
         for test in report.iter().filter(|test| test.outcome == NotReached) {
             match test.test {
+                DecisionTest::Enabled => prop_assert_eq!(test.would_pass, Some(kinds[0].3)),
                 DecisionTest::State => prop_assert_eq!(test.would_pass, Some(open.is_allowed())),
                 DecisionTest::Groups =>
                     prop_assert_eq!(test.would_pass, Some(in_group.code != Some(ErrorCode::ToolNotInGroups))),
@@ -219,6 +267,7 @@ fn example() -> ProjectSnapshot {
             .states(&["analysis"])
             .moves_to("results"),
         tool("loose").groups(&[]),
+        tool("off").groups(&["basic"]).disabled(),
     ])
     .with_labels(
         labels(&[("knowledge", "context.agent_id == 'ada'")]),
@@ -245,14 +294,16 @@ fn ask(granted: &[&str], requested: &[&str], state: &str, agent: &str, name: &st
 }
 
 #[rstest]
-#[case::allowed("write", &["*"], &["knowledge"], "analysis", "ada", None, "PPPPP")]
-#[case::not_granted("write", &["basic"], &["knowledge"], "analysis", "ada", Some(ErrorCode::InsufficientToolGroups), "F----")]
-#[case::unknown("wrote", &["*"], &["knowledge"], "analysis", "ada", Some(ErrorCode::ToolNotFound), "PF---")]
-#[case::another_group("write", &["*"], &["basic"], "analysis", "ada", Some(ErrorCode::ToolNotInGroups), "PPF--")]
-#[case::closed("write", &["*"], &["knowledge"], "analysis", "eve", Some(ErrorCode::GroupClosed), "PPPF-")]
-#[case::closed_for_any_too("write", &["*"], &["*"], "analysis", "eve", Some(ErrorCode::GroupClosed), "PPPF-")]
-#[case::open_by_another_way("read", &["*"], &["*"], "analysis", "eve", None, "PPPPP")]
-#[case::another_state("write", &["*"], &["knowledge"], "results", "ada", Some(ErrorCode::ToolNotInState), "PPPPF")]
+#[case::allowed("write", &["*"], &["knowledge"], "analysis", "ada", None, "PPPPPP")]
+#[case::not_granted("write", &["basic"], &["knowledge"], "analysis", "ada", Some(ErrorCode::InsufficientToolGroups), "F-----")]
+#[case::unknown("wrote", &["*"], &["knowledge"], "analysis", "ada", Some(ErrorCode::ToolNotFound), "PF----")]
+#[case::disabled("off", &["*"], &["basic"], "analysis", "ada", Some(ErrorCode::ToolDisabled), "PPF---")]
+#[case::disabled_before_anything_is_compared("off", &["*"], &["knowledge"], "analysis", "ada", Some(ErrorCode::ToolDisabled), "PPF---")]
+#[case::another_group("write", &["*"], &["basic"], "analysis", "ada", Some(ErrorCode::ToolNotInGroups), "PPPF--")]
+#[case::closed("write", &["*"], &["knowledge"], "analysis", "eve", Some(ErrorCode::GroupClosed), "PPPPF-")]
+#[case::closed_for_any_too("write", &["*"], &["*"], "analysis", "eve", Some(ErrorCode::GroupClosed), "PPPPF-")]
+#[case::open_by_another_way("read", &["*"], &["*"], "analysis", "eve", None, "PPPPPP")]
+#[case::another_state("write", &["*"], &["knowledge"], "results", "ada", Some(ErrorCode::ToolNotInState), "PPPPPF")]
 fn which_test_decides(
     #[case] name: &str,
     #[case] granted: &[&str],
@@ -271,6 +322,7 @@ fn which_test_decides(
             Passed => 'P',
             Failed => 'F',
             NotReached => '-',
+            Unknown => '?',
         })
         .collect();
     assert_eq!(letters, outcomes);
@@ -292,7 +344,7 @@ fn which_test_decides(
 fn a_match_names_the_parent_or_the_star_it_came_through() {
     let through = |name: &str, requested: &[&str]| {
         let explanation = ask(&["*"], requested, "", "ada", name);
-        explanation.tests[2].operands.clone().unwrap().matches.unwrap()
+        explanation.tests[3].operands.clone().unwrap().matches.unwrap()
     };
     let found = |group: Option<&str>, through: &str| GroupMatch {
         group: group.map(str::to_owned),
@@ -317,7 +369,7 @@ fn a_match_names_the_parent_or_the_star_it_came_through() {
 #[test]
 fn a_closed_group_names_its_condition_and_whose_it_is() {
     let explanation = ask(&["*"], &["knowledge"], "analysis", "eve", "write");
-    let closed = explanation.tests[3].operands.clone().unwrap().closed.unwrap();
+    let closed = explanation.tests[4].operands.clone().unwrap().closed.unwrap();
     assert_eq!(closed.len(), 1);
     assert_eq!(
         (closed[0].group.as_str(), closed[0].closed_by.as_str()),
@@ -348,11 +400,11 @@ fn arguments_are_checked_only_when_they_are_given() {
         };
         explain(&snapshot, &question, "t", Shown::Everything)
     };
-    assert_eq!((ask(None).code, ask(None).tests.len()), (None, 5));
+    assert_eq!((ask(None).code, ask(None).tests.len()), (None, 6));
     assert_eq!(ask(Some(json!({"n": 1}))).code, None);
     let faulty = ask(Some(json!({"n": "one"})));
     assert_eq!(faulty.code, Some(ErrorCode::InvalidArguments));
-    let faults = faulty.tests[5].operands.clone().unwrap().faults.unwrap();
+    let faults = faulty.tests[6].operands.clone().unwrap().faults.unwrap();
     assert_eq!(faults[0].pointer.as_deref(), Some("/n"));
     assert_eq!(faulty.state.after, "undefined");
 }

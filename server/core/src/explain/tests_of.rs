@@ -37,6 +37,7 @@ pub(super) fn tests(snapshot: &ProjectSnapshot, question: &Question<'_>, name: &
     let mut tests = vec![
         grant(question, &asked),
         exists(tool),
+        enabled(tool),
         groups(&asked, tool, ways.as_deref()),
         open(ways.as_deref()),
         state(&asked, tool),
@@ -129,6 +130,16 @@ fn exists(tool: Option<&Arc<CompiledTool>>) -> Test {
         passes: Some(tool.is_some()),
         code: ErrorCode::ToolNotFound,
         hint: "list the tools for their exact names; case matters".to_owned(),
+        operands: TestOperands::default(),
+    }
+}
+
+fn enabled(tool: Option<&Arc<CompiledTool>>) -> Test {
+    Test {
+        test: DecisionTest::Enabled,
+        passes: tool.map(|tool| tool.definition.enabled),
+        code: ErrorCode::ToolDisabled,
+        hint: "enable the tool".to_owned(),
         operands: TestOperands::default(),
     }
 }

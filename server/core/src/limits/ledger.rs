@@ -78,13 +78,7 @@ impl Ledger {
     /// # Errors
     /// The limit that makes it wait longest.
     pub fn admit(&mut self, seats: &[(&Rule, Seat)], servers: u32, now: i64) -> Result<(), Refused> {
-        let refused = seats
-            .iter()
-            .filter_map(|(rule, seat)| self.refusal(rule, seat, servers, now))
-            .max_by_key(|refused| refused.wait_us);
-        if let Some(refused) = refused {
-            return Err(refused);
-        }
+        self.has_room(seats, servers, now)?;
         for (rule, seat) in seats {
             let used = self.seats.entry(seat.clone()).or_insert_with(|| Used {
                 bucket: Bucket::empty(now),
@@ -99,6 +93,18 @@ impl Ledger {
         }
         self.forget(now);
         Ok(())
+    }
+
+    /// Whether a request would be counted, without counting it.
+    ///
+    /// # Errors
+    /// As [`Self::admit`].
+    pub fn has_room(&self, seats: &[(&Rule, Seat)], servers: u32, now: i64) -> Result<(), Refused> {
+        let refused = seats
+            .iter()
+            .filter_map(|(rule, seat)| self.refusal(rule, seat, servers, now))
+            .max_by_key(|refused| refused.wait_us);
+        refused.map_or(Ok(()), Err)
     }
 
     /// A call has ended that was counted in these seats of limits on calls at the same time.

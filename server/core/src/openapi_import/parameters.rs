@@ -123,6 +123,13 @@ pub(super) fn constants(draft: &mut Draft<'_, '_>, query: &str) -> Result<Map<St
                 argument
             }
         };
+        // `?q={q}` names a parameter, though OpenAPI has no such templates.
+        if value.starts_with('{') && value.ends_with('}') {
+            continue;
+        }
+        if value.contains(['{', '}']) {
+            return Err(format!("the query of the path has a template: {value:?}"));
+        }
         fixed.insert(argument, Value::String(value.into_owned()));
     }
     Ok(fixed)

@@ -50,8 +50,8 @@ pub enum Effect {
 pub struct Decision {
     /// Allowed or not.
     pub effect: Effect,
-    /// Why not; `None` when allowed. One of `insufficient_tool_groups`, `tool_not_found`, `tool_not_in_groups`,
-    /// `group_closed` and `tool_not_in_state`.
+    /// Why not; `None` when allowed. One of `insufficient_tool_groups`, `tool_not_found`, `tool_disabled`,
+    /// `tool_not_in_groups`, `group_closed` and `tool_not_in_state`.
     pub code: Option<ErrorCode>,
     /// The requested groups after the default was applied, sorted, each once.
     pub requested: Vec<String>,
@@ -104,11 +104,7 @@ impl Asked {
 
     /// The gateway check of section 6.1: those requested groups that the grant does not cover.
     pub(crate) fn missing(&self, granted: &GroupSet) -> Vec<String> {
-        self.groups
-            .iter()
-            .filter(|group| !granted.covers(group))
-            .cloned()
-            .collect()
+        granted.missing_of(self.groups.iter().map(String::as_str), self.groups.len())
     }
 
     pub(crate) fn is_any(&self) -> bool {
@@ -173,7 +169,8 @@ enum Reach {
     Open(Vec<ClosedGroup>),
 }
 
-/// Decides on one call: requested groups against the grant, then existence, then groups, then conditions, then state.
+/// Decides on one call: requested groups against the grant, then existence, then whether the tool is enabled, then groups,
+/// then conditions, then state.
 pub(crate) fn decide(
     granted: &GroupSet,
     asked: Asked,
@@ -186,6 +183,7 @@ pub(crate) fn decide(
     let code = match tool {
         _ if !missing.is_empty() => Some(ErrorCode::InsufficientToolGroups),
         None => Some(ErrorCode::ToolNotFound),
+        Some(tool) if !tool.definition.enabled => Some(ErrorCode::ToolDisabled),
         Some(tool) => match asked.reach(tool, gates) {
             Reach::None => Some(ErrorCode::ToolNotInGroups),
             Reach::Closed(shut) => {
@@ -231,6 +229,9 @@ impl Decision {
                 shorten(&self.state)
             ),
             (Some(ErrorCode::InsufficientToolGroups), _) => explain_missing(&self.missing),
+            (Some(ErrorCode::ToolDisabled), _) => format!(
+                "The tool {name:?} is disabled, so nobody can call it; ask an editor of the project to enable it."
+            ),
             (Some(ErrorCode::ToolNotInGroups), Some(tool)) if tool.groups.is_empty() => format!(
                 "The tool {name:?} is in no group, so only a request for \"*\" reaches it; request \"*\" if it was granted \
                  to you, or give the tool a group."

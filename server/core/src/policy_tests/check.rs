@@ -19,9 +19,10 @@ const NOTE: usize = 1_000;
 const CONTEXT: usize = 256;
 
 /// The codes that a decision may have.
-pub const CODES: [ErrorCode; 5] = [
+pub const CODES: [ErrorCode; 6] = [
     ErrorCode::InsufficientToolGroups,
     ErrorCode::ToolNotFound,
+    ErrorCode::ToolDisabled,
     ErrorCode::ToolNotInGroups,
     ErrorCode::GroupClosed,
     ErrorCode::ToolNotInState,
@@ -121,8 +122,8 @@ pub fn check(test: &PolicyTest) -> Vec<Diagnostic> {
         (DecisionEffect::Deny, Some(code)) if !CODES.contains(&code) => fault(
             "/expect/code",
             format!("no decision has the code {code}"),
-            "write one of insufficient_tool_groups, tool_not_found, tool_not_in_groups, group_closed and \
-             tool_not_in_state",
+            "write one of insufficient_tool_groups, tool_not_found, tool_disabled, tool_not_in_groups, group_closed \
+             and tool_not_in_state",
         ),
         _ => {}
     }

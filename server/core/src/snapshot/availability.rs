@@ -48,12 +48,12 @@ impl Availability {
         self.names(&self.sets.available)
     }
 
-    /// Names of the tools in none of the requested groups, whatever their states.
+    /// Names of the tools in none of the requested groups, whatever their states. Disabled tools are in no list.
     #[must_use]
     pub fn filtered_by_group(&self) -> Vec<String> {
         let mut all = RoaringBitmap::new();
         all.insert_range(0..u32::try_from(self.tools.len()).unwrap_or(u32::MAX));
-        self.names(&(all - &self.sets.grouped))
+        self.names(&(all - &*self.sets.disabled - &self.sets.grouped))
     }
 
     /// Names of the tools whose requested groups are all closed by a condition, whatever their states.
@@ -77,7 +77,8 @@ impl Availability {
     /// How many tools are in none of the requested groups.
     #[must_use]
     pub fn filtered_by_group_count(&self) -> usize {
-        self.tools.len() - usize::try_from(self.sets.grouped.len()).unwrap_or(usize::MAX)
+        let reached_or_disabled = self.sets.grouped.len() + self.sets.disabled.len();
+        self.tools.len() - usize::try_from(reached_or_disabled).unwrap_or(usize::MAX)
     }
 
     /// How many tools have all their requested groups closed by a condition.

@@ -42,6 +42,8 @@ impl NamedSets {
 #[derive(Debug)]
 pub(super) struct Index {
     tools: u32,
+    /// They keep their names in use, and are in no answer.
+    disabled: Arc<RoaringBitmap>,
     /// A tool in `a/b` stands under `a/b` and under `a`: whatever is asked for is found in one look-up.
     groups: NamedSets,
     /// By the position of a group, the tools that name it themselves; `None` where they are all of `groups`.
@@ -87,6 +89,8 @@ pub(super) type ClosedKey = Box<[u32]>;
 /// The answer for one set of requested groups, one of closed groups, and one state.
 #[derive(Debug)]
 pub(super) struct Sets {
+    /// The tools that nobody can call; they are in none of the other sets.
+    pub(super) disabled: Arc<RoaringBitmap>,
     /// The tools that are in a requested group, open or closed.
     pub(super) grouped: RoaringBitmap,
     /// Those of them that are in an open one; `None` where nothing is closed.
@@ -113,6 +117,7 @@ impl Index {
     pub(super) fn build(tools: &[Arc<CompiledTool>]) -> Self {
         let mut index = Self {
             tools: u32::try_from(tools.len()).unwrap_or(u32::MAX),
+            disabled: Arc::default(),
             groups: NamedSets::default(),
             direct: Vec::new(),
             in_no_group: RoaringBitmap::new(),
@@ -122,7 +127,11 @@ impl Index {
             in_some_state: RoaringBitmap::new(),
         };
         let mut direct: Vec<RoaringBitmap> = Vec::new();
+        let mut disabled = RoaringBitmap::new();
         for (position, tool) in (0..).zip(tools) {
+            if !tool.definition.enabled {
+                disabled.insert(position);
+            }
             if tool.groups.is_empty() {
                 index.in_no_group.insert(position);
             }
@@ -152,6 +161,7 @@ impl Index {
                 index.states.add(state, position);
             }
         }
+        index.disabled = Arc::new(disabled);
         // Most groups have no children: what stands for them and what names them is the same.
         direct.resize_with(index.groups.sets.len(), RoaringBitmap::new);
         index.direct = direct
@@ -241,11 +251,11 @@ impl Index {
     }
 
     pub(super) fn sets(&self, groups: &GroupsKey, closed: &ClosedKey, state: StateKey) -> Sets {
-        let grouped = match groups {
+        let grouped = self.enabled(match groups {
             GroupsKey::Any => self.all(),
             GroupsKey::Named(positions) => positions.iter().map(|&at| &self.groups.sets[at as usize]).union(),
-        };
-        let open = (!closed.is_empty()).then(|| self.open(groups, closed));
+        });
+        let open = (!closed.is_empty()).then(|| self.enabled(self.open(groups, closed)));
         let reached = open.as_ref().unwrap_or(&grouped);
         let available = match state {
             StateKey::Other => reached & &self.in_every_state,
@@ -253,10 +263,19 @@ impl Index {
             StateKey::Named(at) => reached & (&self.states.sets[at as usize] | &self.in_every_state),
         };
         Sets {
+            disabled: Arc::clone(&self.disabled),
             grouped,
             open,
             available,
         }
+    }
+
+    /// Without the disabled tools.
+    fn enabled(&self, mut tools: RoaringBitmap) -> RoaringBitmap {
+        if !self.disabled.is_empty() {
+            tools -= &*self.disabled;
+        }
+        tools
     }
 
     /// The tools that a request reaches through groups that are open: those that name a group which is asked for, itself

@@ -37,8 +37,8 @@ use labels::Labels;
 pub struct ProjectSnapshot {
     version: i64,
     tools: Arc<[Arc<CompiledTool>]>,
-    by_name: HashSet<ByName>,
-    services: BTreeMap<ToolName, (ServiceDefinition, i64)>,
+    by_name: Arc<HashSet<ByName>>,
+    services: Arc<BTreeMap<ToolName, (ServiceDefinition, i64)>>,
     labels: Arc<Labels>,
     index: Arc<Index>,
     cache: Arc<Cache>,
@@ -111,9 +111,9 @@ impl ProjectSnapshot {
         };
         Self {
             version,
-            by_name: tools.iter().cloned().map(ByName).collect(),
+            by_name: Arc::new(tools.iter().cloned().map(ByName).collect()),
             tools: tools.into(),
-            services,
+            services: Arc::new(services),
             labels: previous.map_or_else(Arc::default, |before| Arc::clone(&before.labels)),
             index,
             cache,
@@ -133,11 +133,26 @@ impl ProjectSnapshot {
         self
     }
 
+    /// The same definitions at a version of the project that changed something else. It costs nothing.
+    #[must_use]
+    pub fn at_version(&self, version: i64) -> Self {
+        Self {
+            version,
+            tools: Arc::clone(&self.tools),
+            by_name: Arc::clone(&self.by_name),
+            services: Arc::clone(&self.services),
+            labels: Arc::clone(&self.labels),
+            index: Arc::clone(&self.index),
+            cache: Arc::clone(&self.cache),
+        }
+    }
+
     fn is_indexed_like(&self, tools: &[Arc<CompiledTool>]) -> bool {
         self.tools.len() == tools.len()
             && self.tools.iter().zip(tools).all(|(a, b)| {
                 Arc::ptr_eq(a, b)
                     || (a.name() == b.name()
+                        && a.definition.enabled == b.definition.enabled
                         && a.groups == b.groups
                         && a.states == b.states
                         && a.definition.state == b.definition.state)

@@ -20,6 +20,7 @@ pub(crate) fn tool(name: &str) -> Draft {
             name: ToolName::parse(name).expect("a valid name"),
             kind: "openapi".to_owned(),
             description: String::new(),
+            enabled: true,
             group: None,
             state: None,
             available_in_states: None,
@@ -47,6 +48,11 @@ impl Draft {
 
     pub(crate) fn states(mut self, states: &[&str]) -> Self {
         self.0.definition.available_in_states = Some(strings(states));
+        self
+    }
+
+    pub(crate) fn disabled(mut self) -> Self {
+        self.0.definition.enabled = false;
         self
     }
 

@@ -64,7 +64,7 @@ impl Breaker {
         };
         if !left.is_zero() {
             return Err(Refused {
-                retry_after_s: seconds(left),
+                retry_after_s: retry_after_s(left),
             });
         }
         match self
@@ -149,7 +149,8 @@ impl Drop for Pass<'_> {
     }
 }
 
-fn seconds(left: Duration) -> u32 {
+/// What a caller is told to wait: whole seconds, at least one.
+pub(crate) fn retry_after_s(left: Duration) -> u32 {
     u32::try_from(left.as_millis().div_ceil(1000))
         .unwrap_or(u32::MAX)
         .max(1)

@@ -2,6 +2,9 @@
 
 mod breaker;
 mod slots;
+mod upstreams;
 
-pub(crate) use breaker::{Outcome, Refused};
+pub(crate) use breaker::{Outcome, Refused, retry_after_s};
 pub(crate) use slots::{Slot, Slots};
+pub use upstreams::UpstreamReport;
+pub(crate) use upstreams::Upstreams;

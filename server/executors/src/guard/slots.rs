@@ -71,13 +71,16 @@ impl Slots {
         }
     }
 
+    /// The slot of a tool, if it has one already.
+    pub(crate) fn find(&self, project: &ProjectId, tool: &ToolName) -> Option<Arc<Slot>> {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        inner.projects.get(project)?.get(tool).cloned()
+    }
+
     /// The slot of a tool.
     pub(crate) fn get(&self, project: &ProjectId, tool: &ToolName, now: Instant) -> Arc<Slot> {
-        {
-            let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(slot) = inner.projects.get(project).and_then(|tools| tools.get(tool)) {
-                return slot.clone();
-            }
+        if let Some(slot) = self.find(project, tool) {
+            return slot;
         }
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         if inner.count >= self.max_slots {

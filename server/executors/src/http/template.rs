@@ -139,6 +139,11 @@ impl HttpTemplate {
         &self.label
     }
 
+    /// Scheme, host, port and path prefix.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
     /// The variable that holds the credential.
     pub(crate) fn credential_env(&self) -> Option<&str> {
         self.auth.as_ref().map(|auth| auth.env.as_str())

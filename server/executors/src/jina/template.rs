@@ -76,6 +76,11 @@ impl JinaTemplate {
         &self.label
     }
 
+    /// Scheme, host, port and path prefix.
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
     /// The variable that holds the API key.
     pub(crate) fn credential_env(&self) -> &str {
         &self.key_env

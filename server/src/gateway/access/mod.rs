@@ -16,18 +16,22 @@ use toolgate_core::policy::grants::stands;
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::policy_tests::GrantLookup;
 use toolgate_core::principal::{Permission, PrincipalKind, PrincipalRef};
-use toolgate_store::StoreError;
 use toolgate_store::rows::GrantRow;
+use toolgate_store::{Basis, StoreError};
 
 pub use place::{Actor, Place};
 pub use terms::{check_group_name, check_terms};
-pub use trail::{carry_out, opening, refused};
+pub use trail::{carry_out, opening, refused, server_opening};
 
 use super::policy_tests::{self, Candidate};
-use super::world::ProjectState;
+use super::publish::{current, too_busy};
+use super::world::{ProjectState, World};
 use crate::auth::grants::{Holdings, StoredGrant, WithGrant};
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
+
+/// How often a change is judged again because somebody else was faster.
+const ATTEMPTS: usize = 16;
 
 /// Somebody whose grant is to be changed.
 struct Target {
@@ -104,11 +108,16 @@ pub async fn put(
     terms::check_ends(&terms, current_terms, place.now)?;
 
     let what = what(principal, &target.name, current_terms, Some(&terms));
+    let change = GrantChange {
+        principal: principal.clone(),
+        terms: Some(terms.clone()),
+        ignore_policy_tests,
+    };
     let guarded = place
         .require_within(actor.identity, current_terms, &terms, target.until)
-        .and_then(|()| guard(app, &place, principal, Some(&terms), ignore_policy_tests));
-    let what = match guarded {
-        Ok(said) => noted(what, said),
+        .and_then(|()| change.judge(app, &place.world, &place.project));
+    let (what, basis) = match guarded {
+        Ok(judged) => (noted(what, judged.said), judged.basis),
         Err(refusal) => return Err(refused(app, opening(app, &place, actor, &what), refusal).await?),
     };
     let row = GrantRow {
@@ -121,10 +130,10 @@ pub async fn put(
     };
     let expected = current.map(|grant| grant.revision);
     let openings = vec![opening(app, &place, actor, &what)];
-    let store = app.store.clone();
+    let (task, project) = (Arc::clone(app), Arc::clone(&place.project));
     carry_out(app, openings, async move {
-        let put = store.put_grant(&row, expected).await;
-        put.map_err(|error| changed_meanwhile(error, &row.principal))
+        let write = Write::Put(row, expected);
+        change.commit(&task, &project, basis, &write).await
     })
     .await?;
     stored(app, principal, uid)
@@ -147,15 +156,20 @@ pub async fn delete(
     // What is gone by now can still be taken away.
     let name = target(app, &place, principal).map_or_else(|_| principal.id.clone(), |target| target.name);
     let what = what(principal, &name, Some(current.terms()), None);
-    let what = match guard(app, &place, principal, None, ignore_policy_tests) {
-        Ok(said) => noted(what, said),
+    let change = GrantChange {
+        principal: principal.clone(),
+        terms: None,
+        ignore_policy_tests,
+    };
+    let (what, basis) = match change.judge(app, &place.world, &place.project) {
+        Ok(judged) => (noted(what, judged.said), judged.basis),
         Err(refusal) => return Err(refused(app, opening(app, &place, actor, &what), refusal).await?),
     };
     let openings = vec![opening(app, &place, actor, &what)];
-    let (store, principal, revision) = (app.store.clone(), principal.clone(), current.revision);
+    let (task, project, revision) = (Arc::clone(app), Arc::clone(&place.project), current.revision);
     carry_out(app, openings, async move {
-        let deleted = store.delete_grant(uid, &principal, revision).await;
-        deleted.map_err(|error| changed_meanwhile(error, &principal))
+        let write = Write::Delete(revision);
+        change.commit(&task, &project, basis, &write).await
     })
     .await
 }
@@ -198,32 +212,82 @@ fn what(
     })
 }
 
-/// With the expectations that were broken on purpose.
-fn noted(mut what: Value, said: Option<String>) -> Value {
+/// With the expectations that are broken.
+pub fn noted(mut what: Value, said: Option<String>) -> Value {
     if let (Some(said), Value::Object(object)) = (said, &mut what) {
         object.insert("note".to_owned(), Value::String(said));
     }
     what
 }
 
-/// Whether the expectations of the project hold with one grant changed.
-fn guard(
-    app: &App,
-    place: &Place,
-    principal: &PrincipalRef,
-    terms: Option<&GrantTerms>,
-    ignore: bool,
-) -> ApiResult<Option<String>> {
-    policy_tests::guard(app, &place.world, &place.project, ignore, || {
-        let project = place.project.row.uid;
-        Candidate {
-            grants: Some(Box::new(Proposed {
-                holdings: WithGrant::new(&place.world.directory, project, principal, terms.cloned()),
-                project,
-            })),
-            ..Candidate::default()
+/// One grant replaced, or with `terms: None` taken away.
+struct GrantChange {
+    principal: PrincipalRef,
+    terms: Option<GrantTerms>,
+    ignore_policy_tests: bool,
+}
+
+/// What is written for it.
+enum Write {
+    /// A grant in place of one of a revision, or of none.
+    Put(GrantRow, Option<i64>),
+    /// Nothing in place of the grant of a revision.
+    Delete(i64),
+}
+
+/// A change that may be made.
+struct Judged {
+    /// The expectations it breaks on purpose, in a sentence.
+    said: Option<String>,
+    /// What it was judged by, if it had to be.
+    basis: Option<Basis>,
+}
+
+impl GrantChange {
+    /// Whether the expectations of the project hold after the change.
+    fn judge(&self, app: &App, world: &World, project: &ProjectState) -> ApiResult<Judged> {
+        let ignore = self.ignore_policy_tests;
+        let said = policy_tests::guard(app, world, project, ignore, || {
+            let (uid, terms) = (project.row.uid, self.terms.clone());
+            Candidate {
+                grants: Some(Box::new(Proposed {
+                    holdings: WithGrant::new(&world.directory, uid, &self.principal, terms),
+                    project: uid,
+                })),
+                ..Candidate::default()
+            }
+        })?;
+        let basis = policy_tests::basis(world, project, ignore);
+        Ok(Judged { said, basis })
+    }
+
+    /// Stores the change while what it was judged by stands; otherwise judges it again.
+    async fn commit(
+        &self,
+        app: &App,
+        project: &ProjectState,
+        mut basis: Option<Basis>,
+        write: &Write,
+    ) -> ApiResult<()> {
+        for _ in 0..ATTEMPTS {
+            let done = match write {
+                Write::Put(row, expected) => app.store.put_grant(row, *expected, basis).await.map(drop),
+                Write::Delete(expected) => {
+                    let (uid, principal) = (project.row.uid, &self.principal);
+                    app.store.delete_grant(uid, principal, *expected, basis).await
+                }
+            };
+            match done {
+                Err(StoreError::Overtaken) => {
+                    app.world.refresh().await?;
+                    let project = current(app, &project.row.id)?;
+                    basis = self.judge(app, &app.world.now(), &project)?.basis;
+                }
+                done => return done.map_err(|error| changed_meanwhile(error, &self.principal)),
+            }
         }
-    })
+        Err(too_busy())
+    }
 }
 
 /// Who would hold which groups in one project after the change.

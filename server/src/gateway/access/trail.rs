@@ -7,11 +7,14 @@ use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_core::ids::CallId;
+use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::redact;
-use toolgate_store::rows::{Completion, Opening, RecordSeq};
+use toolgate_store::rows::{Completion, NO_PROJECT, Opening, RecordSeq};
 
 use super::{Actor, Place};
 use crate::error::{ApiError, ApiResult};
+use crate::gateway::record::Asker;
+use crate::gateway::world::World;
 use crate::gateway::{call, record};
 use crate::state::App;
 
@@ -19,16 +22,37 @@ use crate::state::App;
 #[must_use]
 pub fn opening(app: &App, place: &Place, actor: Actor<'_>, what: &Value) -> Opening {
     let id = CallId(app.clock.new_id());
-    let asker = place.asker(actor);
     let version = place.project.snapshot.version();
-    let mut record = record::decided(id, place.now, AuditAction::Access, &asker, version);
-    if let Value::Object(what) = what {
-        record.arguments = Some(redact::redact(what));
-    }
+    let mut record = record::decided(id, place.now, AuditAction::Access, &place.asker(actor), version);
+    record.arguments = arguments(what);
     Opening {
         project: place.project.row.uid,
         record,
     }
+}
+
+/// The record of a change that is about to be made on the server itself: of users, who belong to no project.
+#[must_use]
+pub fn server_opening(app: &App, world: &World, actor: Actor<'_>, what: &Value) -> Opening {
+    let (id, now) = (CallId(app.clock.new_id()), app.clock.now());
+    let asker = Asker {
+        principal: &actor.identity.principal,
+        granted: &GroupSet::default(),
+        request_id: actor.request_id,
+        address: actor.address,
+        trace: None,
+    };
+    let version = world.directory.version();
+    let mut record = record::decided(id, now, AuditAction::Access, &asker, version);
+    record.arguments = arguments(what);
+    Opening {
+        project: NO_PROJECT,
+        record,
+    }
+}
+
+fn arguments(what: &Value) -> Option<Value> {
+    what.as_object().map(redact::redact)
 }
 
 /// Opens the records, makes the change, loads it here and completes the records; nothing is changed when a record cannot be

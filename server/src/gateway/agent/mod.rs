@@ -48,7 +48,7 @@ pub async fn ask(
         group: request.group.clone(),
         state: request.state.as_deref(),
         session_id: request.session_id,
-        context: None,
+        context: request.context.as_ref(),
         arguments: details.as_object().map(redact::redact),
     };
     let (mut available, opening) = available::ask(app, project, asker, question).await?;
@@ -99,6 +99,7 @@ fn tool_set(
         }),
         history: request.history,
         group,
+        context: request.context,
         requested_groups: availability.requested.clone(),
         format,
         tools,

@@ -1,9 +1,8 @@
 //! Records as files: JSON lines, and CSV that a spreadsheet may open.
 
-use std::borrow::Cow;
-
-use serde_json::Value;
 use toolgate_api::audit::{AuditFormat, AuditRecord};
+
+use crate::gateway::spreadsheet;
 
 /// The columns of a CSV file: every field of a record, in the order of its document.
 pub const COLUMNS: [&str; 26] = [
@@ -60,11 +59,7 @@ pub const fn ending(format: AuditFormat) -> &'static str {
 pub fn head(format: AuditFormat) -> std::io::Result<Vec<u8>> {
     match format {
         AuditFormat::Jsonl => Ok(Vec::new()),
-        AuditFormat::Csv => {
-            let mut writer = csv_writer(Vec::new());
-            writer.write_record(COLUMNS)?;
-            finish(writer)
-        }
+        AuditFormat::Csv => spreadsheet::head(&COLUMNS),
     }
 }
 
@@ -82,60 +77,13 @@ pub fn lines(format: AuditFormat, records: &[AuditRecord]) -> std::io::Result<Ve
             }
             Ok(text)
         }
-        AuditFormat::Csv => {
-            let mut writer = csv_writer(Vec::with_capacity(records.len() * 512));
-            for record in records {
-                let fields = serde_json::to_value(record)?;
-                for column in COLUMNS {
-                    writer.write_field(safe(&cell(fields.get(column))).as_bytes())?;
-                }
-                writer.write_record(None::<&[u8]>)?;
-            }
-            finish(writer)
-        }
-    }
-}
-
-fn csv_writer(text: Vec<u8>) -> csv::Writer<Vec<u8>> {
-    csv::WriterBuilder::new()
-        .terminator(csv::Terminator::CRLF)
-        .from_writer(text)
-}
-
-fn finish(writer: csv::Writer<Vec<u8>>) -> std::io::Result<Vec<u8>> {
-    writer.into_inner().map_err(csv::IntoInnerError::into_error)
-}
-
-/// A value in one cell: texts as they are, lists and objects as JSON.
-fn cell(value: Option<&Value>) -> Cow<'_, str> {
-    match value {
-        None | Some(Value::Null) => Cow::Borrowed(""),
-        Some(Value::String(text)) => Cow::Borrowed(text),
-        Some(other) => Cow::Owned(other.to_string()),
-    }
-}
-
-/// Takes the power from what a spreadsheet would run as a formula, by a quote before it (ASVS 5.0, 1.2.10). Whoever reads
-/// the file with a program takes one leading quote away before any of these.
-fn safe(text: &str) -> Cow<'_, str> {
-    // The wide forms are taken for the narrow ones by some programs.
-    let starts = |first| {
-        matches!(
-            first,
-            '=' | '+' | '-' | '@' | '\t' | '\r' | '\n' | '\0' | '＝' | '＋' | '－' | '＠'
-        )
-    };
-    if text.starts_with(starts) {
-        Cow::Owned(format!("'{text}"))
-    } else {
-        Cow::Borrowed(text)
+        AuditFormat::Csv => spreadsheet::rows(&COLUMNS, records),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use chrono::DateTime;
-    use rstest::rstest;
     use serde_json::json;
     use toolgate_api::ErrorCode;
     use toolgate_api::audit::{AuditAction, AuditOutcome};
@@ -218,21 +166,5 @@ mod tests {
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect();
         assert_eq!(back, [full(), full()]);
-    }
-
-    #[rstest]
-    #[case("=1+1", "'=1+1")]
-    #[case("+1", "'+1")]
-    #[case("-1", "'-1")]
-    #[case("@SUM(A1)", "'@SUM(A1)")]
-    #[case("\tx", "'\tx")]
-    #[case("\rx", "'\rx")]
-    #[case("\0x", "'\0x")]
-    #[case("＝1", "'＝1")]
-    #[case("'=1", "'=1")]
-    #[case("a=1", "a=1")]
-    #[case("", "")]
-    fn cells_are_safe(#[case] text: &str, #[case] cell: &str) {
-        assert_eq!(safe(text), cell);
     }
 }

@@ -16,6 +16,7 @@ use toolgate_core::snapshot::{LabelInput, ProjectSnapshot, ToolInput};
 use toolgate_store::rows::Publication;
 use toolgate_store::{LabelChange, LabelContent, StoreError};
 
+use super::policy_tests;
 use super::publish::too_busy;
 use super::record::Asker;
 use super::world::{ProjectState, World};
@@ -101,15 +102,23 @@ impl Plan {
     }
 }
 
-/// Commits against the version of `state`; `false` when the database has a newer one.
-async fn commit(app: &App, state: &ProjectState, author: &str, plan: Plan) -> ApiResult<bool> {
+/// Commits against the version of `state`, and what `world` says about who holds what if something is expected of that;
+/// `false` when the database has a newer one.
+async fn commit(
+    app: &App,
+    world: &World,
+    state: &ProjectState,
+    actor: &Actor<'_>,
+    plan: Plan,
+) -> ApiResult<bool> {
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
+        expected_directory: policy_tests::judged_with(world, state, actor.ignore_policy_tests),
         tools: plan.tools,
         services: Vec::new(),
         labels: plan.labels,
-        author: author.to_owned(),
+        author: actor.asker.principal.name.clone(),
         at: app.clock.now(),
         note: plan.note,
     };
@@ -219,7 +228,7 @@ pub async fn declare(
             plan.candidate(app, &state, author)
         })?;
         let what = trail::declared(kind, before.as_ref(), name, content, said.as_deref());
-        let committed = commit(app, &state, author, plan);
+        let committed = commit(app, &world, &state, actor, plan);
         if trail::recorded(app, &state, &actor.asker, what, committed).await? {
             return Ok(before.is_none());
         }
@@ -266,7 +275,7 @@ pub async fn change_name(
         }
         plan.note = super::policy_tests::noted(plan.note.take(), said.clone());
         let what = trail::renamed(kind, names, &effects, said.as_deref());
-        let committed = commit(app, &state, author, plan);
+        let committed = commit(app, &world, &state, actor, plan);
         if trail::recorded(app, &state, &actor.asker, what, committed).await? {
             return Ok(effects);
         }

@@ -42,8 +42,18 @@ impl Exceeded {
     /// The problem to answer with: which limit, and when to try again.
     #[must_use]
     pub fn answer(&self) -> ApiError {
-        let seconds = seconds(self.0.wait_us).max(1);
-        let detail = match self.0.what {
+        ApiError::new(self.code(), self.detail()).retry_after(self.seconds())
+    }
+
+    fn seconds(&self) -> u32 {
+        seconds(self.0.wait_us).max(1)
+    }
+
+    /// Which limit, and when to try again, in a sentence.
+    #[must_use]
+    pub fn detail(&self) -> String {
+        let seconds = self.seconds();
+        match self.0.what {
             Exhausted::Requests => format!(
                 "The limit \"{}\" is used up; the next call fits in {seconds} s.",
                 self.0.limit
@@ -52,14 +62,41 @@ impl Exceeded {
                 "As many calls run as the limit \"{}\" allows. Try again when one has ended.",
                 self.0.limit
             ),
-        };
-        ApiError::new(self.code(), detail).retry_after(seconds)
+        }
     }
 }
 
 /// Whole seconds, rounded up.
 pub(super) fn seconds(micros: u64) -> u32 {
     u32::try_from(micros.div_ceil(1_000_000)).unwrap_or(u32::MAX)
+}
+
+/// Whether a call of a tool would be within every limit that applies to it; nothing is counted.
+///
+/// # Errors
+/// The limit that is used up longest.
+pub fn has_room(
+    app: &App,
+    project: &ProjectState,
+    principal: &Principal,
+    tool: &CompiledTool,
+    now: DateTime<Utc>,
+) -> Result<(), Exceeded> {
+    let limiter = &project.limits;
+    let seats = limiter.rules.applicable(principal, Some(target(tool)));
+    if seats.is_empty() {
+        return Ok(());
+    }
+    lock(&limiter.ledger)
+        .has_room(&seats, servers(app), now.timestamp_micros())
+        .map_err(Exceeded)
+}
+
+fn target(tool: &CompiledTool) -> Target<'_> {
+    Target {
+        tool: tool.name(),
+        groups: &tool.groups,
+    }
 }
 
 /// Counts a request in every limit that applies to it, or in none. A request that calls no single tool is within the limits
@@ -78,11 +115,7 @@ pub fn admit(
     if limiter.rules.is_empty() {
         return Ok(None);
     }
-    let target = tool.map(|tool| Target {
-        tool: tool.name(),
-        groups: &tool.groups,
-    });
-    let seats = limiter.rules.applicable(principal, target);
+    let seats = limiter.rules.applicable(principal, tool.map(target));
     if seats.is_empty() {
         return Ok(None);
     }

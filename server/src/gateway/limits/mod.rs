@@ -16,7 +16,7 @@ use toolgate_store::rows::Revised;
 
 use crate::state::App;
 
-pub use self::admission::{Exceeded, Running, admit};
+pub use self::admission::{Exceeded, Running, admit, has_room};
 pub use self::replace::replace;
 pub use self::usage::{Standing, standing, usage};
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 use chrono::{DateTime, Utc};
 use toolgate_api::usage::UsageCounts;
+use toolgate_store::rows::Took;
 
 /// What was counted of something, and when it was last asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,7 @@ pub struct Used {
 pub(super) struct Counts {
     stored: Three,
     pending: Three,
+    took: Durations,
     /// Microseconds since 1970; 0 when never.
     last_at: AtomicI64,
     touched: AtomicBool,
@@ -30,6 +32,22 @@ struct Three {
     calls: AtomicI64,
     denials: AtomicI64,
     failures: AtomicI64,
+}
+
+/// How long calls took that ended since the last time.
+#[derive(Debug, Default)]
+struct Durations {
+    ended: AtomicI64,
+    total_ms: AtomicI64,
+    slowest_ms: AtomicI64,
+}
+
+/// What is to be stored of one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) counts: UsageCounts,
+    pub(super) took: Took,
+    pub(super) last_at: DateTime<Utc>,
 }
 
 /// What became of a request, as far as it is counted.
@@ -59,8 +77,17 @@ impl Counts {
         self.touched.store(true, Relaxed);
     }
 
+    /// A call ended.
+    pub(super) fn took(&self, milliseconds: i64) {
+        let milliseconds = milliseconds.max(0);
+        self.took.ended.fetch_add(1, Relaxed);
+        self.took.total_ms.fetch_add(milliseconds, Relaxed);
+        self.took.slowest_ms.fetch_max(milliseconds, Relaxed);
+        self.touched.store(true, Relaxed);
+    }
+
     /// What is to be stored; `None` when nothing was asked for since the last time.
-    pub(super) fn take(&self) -> Option<(UsageCounts, DateTime<Utc>)> {
+    pub(super) fn take(&self) -> Option<Taken> {
         if !self.touched.swap(false, Relaxed) {
             return None;
         }
@@ -74,7 +101,16 @@ impl Counts {
             denials: take(&self.pending.denials, &self.stored.denials),
             failures: take(&self.pending.failures, &self.stored.failures),
         };
-        Some((counts, self.last_at()))
+        let took = Took {
+            ended: self.took.ended.swap(0, Relaxed),
+            total_ms: self.took.total_ms.swap(0, Relaxed),
+            slowest_ms: self.took.slowest_ms.swap(0, Relaxed),
+        };
+        Some(Taken {
+            counts,
+            took,
+            last_at: self.last_at(),
+        })
     }
 
     /// Takes over what the database knows. Nothing that was taken to be stored may be on its way then.

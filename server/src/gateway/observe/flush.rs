@@ -117,6 +117,7 @@ pub(super) fn merge(deltas: &mut Vec<UsageDelta>) {
             kept.counts.calls += next.counts.calls;
             kept.counts.denials += next.counts.denials;
             kept.counts.failures += next.counts.failures;
+            kept.took = kept.took.and(next.took);
             kept.last_at = kept.last_at.max(next.last_at);
         }
         same

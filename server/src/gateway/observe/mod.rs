@@ -110,6 +110,9 @@ pub struct Ended<'a> {
 pub struct Ticket {
     project: Arc<ProjectUsage>,
     counts: Vec<Arc<Counts>>,
+    /// Those of the tool.
+    called: Option<Arc<Counts>>,
+    started: DateTime<Utc>,
     in_state_since: Option<DateTime<Utc>>,
     line: Option<Box<RequestLine>>,
 }
@@ -238,8 +241,12 @@ pub fn observed(app: &App, seen: &Observed<'_>) -> Ticket {
     ticket
 }
 
-/// Notices how an admitted call ended. Costs nothing for a call that succeeded without moving the state.
+/// Notices how an admitted call ended. Costs next to nothing for a call that succeeded without moving the state.
 pub fn ended(ticket: Ticket, end: &Ended<'_>) {
+    if let Some(tool) = &ticket.called {
+        let took = end.at - ticket.started;
+        ticket.project.took(tool, took.num_milliseconds());
+    }
     if end.code.is_some() {
         ticket.project.failed(&ticket.counts);
     }
@@ -250,6 +257,13 @@ pub fn ended(ticket: Ticket, end: &Ended<'_>) {
         let took = end.at - line.started();
         line.write(Some(end), end.code, took);
     }
+}
+
+/// When the window begins that ends with the present hour.
+#[must_use]
+pub fn first_hour(now: DateTime<Utc>, hours: u32) -> DateTime<Utc> {
+    let present = now.timestamp().div_euclid(tally::HOUR) - i64::from(hours) + 1;
+    DateTime::from_timestamp(present * tally::HOUR, 0).unwrap_or(now)
 }
 
 /// Notices that a session left its state otherwise than by a call: it ended or expired.

@@ -26,7 +26,7 @@ const MAX_STATES: usize = 1_000;
 /// Patterns that wait to be stored.
 const MAX_FOUND: usize = 1_000;
 /// Seconds of an hour.
-const HOUR: i64 = 3600;
+pub(super) const HOUR: i64 = 3600;
 
 /// What is taken to be stored.
 #[derive(Debug, Default)]
@@ -111,12 +111,13 @@ impl Tally {
         self.touched = true;
     }
 
-    /// Counts one decided request; the counters that a failure of it counts in too.
+    /// Counts one decided request; the counters that a failure of it counts in too, and those of the tool of an admitted
+    /// call.
     pub(super) fn observed(
         &mut self,
         seen: &Observed<'_>,
         held_since: impl FnOnce() -> Option<DateTime<Utc>>,
-    ) -> Vec<Arc<Counts>> {
+    ) -> (Vec<Arc<Counts>>, Option<Arc<Counts>>) {
         self.turn_to(seen.at);
         self.touched = true;
         let admitted = seen.action == AuditAction::Call && seen.code.is_none();
@@ -133,8 +134,10 @@ impl Tally {
             }
         };
         count(&self.all);
+        let mut called = None;
         if let Some(tool) = seen.tool.and_then(|name| self.tool(name)) {
             count(&tool.counts);
+            called = admitted.then(|| Arc::clone(&tool.counts));
             if seen.code == Some(ErrorCode::ToolNotInState)
                 && let Some(metrics) = &tool.metrics
             {
@@ -171,7 +174,7 @@ impl Tally {
             count(&counts);
             findings.into_iter().for_each(|finding| self.found(finding, seen));
         }
-        ticket
+        (ticket, called)
     }
 
     fn found(&mut self, finding: Finding, seen: &Observed<'_>) {
@@ -289,14 +292,15 @@ impl Tally {
             DateTime::from_timestamp(self.hour * HOUR, 0).unwrap_or_default(),
         );
         let mut take = |kind, counts: &Counts, name: &dyn Fn() -> String| {
-            if let Some((counts, last_at)) = counts.take() {
+            if let Some(taken) = counts.take() {
                 out.push(UsageDelta {
                     project,
                     kind,
                     name: name(),
                     hour,
-                    counts,
-                    last_at,
+                    counts: taken.counts,
+                    took: taken.took,
+                    last_at: taken.last_at,
                 });
             }
         };

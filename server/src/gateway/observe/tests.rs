@@ -1,7 +1,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::usage::UsageCounts;
 use toolgate_core::ids::ProjectUid;
-use toolgate_store::rows::{UsageDelta, UsageKind};
+use toolgate_store::rows::{Took, UsageDelta, UsageKind};
 use uuid::Uuid;
 
 use super::counts::{Counts, Outcome};
@@ -19,6 +19,30 @@ fn counts(calls: i64, denials: i64, failures: i64) -> UsageCounts {
     }
 }
 
+fn taken(entry: &Counts) -> Option<(UsageCounts, DateTime<Utc>)> {
+    entry.take().map(|taken| (taken.counts, taken.last_at))
+}
+
+#[test]
+fn how_long_calls_took_is_taken_once() {
+    let entry = Counts::default();
+    entry.took(30);
+    entry.took(10);
+    let took = |ended, total_ms, slowest_ms| Took {
+        ended,
+        total_ms,
+        slowest_ms,
+    };
+    assert_eq!(entry.take().map(|taken| taken.took), Some(took(2, 40, 30)));
+    entry.took(-5);
+    assert_eq!(
+        entry.take().map(|taken| taken.took),
+        Some(took(1, 0, 0)),
+        "a clock that was set back takes nothing away"
+    );
+    assert_eq!(entry.take(), None);
+}
+
 #[test]
 fn what_was_taken_is_still_known_and_not_taken_again() {
     let entry = Counts::default();
@@ -30,13 +54,13 @@ fn what_was_taken_is_still_known_and_not_taken_again() {
     entry.count(Outcome::Answered, at(2));
     entry.failed();
     assert_eq!(entry.used().counts, counts(11, 6, 2));
-    assert_eq!(entry.take(), Some((counts(1, 1, 1), at(3))));
+    assert_eq!(taken(&entry), Some((counts(1, 1, 1), at(3))));
     assert_eq!(entry.used().counts, counts(11, 6, 2));
     assert_eq!(entry.used().last_at, at(3));
     assert_eq!(entry.take(), None);
     entry.count(Outcome::Answered, at(9));
     assert_eq!(
-        entry.take(),
+        taken(&entry),
         Some((counts(0, 0, 0), at(9))),
         "when it was last asked for is stored too"
     );
@@ -50,6 +74,11 @@ fn rows_that_wait_for_the_database_become_one_per_name_and_hour() {
         name: name.to_owned(),
         hour: at(0) + TimeDelta::hours(hours),
         counts,
+        took: Took {
+            ended: counts.calls,
+            total_ms: counts.calls * 10,
+            slowest_ms: last,
+        },
         last_at: at(last),
     };
     let mut deltas = vec![

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use chrono::{DateTime, TimeDelta, Utc};
@@ -29,11 +30,29 @@ pub struct Usage {
 }
 
 /// Usage of one project.
-pub(super) struct ProjectUsage(Mutex<Tally>);
+pub(super) struct ProjectUsage {
+    tally: Mutex<Tally>,
+    /// Whether calls ended since what was counted was last taken: the end of a call takes no lock.
+    ended: AtomicBool,
+}
 
 impl ProjectUsage {
     fn lock(&self) -> MutexGuard<'_, Tally> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts how long an admitted call took.
+    pub(super) fn took(&self, counts: &Counts, milliseconds: i64) {
+        counts.took(milliseconds);
+        self.ended.store(true, Relaxed);
+    }
+
+    fn drain(&self, drained: &mut Drained) {
+        let mut tally = self.lock();
+        if self.ended.swap(false, Relaxed) {
+            tally.touch();
+        }
+        tally.drain(drained);
     }
 
     /// Counts a failure of an admitted call.
@@ -98,7 +117,7 @@ impl Usage {
         held_since: impl FnOnce() -> Option<DateTime<Utc>>,
     ) -> Ticket {
         let project = self.of(seen.project.row.uid);
-        let counts = {
+        let (counts, called) = {
             let mut tally = project.lock();
             self.label(&mut tally, seen.project);
             tally.observed(seen, held_since)
@@ -106,6 +125,8 @@ impl Usage {
         Ticket {
             project,
             counts,
+            called,
+            started: seen.at,
             in_state_since: None,
             line: None,
         }
@@ -129,7 +150,12 @@ impl Usage {
             return known;
         }
         let mut projects = self.projects.write().unwrap_or_else(PoisonError::into_inner);
-        let made = || Arc::new(ProjectUsage(Mutex::new(Tally::new(uid))));
+        let made = || {
+            Arc::new(ProjectUsage {
+                tally: Mutex::new(Tally::new(uid)),
+                ended: AtomicBool::new(false),
+            })
+        };
         Arc::clone(projects.entry(uid).or_insert_with(made))
     }
 
@@ -171,7 +197,7 @@ impl Usage {
         };
         let mut drained = Drained::default();
         for project in projects {
-            project.lock().drain(&mut drained);
+            project.drain(&mut drained);
         }
         drained
     }

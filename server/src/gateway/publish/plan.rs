@@ -81,7 +81,7 @@ fn item(
 }
 
 /// The project as a change of definitions would leave it.
-pub(super) fn candidate<'a>(
+pub(in crate::gateway) fn candidate<'a>(
     app: &App,
     state: &ProjectState,
     author: &Author<'_>,

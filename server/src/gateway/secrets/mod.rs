@@ -12,7 +12,7 @@ use crate::secrets::project::LoadedSecret;
 use crate::state::App;
 
 pub use self::change::{delete, keep_uses, put};
-pub use self::uses::{Uses, warnings};
+pub use self::uses::{Uses, of_tool, warnings};
 
 /// A page of secrets, by name.
 pub async fn list(

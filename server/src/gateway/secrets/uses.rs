@@ -7,6 +7,7 @@ use toolgate_api::secrets::SecretUses;
 use toolgate_core::definition::model::Options;
 use toolgate_core::definition::source::ValueSource;
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
+use toolgate_core::snapshot::CompiledTool;
 
 use crate::gateway::world::ProjectState;
 
@@ -22,14 +23,7 @@ impl Uses {
     pub fn of(project: &ProjectState) -> Self {
         let mut uses: HashMap<String, SecretUses> = HashMap::new();
         for tool in project.snapshot.tools() {
-            // What a service overrides is not used by the tool, and what it adds is.
-            let names = secrets_of(
-                tool.envs
-                    .values()
-                    .map(String::as_str)
-                    .chain(credentials(&tool.definition.options)),
-            );
-            for name in names {
+            for name in of_tool(tool) {
                 push(&mut uses.entry(name.to_owned()).or_default().tools, tool.name());
             }
         }
@@ -51,11 +45,24 @@ impl Uses {
         Self(uses)
     }
 
+    /// The secrets that something refers to, in no order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     /// What refers to one secret.
     #[must_use]
     pub fn take(&mut self, name: &str) -> SecretUses {
         self.0.remove(name).unwrap_or_default()
     }
+}
+
+/// The secrets that a tool uses, itself or by its service, sorted.
+#[must_use]
+pub fn of_tool(tool: &CompiledTool) -> BTreeSet<&str> {
+    // What a service overrides is not used by the tool, and what it adds is.
+    let envs = tool.envs.values().map(String::as_str);
+    secrets_of(envs.chain(credentials(&tool.definition.options)))
 }
 
 fn push(names: &mut Vec<String>, name: &str) {

@@ -1,7 +1,9 @@
 //! One commit for many entries of a chain.
 
+use std::sync::Arc;
+
 use crate::Store;
-use crate::db::{both, writing, writing_once};
+use crate::db::{Db, both, writing, writing_once};
 use crate::error::Result;
 use crate::multirow::{LARGEST, MultiRow, chunks};
 use crate::records::chain::Head;
@@ -10,17 +12,39 @@ use crate::records::entry::Hash;
 use crate::records::moves;
 use crate::rows::Completed;
 
-static OPEN: MultiRow = MultiRow::new(
-    "INSERT INTO records (seq, project_uid, id, at, action, outcome, code, principal_kind, principal_id, tool, revision,
-                          snapshot_version, state_before, session_id, duration_ms, detail, hash)",
-    17,
-    "",
-);
-static COMPLETE: MultiRow = MultiRow::new(
-    "INSERT INTO completions (record_seq, seq, outcome, code, state_after, state_conflict, duration_ms, usage, hash)",
-    9,
-    "",
-);
+/// The statement that opens records, after `$begin`.
+macro_rules! open {
+    ($begin:literal) => {
+        MultiRow::new(
+            concat!(
+                $begin,
+                "INSERT INTO records (seq, project_uid, id, at, action, outcome, code, principal_kind, principal_id,
+                                      tool, revision, snapshot_version, state_before, session_id, duration_ms, detail,
+                                      hash)"
+            ),
+            17,
+            "",
+        )
+    };
+}
+
+/// The statement that completes records, before `$commit`.
+macro_rules! complete {
+    ($commit:literal) => {
+        MultiRow::new(
+            "INSERT INTO completions (record_seq, seq, outcome, code, state_after, state_conflict, duration_ms, usage,
+                                      hash)",
+            9,
+            $commit,
+        )
+    };
+}
+
+static OPEN: MultiRow = open!("");
+static COMPLETE: MultiRow = complete!("");
+/// The two as one transaction, for SQLite.
+static BEGIN_AND_OPEN: MultiRow = open!("BEGIN IMMEDIATE; ");
+static COMPLETE_AND_COMMIT: MultiRow = complete!("; COMMIT");
 static SETTLE: MultiRow = MultiRow::new(
     "WITH answer (project_uid, principal_id, request_key, call_id, status, body) AS (",
     6,
@@ -91,8 +115,8 @@ pub(super) struct Attempt {
 
 /// Writes a chunk of openings by one statement.
 macro_rules! insert_openings {
-    ($connection:expr, $store:expr, $chunk:expr) => {{
-        let mut query = sqlx::query(OPEN.sql($store, $chunk.len()));
+    ($connection:expr, $store:expr, $statement:expr, $chunk:expr) => {{
+        let mut query = sqlx::query($statement.sql($store, $chunk.len()));
         for (row, seq, hash) in $chunk {
             query = query
                 .bind(*seq)
@@ -103,14 +127,14 @@ macro_rules! insert_openings {
                 .bind(row.outcome)
                 .bind(row.code)
                 .bind(row.principal_kind)
-                .bind(row.principal_id.as_str())
-                .bind(row.tool.as_deref())
+                .bind(Arc::clone(&row.principal_id))
+                .bind(row.tool.clone())
                 .bind(row.revision)
                 .bind(row.snapshot_version)
-                .bind(row.state_before.as_str())
+                .bind(Arc::clone(&row.state_before))
                 .bind(row.session)
                 .bind(row.duration_ms)
-                .bind(row.detail.as_str())
+                .bind(Arc::clone(&row.detail))
                 .bind(hash.as_slice());
         }
         query.execute(&mut *$connection).await?;
@@ -119,8 +143,8 @@ macro_rules! insert_openings {
 
 /// Writes a chunk of completions by one statement.
 macro_rules! insert_completions {
-    ($connection:expr, $store:expr, $chunk:expr) => {{
-        let mut query = sqlx::query(COMPLETE.sql($store, $chunk.len()));
+    ($connection:expr, $store:expr, $statement:expr, $chunk:expr) => {{
+        let mut query = sqlx::query($statement.sql($store, $chunk.len()));
         for (row, conflict, seq, hash) in $chunk {
             query = query
                 .bind(row.record.0)
@@ -182,12 +206,13 @@ pub(super) async fn commit(
     let alone = completions
         .iter()
         .all(|row| row.session.is_none() && row.settlement.is_none());
-    // A lone caller waits for one statement instead of three.
+    // Each step is a round trip to the thread of SQLite's connection, or to PostgreSQL, and everyone in the batch waits for
+    // all of them: mostly one or two do instead of four.
     if completions.is_empty() && openings.len() <= LARGEST {
         let chained = Chained::new(head, openings, completions, &conflicts);
         writing_once!(store, |connection| {
             *attempt = Some(chained.attempt());
-            insert_openings!(connection, store, &chained.openings);
+            insert_openings!(connection, store, OPEN, &chained.openings);
         })
         .await?;
         return Ok(conflicts);
@@ -196,7 +221,29 @@ pub(super) async fn commit(
         let chained = Chained::new(head, openings, completions, &conflicts);
         writing_once!(store, |connection| {
             *attempt = Some(chained.attempt());
-            insert_completions!(connection, store, &chained.completions);
+            insert_completions!(connection, store, COMPLETE, &chained.completions);
+        })
+        .await?;
+        return Ok(conflicts);
+    }
+    let mixed = !openings.is_empty() && !completions.is_empty();
+    if mixed && alone && matches!(store.db(), Db::Lite(_)) {
+        let chained = Chained::new(head, openings, completions, &conflicts);
+        let last = chunks(&chained.completions).len();
+        writing_once!(store, |connection| {
+            *attempt = Some(chained.attempt());
+            for (index, chunk) in (1..).zip(chunks(&chained.openings)) {
+                let statement = if index == 1 { &BEGIN_AND_OPEN } else { &OPEN };
+                insert_openings!(connection, store, statement, chunk);
+            }
+            for (index, chunk) in (1..).zip(chunks(&chained.completions)) {
+                let statement = if index == last {
+                    &COMPLETE_AND_COMMIT
+                } else {
+                    &COMPLETE
+                };
+                insert_completions!(connection, store, statement, chunk);
+            }
         })
         .await?;
         return Ok(conflicts);
@@ -206,10 +253,10 @@ pub(super) async fn commit(
         let chained = Chained::new(head, openings, completions, &conflicts);
         *attempt = Some(chained.attempt());
         for chunk in chunks(&chained.openings) {
-            insert_openings!(tx, store, chunk);
+            insert_openings!(tx, store, OPEN, chunk);
         }
         for chunk in chunks(&chained.completions) {
-            insert_completions!(tx, store, chunk);
+            insert_completions!(tx, store, COMPLETE, chunk);
         }
         settle!(tx, store, completions, conflicts);
     })

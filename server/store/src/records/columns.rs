@@ -1,5 +1,7 @@
 //! Between records and their columns.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_api::audit::{AuditOutcome, AuditRecord};
@@ -124,7 +126,8 @@ impl TryFrom<RecordColumns> for AuditRecord {
     }
 }
 
-/// An opening on its way into the database. Made in the task of the caller, so that the writer only hashes and binds.
+/// An opening on its way into the database. Made in the task of the caller, so that the writer only hashes and binds. Its
+/// texts are shared, so that binding does not copy them.
 pub(super) struct OpeningColumns {
     pub(super) project: Uuid,
     pub(super) id: Uuid,
@@ -133,14 +136,14 @@ pub(super) struct OpeningColumns {
     pub(super) outcome: &'static str,
     pub(super) code: Option<&'static str>,
     pub(super) principal_kind: &'static str,
-    pub(super) principal_id: String,
-    pub(super) tool: Option<String>,
+    pub(super) principal_id: Arc<str>,
+    pub(super) tool: Option<Arc<str>>,
     pub(super) revision: Option<i64>,
     pub(super) snapshot_version: i64,
-    pub(super) state_before: String,
+    pub(super) state_before: Arc<str>,
     pub(super) session: Option<Uuid>,
     pub(super) duration_ms: Option<i64>,
-    pub(super) detail: String,
+    pub(super) detail: Arc<str>,
 }
 
 impl OpeningColumns {
@@ -200,14 +203,14 @@ impl TryFrom<Opening> for OpeningColumns {
             outcome: record.outcome.word(),
             code: record.code.map(Word::word),
             principal_kind: record.principal_kind.word(),
-            principal_id: owned_text(record.principal_id),
-            tool: record.tool.map(owned_text),
+            principal_id: owned_text(record.principal_id).into(),
+            tool: record.tool.map(|tool| owned_text(tool).into()),
             revision: record.revision,
             snapshot_version: record.snapshot_version,
-            state_before: owned_text(record.state_before),
+            state_before: owned_text(record.state_before).into(),
             session: record.session_id,
             duration_ms: record.duration_ms,
-            detail: to_json(&detail)?,
+            detail: to_json(&detail)?.into(),
         })
     }
 }

@@ -10,5 +10,6 @@ mod read;
 mod retention;
 pub(crate) mod tail;
 mod task;
+pub(crate) mod verification;
 pub(crate) mod verify;
 pub(crate) mod writer;

@@ -89,14 +89,14 @@ pub enum ChainFaultKind {
 
 /// A row of either table.
 #[derive(sqlx::FromRow)]
-struct EntryRow {
-    seq: i64,
-    record_seq: Option<i64>,
-    project_uid: Option<Uuid>,
-    id: Option<Uuid>,
+pub(super) struct EntryRow {
+    pub(super) seq: i64,
+    pub(super) record_seq: Option<i64>,
+    pub(super) project_uid: Option<Uuid>,
+    pub(super) id: Option<Uuid>,
     at: Option<i64>,
     action: Option<String>,
-    outcome: String,
+    pub(super) outcome: String,
     code: Option<String>,
     principal_kind: Option<String>,
     principal_id: Option<String>,
@@ -109,7 +109,7 @@ struct EntryRow {
     detail: Option<String>,
     state_after: Option<String>,
     state_conflict: Option<bool>,
-    closed_at: Option<i64>,
+    pub(super) closed_at: Option<i64>,
     usage: Option<String>,
     hash: Vec<u8>,
 }
@@ -152,33 +152,51 @@ impl EntryRow {
     }
 }
 
-/// Both tables as one, in the order of the chains. The second half has a column of each type, so that PostgreSQL knows the
-/// types of the first.
-const ENTRIES: &str = "
-    SELECT seq, NULL AS record_seq, project_uid, id, at, action, outcome, code, principal_kind, principal_id, tool, revision,
-           snapshot_version, state_before, session_id, duration_ms, detail, NULL AS state_after, NULL AS state_conflict,
-           NULL AS closed_at, NULL AS usage, hash
-    FROM records
-    UNION ALL
-    SELECT seq, record_seq, NULL, NULL, NULL, NULL, outcome, code, NULL, NULL, NULL, NULL,
-           NULL, NULL, NULL, duration_ms, NULL, state_after, state_conflict, closed_at, usage, hash
-    FROM completions
-    ORDER BY seq";
+/// The columns of an entry in the table of records.
+macro_rules! of_records {
+    () => {
+        "SELECT seq, NULL AS record_seq, project_uid, id, at, action, outcome, code, principal_kind, principal_id, tool,
+                revision, snapshot_version, state_before, session_id, duration_ms, detail, NULL AS state_after,
+                NULL AS state_conflict, NULL AS closed_at, NULL AS usage, hash
+         FROM records "
+    };
+}
+
+/// The same columns of an entry in the table of completions. Put it after [`of_records`], so that each column has a type.
+macro_rules! of_completions {
+    () => {
+        "SELECT seq, record_seq, NULL, NULL, NULL, NULL, outcome, code, NULL, NULL, NULL,
+                NULL, NULL, NULL, NULL, duration_ms, NULL, state_after,
+                state_conflict, closed_at, usage, hash
+         FROM completions "
+    };
+}
+pub(super) use {of_completions, of_records};
+
+/// Both tables as one, in the order of the chains.
+const ENTRIES: &str = concat!(of_records!(), "UNION ALL ", of_completions!(), "ORDER BY seq");
 
 const CHAINS: &str = "
     SELECT number, instance, started_at, ended_at, head_position, head_hash, first_position, first_hash
     FROM chains ORDER BY number";
 
 #[derive(sqlx::FromRow)]
-struct ChainRow {
-    number: i64,
+pub(super) struct ChainRow {
+    pub(super) number: i64,
     instance: Uuid,
     started_at: i64,
-    ended_at: Option<i64>,
+    pub(super) ended_at: Option<i64>,
     head_position: i64,
     head_hash: Vec<u8>,
-    first_position: i64,
-    first_hash: Vec<u8>,
+    pub(super) first_position: i64,
+    pub(super) first_hash: Vec<u8>,
+}
+
+impl ChainRow {
+    /// The last entry that its server stored.
+    pub(super) fn head(&self) -> Result<(i64, Hash)> {
+        Ok((self.head_position, digest(&self.head_hash)?))
+    }
 }
 
 /// Reads everything once, in one state of the database. It may take minutes, so there is no limit of time.
@@ -245,16 +263,57 @@ struct Walker {
 type Walked = (Vec<ChainReport>, Vec<(usize, i64)>);
 
 /// A chain on the way.
-struct Walk {
-    report: ChainReport,
+pub(super) struct Walk {
+    pub(super) report: ChainReport,
     /// The last entry that its server stored, unless the chain is unknown.
-    head: Option<(i64, Hash)>,
-    ended: bool,
-    hash: Hash,
-    of_record: Option<i64>,
+    pub(super) head: Option<(i64, Hash)>,
+    pub(super) ended: bool,
+    pub(super) hash: Hash,
+    pub(super) of_record: Option<i64>,
 }
 
 impl Walk {
+    /// The next entry.
+    pub(super) fn see(&mut self, row: &EntryRow) {
+        if self.report.fault.is_some() {
+            return;
+        }
+        let (_, position) = place(row.seq);
+        let expected = self.report.last_position + 1;
+        let hash = row.hash(&self.hash);
+        if position > expected {
+            self.fault(expected, ChainFaultKind::Missing, None);
+        } else if position < expected || hash[..] != row.hash[..] {
+            self.fault(position, ChainFaultKind::Changed, row.id);
+            self.of_record = row.record_seq;
+        } else if self
+            .head
+            .is_some_and(|(head, stored)| head == position && stored != hash)
+            || self.head.is_some_and(|(head, _)| self.ended && position > head)
+        {
+            self.fault(position, ChainFaultKind::Head, row.id);
+            self.of_record = row.record_seq;
+        } else {
+            self.hash = hash;
+            self.report.last_position = position;
+            self.report.entries += 1;
+        }
+    }
+
+    /// There are no further entries: the last one must be the head, or come after it.
+    pub(super) fn end(&mut self) {
+        let last = self.report.last_position;
+        if self.report.fault.is_none()
+            && let Some((head, hash)) = self.head
+        {
+            if last < head {
+                self.fault(last + 1, ChainFaultKind::Missing, None);
+            } else if last == head && self.hash != hash {
+                self.fault(last, ChainFaultKind::Head, None);
+            }
+        }
+    }
+
     fn fault(&mut self, position: i64, why: ChainFaultKind, call_id: Option<Uuid>) {
         self.report.fault = Some(ChainFault {
             position,
@@ -276,30 +335,9 @@ impl Walker {
 
     /// The next entry, in the order of `seq`.
     fn see(&mut self, row: &EntryRow) -> Result<()> {
-        let (chain, position) = place(row.seq);
-        self.go_to(chain)?;
-        let Some(walk) = &mut self.at else { return Ok(()) };
-        if walk.report.fault.is_some() {
-            return Ok(());
-        }
-        let expected = walk.report.last_position + 1;
-        let hash = row.hash(&walk.hash);
-        if position > expected {
-            walk.fault(expected, ChainFaultKind::Missing, None);
-        } else if position < expected || hash[..] != row.hash[..] {
-            walk.fault(position, ChainFaultKind::Changed, row.id);
-            walk.of_record = row.record_seq;
-        } else if walk
-            .head
-            .is_some_and(|(head, stored)| head == position && stored != hash)
-            || walk.head.is_some_and(|(head, _)| walk.ended && position > head)
-        {
-            walk.fault(position, ChainFaultKind::Head, row.id);
-            walk.of_record = row.record_seq;
-        } else {
-            walk.hash = hash;
-            walk.report.last_position = position;
-            walk.report.entries += 1;
+        self.go_to(place(row.seq).0)?;
+        if let Some(walk) = &mut self.at {
+            walk.see(row);
         }
         Ok(())
     }
@@ -326,16 +364,7 @@ impl Walker {
     /// Ends the chain that it is at; its number, or 0 when there was none.
     fn leave(&mut self) -> i64 {
         let Some(mut walk) = self.at.take() else { return 0 };
-        let last = walk.report.last_position;
-        if walk.report.fault.is_none()
-            && let Some((head, hash)) = walk.head
-        {
-            if last < head {
-                walk.fault(last + 1, ChainFaultKind::Missing, None);
-            } else if last == head && walk.hash != hash {
-                walk.fault(last, ChainFaultKind::Head, None);
-            }
-        }
+        walk.end();
         let number = walk.report.chain;
         if let (Some(record), Some(_)) = (walk.of_record, &walk.report.fault) {
             self.unnamed.push((self.reports.len(), record));
@@ -353,7 +382,7 @@ impl Walker {
     }
 }
 
-fn begin(row: &ChainRow) -> Result<Walk> {
+pub(super) fn begin(row: &ChainRow) -> Result<Walk> {
     let hash = digest(&row.first_hash)?;
     let mut walk = Walk {
         report: ChainReport {
@@ -365,7 +394,7 @@ fn begin(row: &ChainRow) -> Result<Walk> {
             entries: 0,
             fault: None,
         },
-        head: Some((row.head_position, digest(&row.head_hash)?)),
+        head: Some(row.head()?),
         ended: row.ended_at.is_some(),
         hash,
         of_record: None,
@@ -377,7 +406,7 @@ fn begin(row: &ChainRow) -> Result<Walk> {
 }
 
 /// A chain whose own row is not there.
-fn removed(number: i64) -> Walk {
+pub(super) fn removed(number: i64) -> Walk {
     let mut walk = Walk {
         report: ChainReport {
             chain: number,

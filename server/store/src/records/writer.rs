@@ -110,6 +110,12 @@ impl RecordWriter {
         self.store.heartbeat(self.instance, progress, at, false).await
     }
 
+    /// Whether the task still takes records.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        !self.jobs.is_closed()
+    }
+
     /// Writes what was handed in before, then ends the task and the chain; everything later is refused as unavailable.
     pub async fn shutdown(&self, at: DateTime<Utc>) {
         if self.jobs.send(Job::Stop(at)).await.is_ok() {

@@ -40,3 +40,16 @@ pub struct AlertFilter {
     /// Whether somebody has said that it was seen.
     pub acknowledged: Option<bool>,
 }
+
+/// How the messages of a project's alerts have come out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AlertDeliveries {
+    /// The project.
+    pub project: ProjectUid,
+    /// Messages that were taken.
+    pub delivered: i64,
+    /// Messages that were refused and will be tried again.
+    pub retried: i64,
+    /// Messages that were given up.
+    pub failed: i64,
+}

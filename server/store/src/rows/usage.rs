@@ -17,6 +17,29 @@ pub enum UsageKind {
     Principal,
 }
 
+/// How long calls took.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Took {
+    /// How many ended.
+    pub ended: i64,
+    /// How many milliseconds all of them took.
+    pub total_ms: i64,
+    /// How many milliseconds the slowest took.
+    pub slowest_ms: i64,
+}
+
+impl Took {
+    /// With further calls.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            ended: self.ended + other.ended,
+            total_ms: self.total_ms + other.total_ms,
+            slowest_ms: self.slowest_ms.max(other.slowest_ms),
+        }
+    }
+}
+
 /// Counts to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsageDelta {
@@ -30,6 +53,8 @@ pub struct UsageDelta {
     pub hour: DateTime<Utc>,
     /// What to add.
     pub counts: UsageCounts,
+    /// Of a tool: how long the calls took that ended.
+    pub took: Took,
     /// When it was last asked for.
     pub last_at: DateTime<Utc>,
 }

@@ -2,7 +2,7 @@
 
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::RecordFilter;
-use toolgate_store::{ChainFaultKind, ChainReport, RecordWriter, Store};
+use toolgate_store::{ChainFaultKind, ChainReport, RecordWriter, Store, Verification};
 use uuid::Uuid;
 
 use crate::backend::{Backend, Side};
@@ -19,6 +19,7 @@ contract! {
     what_dead_servers_wrote_last_is_guarded_too,
     old_records_can_go_and_the_rest_is_still_verified,
     what_still_runs_is_kept,
+    a_verification_by_parts_goes_on_with_what_is_added,
 }
 
 const ONE: Uuid = Uuid::from_u128(1);
@@ -66,7 +67,20 @@ async fn fault(store: &Store) -> Option<(i64, i64, ChainFaultKind)> {
     });
     let first = faults.next();
     assert_eq!(faults.next(), None, "one fault was made");
+    let by_parts = part_by_part(store, &mut Verification::default(), 7).await;
+    assert_eq!(by_parts, first, "found by parts too");
     first
+}
+
+/// The fault that a verification finds which looks at a few entries at a time.
+async fn part_by_part(
+    store: &Store,
+    verification: &mut Verification,
+    most: u32,
+) -> Option<(i64, i64, ChainFaultKind)> {
+    while !store.verify_some(verification, most).await.expect("a part") {}
+    let found = verification.fault()?;
+    Some((found.chain, found.fault.position, found.fault.why))
 }
 
 /// The `seq` of a position.
@@ -400,4 +414,61 @@ async fn what_still_runs_is_kept(db: Backend) {
     assert_eq!((reports[0].first_position, &reports[0].fault), (83, &None));
     calls(&writer, uid, 1002).await;
     assert_eq!(fault(&db.store).await, None);
+}
+
+async fn a_verification_by_parts_goes_on_with_what_is_added(db: Backend) {
+    let uid = two_chains(&db).await;
+    let mut verification = Verification::default();
+    assert!(!db.store.verify_some(&mut verification, 10).await.expect("a part"));
+    assert_eq!(verification.entries(), 10, "no more than it may");
+    assert_eq!(part_by_part(&db.store, &mut verification, 10).await, None);
+    assert_eq!(verification.entries(), 80);
+
+    // A call that runs while the verification passes it, and what comes after it, in both chains.
+    let writers = [ONE, TWO].map(|instance| db.store.records_writer(instance));
+    let slow = opening(uid);
+    let record = writers[0].open(slow.clone()).await.expect("opened");
+    for writer in &writers {
+        calls(writer, uid, 40).await;
+    }
+    assert_eq!(part_by_part(&db.store, &mut verification, 9).await, None);
+    assert_eq!(verification.entries(), 161);
+    writers[0]
+        .complete(completion(&slow, record))
+        .await
+        .expect("completed");
+    assert_eq!(part_by_part(&db.store, &mut verification, 9).await, None);
+    assert_eq!(verification.entries(), 162);
+
+    // What goes with time is no fault, wherever the verification stands.
+    let mut behind = Verification::default();
+    assert!(!db.store.verify_some(&mut behind, 5).await.expect("a part"));
+    for writer in &writers {
+        writer.heartbeat(at(41)).await.expect("alive");
+    }
+    assert!(db.store.prune_records(at(30)).await.expect("removed") > 0);
+    assert_eq!(part_by_part(&db.store, &mut behind, 9).await, None);
+    assert_eq!(part_by_part(&db.store, &mut verification, 9).await, None);
+    assert_eq!(
+        part_by_part(&db.store, &mut Verification::default(), 9).await,
+        None
+    );
+
+    // An entry that is added and changed before its turn.
+    calls(&writers[1], uid, 50).await;
+    db.side()
+        .await
+        .run_owned(format!(
+            "UPDATE records SET detail = '{{}}' WHERE seq = (SELECT MAX(seq) FROM records WHERE seq < {})",
+            seq(3, 0)
+        ))
+        .await;
+    let found = part_by_part(&db.store, &mut verification, 9).await;
+    assert!(
+        matches!(found, Some((2, _, ChainFaultKind::Changed))),
+        "{found:?}"
+    );
+    let fault = verification.fault().expect("a fault");
+    assert_eq!(fault.project, Some(uid));
+    assert!(fault.fault.call_id.is_some());
 }

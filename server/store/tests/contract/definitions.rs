@@ -10,6 +10,7 @@ contract! {
     a_publication_is_loaded_as_it_was_given,
     revisions_count_on_over_deletions,
     revisions_are_read_in_pages,
+    many_revisions_are_read_at_once,
     a_publication_from_an_old_version_changes_nothing,
     a_publication_is_all_or_nothing,
     of_parallel_publications_one_wins_each_version,
@@ -46,7 +47,7 @@ async fn a_publication_is_loaded_as_it_was_given(db: Backend) {
         .await
         .expect("an answer")
         .expect("the project");
-    assert_eq!(loaded.version, 2);
+    assert_eq!(loaded.parts.version, 2);
     let definitions: Vec<_> = loaded.tools.iter().map(|row| row.definition.clone()).collect();
     assert_eq!(
         definitions,
@@ -153,6 +154,65 @@ async fn revisions_are_read_in_pages(db: Backend) {
     assert!(page(Some(1)).await.is_empty());
 }
 
+async fn many_revisions_are_read_at_once(db: Backend) {
+    let uid = project(&db.store, "demo").await;
+    let other = project(&db.store, "other").await;
+    // More than one statement takes.
+    let names: Vec<String> = (0..100).map(|n| format!("t{n:03}")).collect();
+    let first: Vec<_> = names.iter().map(|name| (name.as_str(), Some("first"))).collect();
+    db.store
+        .publish(&publication(uid, 1, &first))
+        .await
+        .expect("published");
+    let second = [("t001", Some("second")), ("t002", None)];
+    db.store
+        .publish(&publication(uid, 2, &second))
+        .await
+        .expect("published");
+    db.store
+        .publish(&publication(other, 1, &[("t003", Some("elsewhere"))]))
+        .await
+        .expect("published");
+
+    let wanted: Vec<_> = names.iter().map(|text| name(text)).collect();
+    let never = name("never");
+    let all: Vec<_> = wanted.iter().chain([&never]).collect();
+    let last = db.store.last_revisions(uid, &all).await.expect("an answer");
+    assert_eq!(last.len(), 100);
+    assert_eq!(
+        (last["t000"], last["t001"], last["t002"], last["t003"]),
+        (1, 2, 2, 1)
+    );
+    assert_eq!(
+        db.store.last_revisions(uid, &[]).await.expect("an answer").len(),
+        0
+    );
+
+    let numbers: Vec<_> = wanted
+        .iter()
+        .map(|name| (name, 1))
+        .chain([(&wanted[1], 2), (&wanted[2], 2), (&wanted[3], 2), (&never, 1)])
+        .collect();
+    let mut rows = db
+        .store
+        .numbered_revisions(uid, &numbers)
+        .await
+        .expect("an answer");
+    rows.sort_by(|a, b| (&a.name, a.revision).cmp(&(&b.name, b.revision)));
+    assert_eq!(rows.len(), 102);
+    assert_eq!(rows[2].definition, Some(tool("t001", "second")));
+    assert_eq!(
+        (rows[4].revision, &rows[4].definition),
+        (2, &None),
+        "it deleted the tool"
+    );
+    assert_eq!(
+        rows[5].definition,
+        Some(tool("t003", "first")),
+        "that of this project"
+    );
+}
+
 async fn a_publication_from_an_old_version_changes_nothing(db: Backend) {
     let uid = project(&db.store, "demo").await;
     db.store
@@ -195,7 +255,7 @@ async fn a_publication_is_all_or_nothing(db: Backend) {
         .await
         .expect("an answer")
         .expect("the project");
-    assert!(loaded.version == 1 && loaded.tools.is_empty());
+    assert!(loaded.parts.version == 1 && loaded.tools.is_empty());
     assert!(
         db.store
             .revisions(uid, &name("a"), None, 10)

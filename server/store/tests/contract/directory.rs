@@ -248,9 +248,9 @@ async fn every_change_is_a_new_version(db: Backend) {
     let mut seen = version(store).await;
     seen = grown(store, seen, store.create_user(&user)).await;
     seen = grown(store, seen, store.set_password(user.id, "x")).await;
-    seen = grown(store, seen, store.update_user(user.id, seen, &no_change)).await;
-    seen = grown(store, seen, store.put_grant(&grant, None)).await;
-    seen = grown(store, seen, store.delete_grant(project, &who, seen)).await;
+    seen = grown(store, seen, store.update_user(user.id, seen, &no_change, &[])).await;
+    seen = grown(store, seen, store.put_grant(&grant, None, None)).await;
+    seen = grown(store, seen, store.delete_grant(project, &who, seen, None)).await;
     seen = grown(
         store,
         seen,

@@ -137,6 +137,7 @@ pub(crate) fn publication(
     Publication {
         project,
         expected_version,
+        expected_directory: None,
         tools: tools
             .iter()
             .map(|(tool_name, description)| (name(tool_name), description.map(|text| tool(tool_name, text))))

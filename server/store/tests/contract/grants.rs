@@ -61,23 +61,23 @@ async fn a_grant_is_put_replaced_and_taken_away(db: Backend) {
     row.terms = terms(Role::Agent, &[("default", None), ("größe/ö", Some(60))]);
     row.terms.expires_at = Some(at(90));
     row.granted_by = "bob".to_owned();
-    row.revision = store.put_grant(&row, None).await.expect("a grant");
+    row.revision = store.put_grant(&row, None, None).await.expect("a grant");
     assert_eq!(grants(store).await, [row.clone()]);
 
     let mut other = grant_row(demo, who.clone(), Role::Auditor);
     other.revision = store
-        .put_grant(&other, Some(row.revision))
+        .put_grant(&other, Some(row.revision), None)
         .await
         .expect("another grant");
     assert!(other.revision > row.revision);
     assert_eq!(grants(store).await, [other.clone()]);
 
     store
-        .delete_grant(demo, &who, other.revision)
+        .delete_grant(demo, &who, other.revision, None)
         .await
         .expect("it is there");
     assert!(grants(store).await.is_empty());
-    let again = store.put_grant(&row, None).await.expect("a grant");
+    let again = store.put_grant(&row, None, None).await.expect("a grant");
     assert!(again > other.revision, "a revision never comes back");
 }
 
@@ -96,25 +96,25 @@ async fn any_living_principal_can_hold_a_grant(db: Backend) {
     let grant = |project, principal: &PrincipalRef| grant_row(project, principal.clone(), Role::Viewer);
     let key_ref = PrincipalRef::key(key.id);
     store
-        .put_grant(&grant(demo, &key_ref), Some(held))
+        .put_grant(&grant(demo, &key_ref), Some(held), None)
         .await
         .expect("a key's grant is changed");
     store
-        .put_grant(&grant(demo, &subject), None)
+        .put_grant(&grant(demo, &subject), None, None)
         .await
         .expect("an external subject needs no row");
     assert_eq!(grants(store).await.len(), 2);
 
     let unknown = [
         store
-            .put_grant(&grant(demo, &PrincipalRef::user(UserId(new_uuid()))), None)
+            .put_grant(&grant(demo, &PrincipalRef::user(UserId(new_uuid()))), None, None)
             .await,
         store
-            .put_grant(&grant(demo, &PrincipalRef::key(KeyId(new_uuid()))), None)
+            .put_grant(&grant(demo, &PrincipalRef::key(KeyId(new_uuid()))), None, None)
             .await,
-        store.put_grant(&grant(other, &key_ref), None).await,
+        store.put_grant(&grant(other, &key_ref), None, None).await,
         store
-            .put_grant(&grant(ProjectUid(new_uuid()), &subject), None)
+            .put_grant(&grant(ProjectUid(new_uuid()), &subject), None, None)
             .await,
     ];
     for refused in unknown {
@@ -127,7 +127,7 @@ async fn any_living_principal_can_hold_a_grant(db: Backend) {
         .find(|row| row.principal == key_ref)
         .expect("the grant");
     let late = store
-        .put_grant(&grant(demo, &key_ref), Some(stored.revision))
+        .put_grant(&grant(demo, &key_ref), Some(stored.revision), None)
         .await;
     assert!(matches!(late, Err(StoreError::NotFound { .. })), "{late:?}");
 }
@@ -137,18 +137,21 @@ async fn a_grant_is_replaced_only_as_it_was_read(db: Backend) {
     let demo = project(store, "demo").await;
     let who = PrincipalRef::user(user(store, "ada").await.id);
     let row = grant_row(demo, who.clone(), Role::Agent);
-    let first = store.put_grant(&row, None).await.expect("a grant");
-    let second = store.put_grant(&row, Some(first)).await.expect("a grant");
+    let first = store.put_grant(&row, None, None).await.expect("a grant");
+    let second = store.put_grant(&row, Some(first), None).await.expect("a grant");
     for expected in [None, Some(first)] {
-        let stale = store.put_grant(&row, expected).await;
+        let stale = store.put_grant(&row, expected, None).await;
         assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");
     }
-    let stale = store.delete_grant(demo, &who, first).await;
+    let stale = store.delete_grant(demo, &who, first, None).await;
     assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");
-    store.delete_grant(demo, &who, second).await.expect("it is there");
+    store
+        .delete_grant(demo, &who, second, None)
+        .await
+        .expect("it is there");
     let gone = [
-        store.delete_grant(demo, &who, second).await,
-        store.put_grant(&row, Some(second)).await.map(drop),
+        store.delete_grant(demo, &who, second, None).await,
+        store.put_grant(&row, Some(second), None).await.map(drop),
     ];
     for gone in gone {
         assert!(matches!(gone, Err(StoreError::VersionConflict)), "{gone:?}");
@@ -165,9 +168,9 @@ async fn a_project_keeps_an_owner(db: Backend) {
     let demoted = grant_row(demo, who.clone(), Role::Editor);
     let mut for_a_while = grant_row(demo, who.clone(), Role::Owner);
     for_a_while.terms.expires_at = Some(at(1_000_000));
-    is_last(store.put_grant(&demoted, Some(held)).await, what);
-    is_last(store.put_grant(&for_a_while, Some(held)).await, what);
-    is_last(store.delete_grant(demo, &who, held).await, what);
+    is_last(store.put_grant(&demoted, Some(held), None).await, what);
+    is_last(store.put_grant(&for_a_while, Some(held), None).await, what);
+    is_last(store.delete_grant(demo, &who, held, None).await, what);
     is_last(store.delete_user(ada.id, ada.revision).await, what);
     assert_eq!(grants(store).await[0].revision, held, "nothing has changed");
 
@@ -179,11 +182,11 @@ async fn a_project_keeps_an_owner(db: Backend) {
         .expect("a key");
     let mut second = grant_row(demo, PrincipalRef::user(bob.id), Role::Owner);
     second.terms.expires_at = Some(at(1_000_000));
-    let second_held = store.put_grant(&second, None).await.expect("a grant");
-    is_last(store.delete_grant(demo, &who, held).await, what);
+    let second_held = store.put_grant(&second, None, None).await.expect("a grant");
+    is_last(store.delete_grant(demo, &who, held, None).await, what);
     second.terms.expires_at = None;
     store
-        .put_grant(&second, Some(second_held))
+        .put_grant(&second, Some(second_held), None)
         .await
         .expect("an owner");
     let disable = UserChange {
@@ -191,22 +194,25 @@ async fn a_project_keeps_an_owner(db: Backend) {
         ..UserChange::default()
     };
     let off = store
-        .update_user(bob.id, bob.revision, &disable)
+        .update_user(bob.id, bob.revision, &disable, &[])
         .await
         .expect("an owner can be disabled");
-    is_last(store.delete_grant(demo, &who, held).await, what);
+    is_last(store.delete_grant(demo, &who, held, None).await, what);
 
     let enable = UserChange {
         disabled_at: Some(None),
         ..UserChange::default()
     };
-    store.update_user(bob.id, off, &enable).await.expect("enabled");
+    store
+        .update_user(bob.id, off, &enable, &[])
+        .await
+        .expect("enabled");
     held = store
-        .put_grant(&demoted, Some(held))
+        .put_grant(&demoted, Some(held), None)
         .await
         .expect("another owner is left");
     store
-        .delete_grant(demo, &who, held)
+        .delete_grant(demo, &who, held, None)
         .await
         .expect("an editor may go");
 }
@@ -218,7 +224,7 @@ async fn two_owners_cannot_leave_at_the_same_time(db: Backend) {
         let demo = owned(store, &format!("demo-{round}"), &ada).await;
         let (first, second) = (PrincipalRef::user(ada.id), PrincipalRef::user(bob.id));
         let second_held = store
-            .put_grant(&grant_row(demo, second.clone(), Role::Owner), None)
+            .put_grant(&grant_row(demo, second.clone(), Role::Owner), None, None)
             .await
             .expect("a second owner");
         let held = grants(store).await;
@@ -228,8 +234,8 @@ async fn two_owners_cannot_leave_at_the_same_time(db: Backend) {
             .expect("the first owner")
             .revision;
         let (one, two) = tokio::join!(
-            store.delete_grant(demo, &first, held),
-            again.delete_grant(demo, &second, second_held)
+            store.delete_grant(demo, &first, held, None),
+            again.delete_grant(demo, &second, second_held, None)
         );
         assert!(one.is_ok() != two.is_ok(), "{one:?} {two:?}");
     }
@@ -249,8 +255,14 @@ async fn somebody_administers_the_server(db: Backend) {
         disabled_at: Some(Some(at(5))),
         ..UserChange::default()
     };
-    is_last(store.update_user(root.id, root.revision, &demote).await, what);
-    is_last(store.update_user(root.id, root.revision, &disable).await, what);
+    is_last(
+        store.update_user(root.id, root.revision, &demote, &[]).await,
+        what,
+    );
+    is_last(
+        store.update_user(root.id, root.revision, &disable, &[]).await,
+        what,
+    );
     is_last(store.delete_user(root.id, root.revision).await, what);
 
     let ada = user(store, "ada").await;
@@ -259,11 +271,11 @@ async fn somebody_administers_the_server(db: Backend) {
         ..UserChange::default()
     };
     let promoted = store
-        .update_user(ada.id, ada.revision, &promote)
+        .update_user(ada.id, ada.revision, &promote, &[])
         .await
         .expect("promoted");
     let disabled = store
-        .update_user(ada.id, promoted, &disable)
+        .update_user(ada.id, promoted, &disable, &[])
         .await
         .expect("root is left");
     is_last(store.delete_user(root.id, root.revision).await, what);
@@ -282,7 +294,7 @@ async fn a_user_is_changed_as_it_was_read(db: Backend) {
         system_admin: Some(false),
     };
     let revision = store
-        .update_user(ada.id, ada.revision, &change)
+        .update_user(ada.id, ada.revision, &change, &[])
         .await
         .expect("changed");
     let mut expected = ada.clone();
@@ -292,11 +304,11 @@ async fn a_user_is_changed_as_it_was_read(db: Backend) {
     expected.revision = revision;
     assert!(current(store, ada.id).await == expected, "its tokens end with it");
 
-    let stale = store.update_user(ada.id, ada.revision, &change).await;
+    let stale = store.update_user(ada.id, ada.revision, &change, &[]).await;
     assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");
     let stale = store.delete_user(ada.id, ada.revision).await;
     assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");
-    let unknown = store.update_user(UserId(new_uuid()), 1, &change).await;
+    let unknown = store.update_user(UserId(new_uuid()), 1, &change, &[]).await;
     assert!(matches!(unknown, Err(StoreError::NotFound { .. })), "{unknown:?}");
 
     let enable = UserChange {
@@ -304,7 +316,7 @@ async fn a_user_is_changed_as_it_was_read(db: Backend) {
         ..UserChange::default()
     };
     store
-        .update_user(ada.id, revision, &enable)
+        .update_user(ada.id, revision, &enable, &[])
         .await
         .expect("enabled");
     let now = current(store, ada.id).await;
@@ -317,7 +329,11 @@ async fn a_deleted_user_takes_its_grants_along(db: Backend) {
     let (ada, bob) = (user(store, "ada").await, user(store, "bob").await);
     for user in [&ada, &bob] {
         store
-            .put_grant(&grant_row(demo, PrincipalRef::user(user.id), Role::Viewer), None)
+            .put_grant(
+                &grant_row(demo, PrincipalRef::user(user.id), Role::Viewer),
+                None,
+                None,
+            )
             .await
             .expect("a grant");
     }

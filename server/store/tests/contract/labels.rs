@@ -54,7 +54,7 @@ fn subject(name: &str) -> PrincipalRef {
 async fn grant(db: &Backend, uid: ProjectUid, who: &str, groups: &[(&str, Option<i64>)]) {
     let mut row = grant_row(uid, subject(who), Role::Agent);
     row.terms = terms(Role::Agent, groups);
-    db.store.put_grant(&row, None).await.expect("a grant");
+    db.store.put_grant(&row, None, None).await.expect("a grant");
 }
 
 /// Names and ends of the groups that a subject was granted.
@@ -246,9 +246,9 @@ async fn a_group_is_renamed_in_grants_sessions_tests_and_limits(db: Backend) {
         .await
         .expect("rows")
         .expect("the project");
-    assert_eq!(rows.policy_tests[0].test, test("b"));
-    assert_eq!(rows.limits.value, limits("b"));
-    assert_eq!(rows.version, 4);
+    assert_eq!(rows.parts.policy_tests[0].test, test("b"));
+    assert_eq!(rows.parts.limits.value, limits("b"));
+    assert_eq!(rows.parts.version, 4);
 }
 
 async fn a_grant_that_names_the_new_name_stops_the_renaming(db: Backend) {
@@ -270,7 +270,7 @@ async fn a_grant_that_names_the_new_name_stops_the_renaming(db: Backend) {
         .expect("rows")
         .expect("the project");
     assert!(rows.groups.is_empty(), "nothing of it was stored");
-    assert_eq!(rows.version, 1);
+    assert_eq!(rows.parts.version, 1);
 }
 
 async fn a_removed_group_leaves_empty_lists_and_other_groups(db: Backend) {

@@ -38,6 +38,7 @@ fn change(uid: ProjectUid, version: i64, put: &[PolicyTest], remove: &[&str]) ->
 async fn stored(db: &Backend, uid: ProjectUid) -> Vec<(String, String, i64)> {
     let rows = db.store.load_project(uid).await.expect("rows");
     rows.expect("the project")
+        .parts
         .policy_tests
         .into_iter()
         .map(|stored| (stored.test.name, stored.test.tool, stored.revision))
@@ -65,6 +66,7 @@ async fn policy_tests_are_loaded_as_they_were_given(db: Backend) {
         .expect("rows")
         .expect("the project");
     let tests: Vec<_> = rows
+        .parts
         .policy_tests
         .iter()
         .map(|stored| stored.test.clone())
@@ -75,7 +77,8 @@ async fn policy_tests_are_loaded_as_they_were_given(db: Backend) {
         "by name, bytewise"
     );
     assert!(
-        rows.policy_tests
+        rows.parts
+            .policy_tests
             .iter()
             .all(|stored| stored.updated_at == at(1) && stored.updated_by == "ada")
     );

@@ -56,7 +56,7 @@ async fn a_new_project_is_listed_and_owned(db: Backend) {
         .await
         .expect("an answer")
         .expect("the project");
-    assert_eq!((loaded.version, loaded.project), (1, row));
+    assert_eq!((loaded.parts.version, loaded.parts.project), (1, row));
     assert!(loaded.tools.is_empty() && loaded.services.is_empty());
 }
 
@@ -144,6 +144,7 @@ async fn deleting_takes_everything_that_lives(db: Backend) {
         store
             .put_grant(
                 &grant_row(row.uid, PrincipalRef::user(user.id), Role::Agent),
+                None,
                 None,
             )
             .await,

@@ -37,7 +37,7 @@ async fn put(
 
 async fn secrets(store: &Store, project: ProjectUid) -> Vec<SecretRow> {
     let rows = store.load_project(project).await.expect("an answer");
-    rows.expect("the project").secrets
+    rows.expect("the project").parts.secrets
 }
 
 async fn a_secret_is_set_and_replaced_by_revision(db: Backend) {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::usage::{UsageCounts, UsageHour};
 use toolgate_core::ids::ProjectUid;
-use toolgate_store::rows::{GroupUseRow, UsageDelta, UsageKind};
+use toolgate_store::rows::{GroupUseRow, Took, UsageDelta, UsageKind};
 
 use crate::backend::Backend;
 use crate::examples::{at, project};
@@ -11,6 +11,7 @@ use crate::examples::{at, project};
 contract! {
     counts_add_up_by_the_hour_and_in_total,
     names_come_in_the_order_of_their_requests,
+    how_long_calls_took_adds_up_too,
     old_hours_go_and_totals_stay,
     what_belongs_to_a_deleted_project_goes,
     only_the_very_first_use_of_a_group_is_one,
@@ -42,6 +43,7 @@ fn delta(project: ProjectUid, kind: UsageKind, name: &str, n: i64, counts: Usage
         name: name.to_owned(),
         hour: hour(n),
         counts,
+        took: Took::default(),
         last_at: hour(n) + TimeDelta::seconds(counts.calls),
     }
 }
@@ -90,6 +92,44 @@ async fn counts_add_up_by_the_hour_and_in_total(db: Backend) {
         .await
         .expect("totals");
     assert_eq!(none, []);
+}
+
+async fn how_long_calls_took_adds_up_too(db: Backend) {
+    let uid = project(&db.store, "demo").await;
+    let took = |name, n, (ended, total_ms, slowest_ms)| UsageDelta {
+        took: Took {
+            ended,
+            total_ms,
+            slowest_ms,
+        },
+        ..delta(uid, UsageKind::Tool, name, n, counts(1, 0, 0))
+    };
+    add(
+        &db,
+        vec![took("a", 0, (1, 5_000, 5_000)), took("a", 1, (2, 60, 50))],
+    )
+    .await;
+    add(&db, vec![took("a", 1, (1, 30, 30)), took("b", 1, (0, 0, 0))]).await;
+    let of = async |since| {
+        let items = db
+            .store
+            .usage_by_name(uid, UsageKind::Tool, since, 10)
+            .await
+            .expect("names");
+        items
+            .into_iter()
+            .map(|item| (item.name, item.mean_ms, item.slowest_ms))
+            .collect::<Vec<_>>()
+    };
+    let (a, b) = ("a".to_owned(), "b".to_owned());
+    assert_eq!(
+        of(hour(1)).await,
+        [(a.clone(), Some(30), Some(50)), (b.clone(), None, None)]
+    );
+    assert_eq!(
+        of(hour(0)).await,
+        [(a, Some(1_272), Some(5_000)), (b, None, None)]
+    );
 }
 
 async fn names_come_in_the_order_of_their_requests(db: Backend) {

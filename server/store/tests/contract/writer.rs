@@ -13,6 +13,7 @@ use crate::examples::{at, completion, opening, project};
 contract! {
     a_thousand_calls_at_once_are_all_recorded,
     one_bad_row_does_not_spoil_the_others,
+    a_bad_opening_does_not_spoil_completions,
     a_completion_can_be_sent_again,
     a_completion_needs_an_open_record,
     trouble_is_told_and_passes,
@@ -115,6 +116,44 @@ async fn one_bad_row_does_not_spoil_the_others(db: Backend) {
         }
     }
     assert_eq!(outcomes(&db, uid).await.len(), 161);
+}
+
+async fn a_bad_opening_does_not_spoil_completions(db: Backend) {
+    let uid = project(&db.store, "demo").await;
+    let writer = db.store.records_writer(INSTANCE);
+    let mut open = Vec::new();
+    for _ in 0..100 {
+        let opening = opening(uid);
+        let record = writer.open(opening.clone()).await.expect("opened");
+        open.push((opening, record));
+    }
+    let tasks: Vec<_> = open
+        .into_iter()
+        .enumerate()
+        .map(|(index, (taken, record))| {
+            let writer = writer.clone();
+            tokio::spawn(async move {
+                let next = if index % 10 == 0 {
+                    taken.clone()
+                } else {
+                    opening(uid)
+                };
+                let ended = completion(&taken, record);
+                let (opened, completed) = tokio::join!(writer.open(next), writer.complete(ended));
+                completed.expect("completed");
+                (index % 10 == 0, opened)
+            })
+        })
+        .collect();
+    for task in tasks {
+        match task.await.expect("no panic") {
+            (false, opened) => drop(opened.expect("opened")),
+            (true, opened) => assert!(matches!(opened, Err(StoreError::Conflict { .. })), "{opened:?}"),
+        }
+    }
+    let outcomes = outcomes(&db, uid).await;
+    let open = outcomes.iter().filter(|&&outcome| outcome == AuditOutcome::Open);
+    assert_eq!((outcomes.len(), open.count()), (190, 90));
 }
 
 async fn a_completion_can_be_sent_again(db: Backend) {

@@ -18,20 +18,27 @@ const BROWSERS: &[&str] = &[
     "google-chrome-stable",
 ];
 
-/// Runs every `*.test.mjs` below `playwright/`.
+/// How long one file may take, in milliseconds: none may hang.
+const LIMIT: &str = "--test-timeout=600000";
+
+/// Runs every `*.test.mjs` below `playwright/`. Pictures of every page are left in `target/screenshots`.
 pub(super) fn run() -> Result<Tally> {
     let folder = paths::root().join("playwright");
+    let pictures = paths::target().join("screenshots");
     let binary = build_server()?;
     install_packages(&folder)?;
     let browser = browser()?;
     let tests = tests_below(&folder)?;
     let run = Sh::new(install::node()?.join("node"))
-        .args(["--test", "--test-reporter=tap", "--test-concurrency=1"])
+        .args(["--test", "--test-reporter=tap", "--test-concurrency=1", LIMIT])
         .args(tests)
         .env("TOOLGATE_BINARY", binary)
         .env("CHROMIUM", browser)
+        .env("TOOLGATE_SCREENSHOTS", &pictures)
         .folder(&folder);
-    Ok(count::node(&run.tee()?))
+    let tally = count::node(&run.tee()?);
+    println!("  pictures of every page: {}", pictures.display());
+    Ok(tally)
 }
 
 /// Node looks for packages beside the tests, so they are installed there.

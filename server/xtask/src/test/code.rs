@@ -6,6 +6,9 @@ use super::count::{self, Tally};
 use crate::install;
 use crate::sh::Sh;
 
+/// How the server's side is tested: with the dashboard in it, and with what the contract does for the dashboard.
+const SERVER_FEATURES: &str = "--features toolgate/embed-ui,toolgate-api/browser";
+
 /// Every source file is formatted.
 pub(super) fn format() -> Result<Tally> {
     component("rustfmt")?;
@@ -40,7 +43,7 @@ pub(super) fn unit() -> Result<Tally> {
             install::postgres().map(|()| Tally::PASSED)
         }),
         ("server, store, executors, core and contract", &|| {
-            test("--features toolgate/embed-ui")
+            test(SERVER_FEATURES)
         }),
         ("tasks", &|| test("--package xtask")),
         ("dashboard", &|| test("--package toolgate-ui")),
@@ -50,7 +53,7 @@ pub(super) fn unit() -> Result<Tally> {
 /// Builds the server with the embedded dashboard exactly as the unit stage does, so that nothing is compiled twice.
 /// When some test does not compile, which the unit stage reports, the server alone is built.
 pub(super) fn build_server() -> Result<std::path::PathBuf> {
-    if Sh::cargo("build --quiet --features toolgate/embed-ui --bins --tests")
+    if Sh::cargo(&format!("build --quiet {SERVER_FEATURES} --bins --tests"))
         .run()
         .is_err()
     {

@@ -246,6 +246,7 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                 Just(AfterExecution::Suspend),
                 Just(AfterExecution::Terminate)
             ]),
+            any::<bool>(),
         ),
         (any::<bool>(), plain_texts(), options),
     )
@@ -253,7 +254,7 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
             |(
                 (name, description, subject),
                 (group, state, states),
-                (parameters, after),
+                (parameters, after, enabled),
                 (service, value, options),
             )| {
                 ToolDefinition {
@@ -264,6 +265,7 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                     } else {
                         description
                     },
+                    enabled,
                     group,
                     state,
                     available_in_states: states,

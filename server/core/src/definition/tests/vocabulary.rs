@@ -213,3 +213,22 @@ fn a_json_value_is_checked_with_pointers() {
         with_context(|context| check_tool(&json!({"name": "a", "group": deep}), context)).expect_err("deep");
     assert!(faults[0].message.contains("64 levels"), "{}", shown(&faults));
 }
+
+#[test]
+fn a_tool_is_enabled_unless_it_says_otherwise() {
+    let text = |extra: &str| format!("name: a\ndescription: d\ntarget_subject: cmd.tool.a\n{extra}");
+    assert!(tool(&text("")).enabled);
+    assert_eq!(
+        tool(&text("enabled: true")),
+        tool(&text("")),
+        "the canonical form leaves it out"
+    );
+    let disabled = tool(&text("enabled: false"));
+    assert!(!disabled.enabled);
+    assert!(crate::definition::to_yaml(&disabled).contains("\nenabled: false\n"));
+    assert_eq!(
+        serde_json::to_value(tool(&text(""))).unwrap().get("enabled"),
+        None,
+        "a revision from before the key existed means the same"
+    );
+}

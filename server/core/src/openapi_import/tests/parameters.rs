@@ -201,7 +201,7 @@ fn an_operation_as_github_describes_it() {
 fn what_follows_the_path_is_sent_or_is_a_mere_mark() {
     let description = json!({
         "openapi": "3.0.0", "servers": [{"url": "https://a.example"}],
-        "paths": {"/{id}?op=LIST&v=2#overload=stream": {"get": {"parameters": [
+        "paths": {"/{id}?op=LIST&v=2&q={q}#overload=stream": {"get": {"parameters": [
             {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}},
             {"name": "op", "in": "query", "required": true, "schema": {"type": "string", "enum": ["LIST"]}},
         ]}}},
@@ -221,7 +221,8 @@ fn what_follows_the_path_is_sent_or_is_a_mere_mark() {
         [
             (Some("id"), Some("path")),
             (Some("op"), Some("query")),
-            (Some("v"), Some("query"))
+            (Some("v"), Some("query")),
+            (Some("q"), Some("query"))
         ]
     );
 }

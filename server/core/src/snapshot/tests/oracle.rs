@@ -61,21 +61,24 @@ fn state() -> impl Strategy<Value = Option<String>> {
     proptest::option::of(select(&["undefined", "x", "X", "*", "", "never-named"][..]).prop_map(str::to_owned))
 }
 
-type Kind = (Option<Vec<String>>, Option<Vec<String>>);
+/// Groups, states, and whether it is enabled.
+type Kind = (Option<Vec<String>>, Option<Vec<String>>, bool);
 
 fn kinds() -> impl Strategy<Value = Vec<Kind>> {
     let kind = (
         proptest::option::of(some_of(&GROUPS)),
         proptest::option::of(some_of(&STATES)),
+        proptest::bool::weighted(0.8),
     );
     proptest::collection::vec(kind, 0..12)
 }
 
 fn drafts(kinds: &[Kind]) -> Vec<Draft> {
-    let draft = |(at, (group, states)): (usize, &Kind)| {
+    let draft = |(at, (group, states, enabled)): (usize, &Kind)| {
         let mut draft = tool(&format!("t{at:02}"));
         draft.0.definition.group.clone_from(group);
         draft.0.definition.available_in_states.clone_from(states);
+        draft.0.definition.enabled = *enabled;
         draft
     };
     kinds.iter().enumerate().map(draft).collect()
@@ -100,8 +103,9 @@ proptest! {
             let expected = match kind {
                 _ if !rule::granted(&granted, &asked) => Some(ErrorCode::InsufficientToolGroups),
                 None => Some(ErrorCode::ToolNotFound),
-                Some((groups, _)) if !rule::group_test(groups, &asked) => Some(ErrorCode::ToolNotInGroups),
-                Some((_, states)) if !rule::state_test(states, &state) => Some(ErrorCode::ToolNotInState),
+                Some((_, _, false)) => Some(ErrorCode::ToolDisabled),
+                Some((groups, ..)) if !rule::group_test(groups, &asked) => Some(ErrorCode::ToolNotInGroups),
+                Some((_, states, _)) if !rule::state_test(states, &state) => Some(ErrorCode::ToolNotInState),
                 Some(_) => None,
             };
             let decision = snapshot.decide(&grant, requested.as_deref(), state.as_deref(), &name, &anytime());
@@ -127,6 +131,8 @@ proptest! {
                 None => open.push(name),
                 Some(ErrorCode::ToolNotInGroups) => by_group.push(name),
                 Some(ErrorCode::ToolNotInState) => by_state.push(name),
+                // Whoever asks what is available is not told of it at all.
+                Some(ErrorCode::ToolDisabled) => {}
                 Some(_) => denied = true,
             }
         }
@@ -146,7 +152,7 @@ proptest! {
 
                     let asked = rule::effective_request(&requested);
                     let mut unknown: Vec<_> = asked.into_iter().filter(|group| group != "*" && !kinds.iter()
-                        .any(|(groups, _)| rule::group_test(groups, std::slice::from_ref(group)))).collect();
+                          .any(|(groups, ..)| rule::group_test(groups, std::slice::from_ref(group)))).collect();
                     unknown.sort();
                     prop_assert_eq!(&resolved.unknown_groups, &unknown);
                 }

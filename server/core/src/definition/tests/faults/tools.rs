@@ -20,6 +20,12 @@ use super::{refused, worker};
     "\"description\" must be a string, not null",
     ""
 )]
+#[case(
+    "name: a\nenabled: no",
+    "\"enabled\" must be true or false, not a string",
+    "write false"
+)]
+#[case("name: a\nenabeld: false", "unknown key \"enabeld\"", "\"enabled\"")]
 #[case("name: delegate_async", "reserved", "choose")]
 #[case("tool: {submit_result: {type: text-completion}}", "reserved", "choose")]
 #[case("tool: {a b: {type: text-completion}}", "not a valid tool name", "")]

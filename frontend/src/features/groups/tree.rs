@@ -1,0 +1,160 @@
+//! The groups by their hierarchy.
+
+use std::collections::BTreeSet;
+
+use leptos::prelude::*;
+use toolgate_api::groups::{Group, GroupPage};
+
+use crate::browser::encode;
+use crate::components::{Badge, EmptyState, Icon, Symbol, TimeAgo, Tone};
+use crate::loaded::Loaded;
+use crate::reactive::part;
+use crate::routes::{Page, Section};
+
+const COLUMNS: [&str; 5] = ["Group", "Open", "Tools", "Held by", "Used"];
+
+/// The tree as a table, each child below its parent.
+#[component]
+pub(super) fn Tree(
+    /// The project's id.
+    project: Memo<String>,
+    /// The groups.
+    list: Loaded,
+    /// Shows one of them.
+    open: Callback<String>,
+) -> impl IntoView {
+    let folded = RwSignal::new(BTreeSet::new());
+    part(move || {
+        let Some(mut page) = list.read::<GroupPage>() else {
+            return ().into_any();
+        };
+        if page.items.is_empty() {
+            return view! {
+                <EmptyState
+                    symbol=Symbol::Group
+                    title="No groups"
+                    text="A tool names the groups it belongs to; agents call only tools of groups they were granted."
+                />
+            }
+            .into_any();
+        }
+        // By whole names, `a-b` would stand between `a` and `a/b`.
+        page.items
+            .sort_by(|one, other| one.name.split('/').cmp(other.name.split('/')));
+        let cut = page.next_cursor.is_some();
+        let heads: Vec<_> = COLUMNS
+            .into_iter()
+            .map(|title| view! { <th scope="col" role="columnheader">{title}</th> })
+            .collect();
+        let rows: Vec<_> = page
+            .items
+            .into_iter()
+            .map(|group| row(&project.get_untracked(), group, folded, open))
+            .collect();
+        view! {
+            {cut.then(|| view! { <p class="note">"The first 200 groups are shown; search to narrow them down."</p> })}
+            <div class="table-wrap">
+                <table class="table" role="table">
+                    <caption class="visually-hidden">"Groups"</caption>
+                    <thead role="rowgroup">
+                        <tr role="row">{heads}</tr>
+                    </thead>
+                    <tbody role="rowgroup">{rows}</tbody>
+                </table>
+            </div>
+        }
+        .into_any()
+    })
+}
+
+/// The names of the groups above one, from the nearest.
+fn above(name: &str) -> impl Iterator<Item = &str> {
+    name.rmatch_indices('/').map(|(at, _)| &name[..at])
+}
+
+fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Callback<String>) -> AnyView {
+    let depth = above(&group.name).count();
+    let tools = Page::In(project.to_owned(), Section::Tools).path() + "?group=" + &encode(&group.name);
+    let [name, below, hidden] = [(); 3].map(|()| group.name.clone());
+    let is_hidden = move || folded.with(|folded| above(&hidden).any(|parent| folded.contains(parent)));
+    let standing = if group.open {
+        view! { <span><Badge tone=Tone::Good text="open" /></span> }.into_any()
+    } else {
+        let why = group.closed_by.map(|by| by.reason);
+        view! {
+            <span>
+                <Badge tone=Tone::Bad text="closed" />
+                <span class="muted">" " {why}</span>
+            </span>
+        }
+        .into_any()
+    };
+    let with_children = (group.tools_with_children > group.tools)
+        .then(|| format!(" ({} with children)", group.tools_with_children));
+    let fold = (!group.children.is_empty()).then(|| {
+        let label = format!("Children of {below}");
+        let name = below.clone();
+        let is_open = move || !folded.with(|folded| folded.contains(&below));
+        view! {
+            <button
+                type="button"
+                class="fold"
+                aria-label=label
+                aria-expanded=move || is_open().to_string()
+                on:click=move |_| {
+                    folded.update(|folded| {
+                        if !folded.remove(&name) {
+                            folded.insert(name.clone());
+                        }
+                    });
+                }
+            >
+                <Icon symbol=Symbol::ChevronDown />
+            </button>
+        }
+    });
+    let usage = group.usage.map(|usage| {
+        view! {
+            {format!("{} calls, {} refused, ", usage.counts.calls, usage.counts.denials)}
+            <TimeAgo at=usage.last_at />
+        }
+    });
+    view! {
+        <tr role="row" hidden=is_hidden>
+            <th scope="row" role="rowheader">
+                <span class=format!("tree-name depth-{}", depth.min(4))>
+                    {fold}
+                    <button type="button" class="fault-place" data-row="" on:click=move |_| open.run(name.clone())>
+                        {group.name}
+                    </button>
+                    {(!group.declared).then(|| view! { <Badge text="not declared" /> })}
+                </span>
+                <span class="muted tool-description">{group.description}</span>
+                {group.condition.map(|condition| view! { <code class="muted">"when " {condition}</code> })}
+            </th>
+            <td role="cell" data-label="Open">{standing}</td>
+            <td role="cell" data-label="Tools">
+                <span>
+                    <a href=tools>{group.tools}</a>
+                    {with_children}
+                </span>
+            </td>
+            <td role="cell" data-label="Held by">{group.holder_count}</td>
+            <td role="cell" data-label="Used">
+                <span>{usage}</span>
+            </td>
+        </tr>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::above;
+
+    #[test]
+    fn parents_are_told_from_the_nearest() {
+        assert_eq!(above("a/b/c").collect::<Vec<_>>(), ["a/b", "a"]);
+        assert_eq!(above("a").count(), 0);
+    }
+}

@@ -1,0 +1,100 @@
+//! Replacing the secret of a key, while its holder changes over.
+
+use leptos::prelude::*;
+use toolgate_api::keys::{CreatedKey, Key, RotateKey};
+
+use super::create::shown_once;
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project};
+use crate::components::{Dialog, Field, Select};
+use crate::reactive::{effect, text};
+
+/// How long the old secret goes on working, in seconds.
+const OVERLAPS: [(&str, &str); 4] = [
+    ("3600", "1 hour more"),
+    ("86400", "1 day more"),
+    ("604800", "7 days more"),
+    ("0", "Not at all: it ends at once"),
+];
+
+/// The dialog for the key that is chosen.
+#[component]
+pub(super) fn RotateKeyDialog(
+    /// The project's id.
+    project: Memo<String>,
+    /// The key.
+    key: RwSignal<Option<Key>>,
+    /// Whether it is open.
+    open: RwSignal<bool>,
+    /// The key has a new secret.
+    #[prop(into)]
+    on_rotated: Callback<()>,
+) -> impl IntoView {
+    let overlap = RwSignal::new(OVERLAPS[1].0.to_owned());
+    let secret = RwSignal::new(None::<String>);
+    let action = Action::new();
+    effect(move || {
+        if !open.get() {
+            // The secret leaves the page together with the dialog.
+            secret.set(None);
+            action.error.set(None);
+        }
+    });
+    let rotate = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        let Some(id) = key.with_untracked(|key| key.as_ref().map(|key| key.id.to_string())) else {
+            return;
+        };
+        let body = Body::json(&RotateKey {
+            overlap_s: overlap.get_untracked().parse().unwrap_or(0),
+        });
+        let path = in_project(&project.get_untracked(), &["keys", &id, "rotate"]);
+        action.send(Ask::post(path, body).if_match("*"), move |answer| {
+            secret.set(answer.read::<CreatedKey>().ok().map(|created| created.secret));
+            on_rotated.run(());
+        });
+    };
+    let options = Signal::stored(
+        OVERLAPS
+            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .to_vec(),
+    );
+    let name = move || {
+        key.with(|key| key.as_ref().map(|key| key.name.clone()))
+            .unwrap_or_default()
+    };
+    view! {
+        <Dialog open title=text(move || format!("Rotate {}", name()))>
+            {move || match secret.get() {
+                Some(text) => shown_once(text, open),
+                None => {
+                    view! {
+                        <form on:submit=rotate>
+                            <div class="dialog-body">
+                                <p>"The key keeps its name, role and groups, and gets a new secret."</p>
+                                <Field id="key-overlap" label="The old secret works">
+                                    <Select
+                                        id="key-overlap"
+                                        value=overlap
+                                        options
+                                        on_change=move |chosen: String| overlap.set(chosen)
+                                    />
+                                </Field>
+                                {action.outcome()}
+                            </div>
+                            <footer class="dialog-foot">
+                                <button type="button" class="button" on:click=move |_| open.set(false)>
+                                    "Cancel"
+                                </button>
+                                <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
+                                    "Make a new secret"
+                                </button>
+                            </footer>
+                        </form>
+                    }
+                        .into_any()
+                }
+            }}
+        </Dialog>
+    }
+}

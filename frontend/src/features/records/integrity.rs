@@ -1,0 +1,39 @@
+//! Whether the record is as it was written.
+
+use leptos::prelude::*;
+use toolgate_api::audit::{AuditIntegrity, IntegrityStatus};
+
+use crate::api::in_project;
+use crate::components::{Badge, TimeAgo, Tone};
+use crate::loaded::Loaded;
+use crate::reactive::part;
+
+/// What the last verification of the chain found, in one line.
+#[component]
+pub(super) fn Integrity(
+    /// The project's id.
+    project: Memo<String>,
+) -> impl IntoView {
+    let loaded = Loaded::new(move || in_project(&project.get(), &["audit", "integrity"]));
+    part(move || loaded.read().map(told).into_any())
+}
+
+fn told(integrity: AuditIntegrity) -> AnyView {
+    let (tone, text) = match integrity.status {
+        IntegrityStatus::Intact => (Tone::Good, "chain intact"),
+        IntegrityStatus::Broken => (Tone::Bad, "chain broken"),
+        IntegrityStatus::Unchecked => (Tone::Note, "chain not checked yet"),
+    };
+    let fault = integrity.first_fault.map(|fault| {
+        view! {
+            <span role="alert">
+                {format!("Entry {} of chain {} {}. The entries before it are as they were written.", fault.position, fault.chain, fault.reason)}
+                {fault.record_id.map(|id| view! { " Record " <code>{id.to_string()}</code> })}
+            </span>
+        }
+    });
+    let checked = integrity.checked_at.map(
+        |at| view! { <span class="muted">{integrity.entries} " entries, checked " <TimeAgo at /></span> },
+    );
+    view! { <p class="row">{view! { <Badge tone text /> }} {fault} {checked}</p> }.into_any()
+}

@@ -1,0 +1,142 @@
+//! The decision on one tool, test by test, and the way to where it can be changed.
+
+use leptos::prelude::*;
+use toolgate_api::explain::{DecisionEffect, DecisionTest, TestOutcome, TestReport, ToolExplanation};
+
+use crate::api::with_query;
+use crate::components::{Badge, Tags, Tone, word};
+use crate::routes::{Page, Section};
+
+/// One tool. What hides it is told at once, the other tests when it is unfolded.
+pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
+    let (tone, text) = match item.effect {
+        DecisionEffect::Allow => (Tone::Good, "allowed"),
+        DecisionEffect::Deny => (Tone::Bad, "refused"),
+    };
+    let href = Page::Tool(project.to_owned(), item.tool.clone()).path();
+    let failed = item.tests.iter().find(|test| test.outcome == TestOutcome::Failed);
+    let mend = failed.and_then(|test| mend(project, &item, test));
+    let mend = mend.map(|(text, href)| view! { <a href=href>{text}</a> });
+    let reason =
+        (item.effect == DecisionEffect::Deny).then(|| view! { <p class="muted">{item.summary.clone()}</p> });
+    let leads = (item.state.after != item.state.before)
+        .then(|| view! { <span class="muted">"leads to " <span class="mono">{item.state.after.clone()}</span></span> });
+    let tests: Vec<_> = item.tests.into_iter().map(test).collect();
+    view! {
+        <li>
+            <details>
+                <summary>
+                    <span class="row inline-row">
+                        <Badge tone text />
+                        <span class="tool-name">{item.tool}</span>
+                        {item.code.map(|code| view! { <code>{code.as_str()}</code> })}
+                        {leads}
+                    </span>
+                </summary>
+                <ol class="timeline">{tests}</ol>
+                <p>
+                    <a href=href>"Open the tool"</a>
+                </p>
+            </details>
+            {reason}
+            {mend}
+        </li>
+    }
+    .into_any()
+}
+
+/// Where what a failed test looks at can be changed.
+fn mend(project: &str, item: &ToolExplanation, failed: &TestReport) -> Option<(&'static str, String)> {
+    let page = |section: Section, query: &[(&str, &str)]| {
+        with_query(Page::In(project.to_owned(), section).path(), query)
+    };
+    let tool = item.tool.as_str();
+    let closed = || {
+        let operands = failed.operands.as_ref()?;
+        Some(operands.closed.as_ref()?.first()?.closed_by.clone())
+    };
+    Some(match failed.test {
+        DecisionTest::Grant => ("See who holds which group", page(Section::Permissions, &[])),
+        DecisionTest::Exists => ("List the tools", page(Section::Tools, &[])),
+        DecisionTest::Enabled => (
+            "Open the tool to enable it",
+            Page::Tool(project.to_owned(), tool.to_owned()).path(),
+        ),
+        DecisionTest::Groups => (
+            "See its groups in the matrix",
+            page(Section::Groups, &[("view", "matrix"), ("q", tool)]),
+        ),
+        DecisionTest::Open => (
+            "Open the condition that closes it",
+            page(Section::Groups, &[("group", &closed()?)]),
+        ),
+        DecisionTest::State => (
+            "See where it is open",
+            page(Section::States, &[("at", &item.state.before), ("edit", tool)]),
+        ),
+        DecisionTest::Limits => ("See the limits", page(Section::Limits, &[])),
+        DecisionTest::Execution => (
+            "Open its definition",
+            Page::Tool(project.to_owned(), tool.to_owned()).path() + "?tab=definition",
+        ),
+        DecisionTest::Arguments => return None,
+    })
+}
+
+/// One test of the decision, with what it compared.
+fn test(report: TestReport) -> AnyView {
+    let (tone, outcome) = match report.outcome {
+        TestOutcome::Passed => (Tone::Good, "passed"),
+        TestOutcome::Failed => (Tone::Bad, "failed"),
+        TestOutcome::NotReached => (Tone::Plain, "not reached"),
+        TestOutcome::Unknown => (Tone::Plain, "cannot be told"),
+    };
+    let mut compared = Vec::new();
+    if let Some(operands) = report.operands {
+        let mut push = |name: &'static str, names: Option<Vec<String>>| {
+            if let Some(names) = names {
+                compared.push(
+                    view! {
+                        <span class="row">
+                            <span class="muted">{name}</span>
+                            <Tags names />
+                        </span>
+                    }
+                    .into_any(),
+                );
+            }
+        };
+        push("requested", operands.requested);
+        push("granted", operands.granted);
+        push("missing", operands.missing.filter(|names| !names.is_empty()));
+        push("the tool's groups", operands.tool_groups);
+        let closed = operands.closed.unwrap_or_default();
+        push(
+            "closed",
+            (!closed.is_empty()).then(|| {
+                closed
+                    .iter()
+                    .map(|group| format!("{}: {}", group.group, group.reason))
+                    .collect()
+            }),
+        );
+        push("open in", operands.tool_states);
+        push("state", operands.state.map(|state| vec![state]));
+        let faults = operands.faults.unwrap_or_default();
+        push(
+            "faults",
+            (!faults.is_empty()).then(|| faults.iter().map(|fault| fault.message.clone()).collect()),
+        );
+    }
+    view! {
+        <li>
+            <span class="row">
+                <strong>{word(&report.test)}</strong>
+                <Badge tone text=outcome />
+            </span>
+            {compared}
+            {report.hint.map(|hint| view! { <p>{hint}</p> })}
+        </li>
+    }
+    .into_any()
+}

@@ -1,0 +1,147 @@
+//! The page of the simulator.
+
+use leptos::prelude::*;
+use toolgate_api::permissions::PermissionMatrix;
+
+use super::question::{ASKS, NAMES, Question};
+use super::simulation::Simulation;
+use crate::api::in_project;
+use crate::components::{Field, SectionHead, Select, TextInput, word};
+use crate::loaded::Loaded;
+use crate::reactive::{When, condition, effect};
+use crate::routes::Section;
+use crate::session::{Need, Session};
+use crate::url::{Navigator, UrlParam, project_in_path};
+
+/// The question, and the answer for every tool.
+#[component]
+pub(crate) fn SimulatorPage() -> impl IntoView {
+    let project = project_in_path();
+    let account = Session::get();
+    let navigator = Navigator::new();
+    let params = NAMES.map(UrlParam::new);
+    // The question is in the address, so that an answer can be shared as a link.
+    let question = Memo::new(move |_| Question::of(params.map(UrlParam::get)));
+    let fields = NAMES.map(|_| RwSignal::new(String::new()));
+    effect(move || {
+        let asked = question.get();
+        let values = [
+            asked.principal,
+            asked.ask,
+            asked.groups,
+            asked.state,
+            asked.tool,
+            asked.session,
+            asked.time,
+        ];
+        for (field, value) in fields.into_iter().zip(values) {
+            field.set(value);
+        }
+    });
+    let [principal, ask, group, state, tool, session, time] = fields;
+    let may_ask_about_others = condition(move || account.may(&project.get(), Need::Audit));
+    let people = Loaded::new(move || {
+        if may_ask_about_others.get() {
+            in_project(&project.get(), &["permissions"]) + "?limit=200"
+        } else {
+            String::new()
+        }
+    });
+    let simulation = Simulation::new(project);
+    effect(move || {
+        project.track();
+        simulation.ask(question.get());
+    });
+    let submit = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        if ask.get_untracked() != "these" {
+            group.set(String::new());
+        }
+        let before = question.get_untracked();
+        let values = fields.map(|field| field.get_untracked().trim().to_owned());
+        let changes: Vec<_> = NAMES.into_iter().zip(values.iter().map(String::as_str)).collect();
+        navigator.set(&changes, true);
+        if before == Question::of(values.clone()) {
+            simulation.ask(before);
+        }
+    };
+    let who = Signal::derive(move || {
+        let mut all = vec![(String::new(), "Myself".to_owned())];
+        if let Some(matrix) = people.read::<PermissionMatrix>() {
+            all.extend(matrix.items.into_iter().map(|row| {
+                let kind = word(&row.kind).replace('_', " ");
+                (row.principal, format!("{} ({kind})", row.name))
+            }));
+        }
+        let chosen = principal.get();
+        if all.iter().all(|(known, _)| *known != chosen) {
+            all.push((chosen.clone(), chosen));
+        }
+        all
+    });
+    let asks = Signal::stored(ASKS.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let in_session = move || !session.with(String::is_empty);
+    view! {
+        <SectionHead section=Section::Simulator text="What would they see in this state with these groups, and why? The answer is the gateway's own decision; nothing runs and nothing moves." />
+        <form class="panel columns" on:submit=submit>
+            <When test=in_session>
+                <p class="note row">
+                    <span>
+                        "In the session " <code>{session}</code>
+                        ": its principal, its groups and its state count."
+                    </span>
+                    <button type="button" class="button button-small" on:click=move |_| session.set(String::new())>
+                        "Ask without it"
+                    </button>
+                </p>
+            </When>
+            <When test=move || !in_session()>
+                <Field id="simulate-who" label="Who">
+                    <Select
+                        id="simulate-who"
+                        value=principal
+                        options=who
+                        on_change=move |chosen: String| principal.set(chosen)
+                    />
+                </Field>
+                <Field id="simulate-ask" label="Asks for">
+                    <Select id="simulate-ask" value=ask options=asks on_change=move |chosen: String| ask.set(chosen) />
+                </Field>
+                <When test=move || ask.get() == "these">
+                    <Field id="simulate-group" label="Groups" help="Separated by commas; * is every group.">
+                        <TextInput id="simulate-group" value=group mono=true placeholder="knowledge" />
+                    </Field>
+                </When>
+                <Field id="simulate-state" label="In the state" help="Empty is undefined.">
+                    <TextInput id="simulate-state" value=state mono=true placeholder="undefined" max="128" />
+                </Field>
+            </When>
+            <Field id="simulate-tool" label="About the tool" help="Empty: about every tool.">
+                <TextInput id="simulate-tool" value=tool mono=true max="128" />
+            </Field>
+            <Field
+                id="simulate-time"
+                label="At the time"
+                help="In RFC 3339, for conditions and grants that end. Empty is now."
+                error=text_of(time)
+            >
+                <TextInput id="simulate-time" value=time mono=true placeholder="2026-12-31T18:00:00Z" max="40" />
+            </Field>
+            <div class="row">
+                <button type="submit" class="button button-primary" disabled=move || simulation.is_busy()>
+                    "Show"
+                </button>
+            </div>
+        </form>
+        {people.problem()}
+        {simulation.view()}
+    }
+}
+
+/// What is wrong with a time.
+fn text_of(time: RwSignal<String>) -> Signal<Option<String>> {
+    Signal::derive(move || {
+        let wrong = time.with(|time| !time.trim().is_empty() && super::parse_time(time).is_none());
+        wrong.then(|| "That is no time; write it as 2026-12-31T18:00:00Z.".to_owned())
+    })
+}

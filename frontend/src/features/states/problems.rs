@@ -1,0 +1,97 @@
+//! What is wrong with the machine, in words that lead to the place.
+
+use leptos::prelude::*;
+use toolgate_api::states::StateGraph;
+
+use crate::components::{Badge, Tone};
+
+/// What a named thing is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    States,
+    Tools,
+}
+
+/// The problems and the cycles; a name leads to its state or its tool.
+pub(super) fn problems(
+    machine: &StateGraph,
+    to_state: Callback<String>,
+    to_tool: Callback<String>,
+) -> AnyView {
+    let mut found = Vec::new();
+    let mut say = |tone: Tone, text: &'static str, kind: Names, names: &[String]| {
+        if names.is_empty() {
+            return;
+        }
+        let go = if kind == Names::States { to_state } else { to_tool };
+        let names: Vec<_> = names
+            .iter()
+            .map(|name| {
+                let target = name.clone();
+                view! {
+                    <li>
+                        <button type="button" class="fault-place" on:click=move |_| go.run(target.clone())>
+                            {name.clone()}
+                        </button>
+                    </li>
+                }
+            })
+            .collect();
+        found.push(
+            view! {
+                <li class="row">
+                    <Badge tone text />
+                    <ul class="row">{names}</ul>
+                </li>
+            }
+            .into_any(),
+        );
+    };
+    let ends: Vec<_> = machine.dead_ends.iter().map(|end| end.state.clone()).collect();
+    say(
+        Tone::Bad,
+        "cannot be reached",
+        Names::States,
+        &machine.unreachable,
+    );
+    say(Tone::Note, "nothing leads out", Names::States, &ends);
+    say(Tone::Note, "no tool names it", Names::States, &machine.unused);
+    say(
+        Tone::Bad,
+        "tools that can never be called",
+        Names::Tools,
+        &machine.never_callable,
+    );
+    say(
+        Tone::Bad,
+        "tools only in unreachable states",
+        Names::Tools,
+        &machine.only_in_unreachable,
+    );
+    for cycle in &machine.cycles {
+        say(Tone::Plain, "goes round", Names::States, cycle);
+    }
+    let fine = found
+        .is_empty()
+        .then(|| view! { <p class="muted">"Every state can be reached and left."</p> });
+    let cut = machine.truncated.then(|| {
+        view! {
+            <p class="note">
+                {format!(
+                    "Only a part is shown: there are {} states and {} transitions.",
+                    machine.state_count,
+                    machine.transition_count,
+                )}
+            </p>
+        }
+    });
+    view! {
+        <section class="panel stack">
+            <h2>"Problems and cycles"</h2>
+            {fine}
+            {cut}
+            <ul class="stack">{found}</ul>
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,123 @@
+//! The state machine in words: the same as the drawing, and what is picked in it.
+
+use leptos::prelude::*;
+use toolgate_api::states::{GraphTransition, StateGraph};
+
+use super::edit::EditTool;
+use super::picked::{Picked, way_of};
+use crate::routes::Page;
+
+/// Every transition, as a table that unfolds.
+pub(super) fn table(project: &str, machine: &StateGraph, picked: Picked) -> AnyView {
+    let rows: Vec<_> = machine
+        .transitions
+        .iter()
+        .map(|step| {
+            let state = |name: &str| {
+                let (shown, target) = (name.to_owned(), name.to_owned());
+                view! {
+                    <button type="button" class="fault-place" on:click=move |_| picked.state(&target)>
+                        {shown}
+                    </button>
+                }
+            };
+            let from = step.from.as_deref().map_or_else(
+                || view! { <span class="muted">"every state"</span> }.into_any(),
+                |from| state(from).into_any(),
+            );
+            view! {
+                <tr role="row">
+                    <th scope="row" role="rowheader">{from}</th>
+                    <td role="cell" data-label="To">{state(&step.to)}</td>
+                    <td role="cell" data-label="By">{tools(project, step, None)}</td>
+                </tr>
+            }
+        })
+        .collect();
+    view! {
+        <details class="panel">
+            <summary>{format!("As a table: {} states, {} transitions", machine.state_count, machine.transition_count)}</summary>
+            <div class="table-wrap">
+                <table class="table" role="table">
+                    <caption class="visually-hidden">"Transitions"</caption>
+                    <thead role="rowgroup">
+                        <tr role="row">
+                            <th scope="col" role="columnheader">"From"</th>
+                            <th scope="col" role="columnheader">"To"</th>
+                            <th scope="col" role="columnheader">"By"</th>
+                        </tr>
+                    </thead>
+                    <tbody role="rowgroup">{rows}</tbody>
+                </table>
+            </div>
+        </details>
+    }
+    .into_any()
+}
+
+/// The arrow that is picked, with its tools.
+pub(super) fn chosen_arrow(
+    project: &str,
+    machine: &StateGraph,
+    picked: Picked,
+    edit: Option<EditTool>,
+) -> AnyView {
+    let way = picked.way.get();
+    let Some(step) = machine.transitions.iter().find(|step| way_of(step) == way) else {
+        return ().into_any();
+    };
+    let from = step.from.clone().unwrap_or_else(|| "every state".to_owned());
+    view! {
+        <section class="panel stack" role="status">
+            <div class="row row-spread">
+                <h2>
+                    "From " <span class="mono">{from}</span> " to " <span class="mono">{step.to.clone()}</span>
+                </h2>
+                <button type="button" class="button button-small button-quiet" on:click=move |_| picked.arrow("")>
+                    "Close"
+                </button>
+            </div>
+            {tools(project, step, edit)}
+        </section>
+    }
+    .into_any()
+}
+
+/// The tools of an arrow.
+fn tools(project: &str, step: &GraphTransition, edit: Option<EditTool>) -> AnyView {
+    let more = step.tool_count.saturating_sub(step.tools.len() as u64);
+    let items: Vec<_> = step
+        .tools
+        .iter()
+        .map(|tool| {
+            let href = Page::Tool(project.to_owned(), tool.clone()).path();
+            let change = edit.map(|edit| {
+                let name = tool.clone();
+                view! {
+                    <button
+                        type="button"
+                        class="button button-small"
+                        aria-label=format!("Edit the transition of {tool}")
+                        on:click=move |_| edit.open(&name)
+                    >
+                        "Edit"
+                    </button>
+                }
+            });
+            view! {
+                <li class="row">
+                    <a class="mono" href=href>
+                        {tool.clone()}
+                    </a>
+                    {change}
+                </li>
+            }
+        })
+        .collect();
+    view! {
+        <ul class="row">
+            {items} {(more > 0).then(|| view! { <li class="muted">{format!("and {more} more")}</li> })}
+        </ul>
+    }
+    .into_any()
+}

@@ -1,0 +1,356 @@
+//! Changing many tools at once: what is selected, what would happen, and the way back.
+
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::change::{address, offer_undo};
+use super::filters::ToolFilter;
+use super::selection::Selection;
+use crate::action::Action;
+use crate::api::{Ask, Body, object, parse};
+use crate::components::{Badge, Dialog, Diff, EditorHandle, Field, Placement, TextInput, Toasts, Tone};
+use crate::paged::Paged;
+use crate::reactive::{When, effect, part, text};
+use crate::session::Session;
+
+/// Differences that are shown; the others are counted.
+const SHOWN: usize = 5;
+
+/// One kind of change.
+struct Deed {
+    /// What its button says.
+    verb: &'static str,
+    /// Its member of the API's change.
+    key: &'static str,
+    /// What must be told; empty for nothing.
+    asks: &'static str,
+    /// Its value when nothing is asked.
+    value: bool,
+}
+
+const DEEDS: [Deed; 8] = [
+    deed("Enable", "enabled", "", true),
+    deed("Disable", "enabled", "", false),
+    deed("Add groups", "add_groups", "Groups to add", true),
+    deed("Remove groups", "remove_groups", "Groups to remove", true),
+    deed("Open in states", "add_states", "States to open them in", true),
+    deed(
+        "Close in states",
+        "remove_states",
+        "States to close them in",
+        true,
+    ),
+    deed(
+        "Set state after success",
+        "set_state",
+        "State after a success; empty for none",
+        true,
+    ),
+    deed("Delete", "delete", "", true),
+];
+
+const fn deed(verb: &'static str, key: &'static str, asks: &'static str, value: bool) -> Deed {
+    Deed {
+        verb,
+        key,
+        asks,
+        value,
+    }
+}
+
+impl Deed {
+    /// The change as the API takes it.
+    fn change(&self, typed: &str) -> Value {
+        let value = match (self.asks, self.key) {
+            ("", _) => Value::Bool(self.value),
+            (_, "set_state") => Some(typed.trim()).filter(|state| !state.is_empty()).into(),
+            _ => typed
+                .split(',')
+                .map(str::trim)
+                .filter(|name| !name.is_empty())
+                .collect(),
+        };
+        object(vec![(self.key, value)])
+    }
+
+    fn is_delete(&self) -> bool {
+        self.key == "delete"
+    }
+}
+
+/// The bar with what can be done with the selected tools, and the dialog that shows what would happen.
+#[component]
+pub(super) fn Bulk(
+    /// The project's id.
+    project: Memo<String>,
+    /// What the list is filtered by.
+    filter: ToolFilter,
+    /// The list.
+    list: Paged,
+    /// What is selected of it.
+    selection: Selection,
+) -> impl IntoView {
+    let session = Session::get();
+    let toasts = Toasts::get();
+    let open = RwSignal::new(false);
+    let chosen = RwSignal::new(0_usize);
+    let [typed, note, number] = [(); 3].map(|()| RwSignal::new(String::new()));
+    let ignored = RwSignal::new(false);
+    let plan = RwSignal::new(Value::Null);
+    let action = Action::new();
+    let now = move || &DEEDS[chosen.get()];
+    let count = move || selection.count(list.total.get());
+    // A verdict is about what was asked for, and about nothing else.
+    effect(move || {
+        typed.track();
+        plan.set(Value::Null);
+        action.error.set(None);
+    });
+    let body = move || {
+        let deed = untrack(now);
+        let mut body = object(vec![
+            ("select", selection.to_json(filter)),
+            ("change", deed.change(&typed.get_untracked())),
+        ]);
+        let note = note.get_untracked();
+        if !note.trim().is_empty() {
+            body["note"] = note.trim().into();
+        }
+        body
+    };
+    let send = move |dry_run: bool| {
+        let mut body = body();
+        let mut path = address(&project.get_untracked());
+        if dry_run {
+            path.push_str("?dry_run=true");
+        } else {
+            body["expect_count"] = plan.with_untracked(|plan| plan["count"].clone());
+            if ignored.get_untracked() {
+                path.push_str("?ignore_policy_tests=true");
+            }
+        }
+        action.send(Ask::post(path, Body::Json(body.to_string())), move |answer| {
+            let answer = parse(&answer.text).unwrap_or_default();
+            if dry_run {
+                plan.set(answer);
+                return;
+            }
+            open.set(false);
+            selection.clear();
+            list.reload();
+            let text = format!("{}: {}.", untrack(now).verb, told(affected(&answer)));
+            let place = address(&project.get_untracked());
+            offer_undo(toasts, session, place, text, &answer["undo"]);
+        });
+    };
+    let begin = move |at: usize| {
+        chosen.set(at);
+        for text in [typed, note, number] {
+            text.set(String::new());
+        }
+        ignored.set(false);
+        plan.set(Value::Null);
+        action.error.set(None);
+        open.set(true);
+        if DEEDS[at].asks.is_empty() {
+            send(true);
+        }
+    };
+    let buttons = move || {
+        (0..DEEDS.len())
+            .map(|at| {
+                view! {
+                    <button type="button" class="button button-small" on:click=move |_| begin(at)>
+                        {DEEDS[at].verb}
+                    </button>
+                }
+            })
+            .collect::<Vec<_>>()
+    };
+    let must_type = move || now().is_delete() && plan.with(|plan| plan["count"].as_u64() > Some(1));
+    let is_ready = move || {
+        let is_typed = |plan: &Value| number.get().trim().parse().ok() == plan["count"].as_u64();
+        plan.with(|plan| affected(plan) != 0 && (!must_type() || is_typed(plan)))
+    };
+    let broken = move || plan.with(|plan| plan["policy_tests"]["failed"].as_array().map_or(0, Vec::len));
+    view! {
+        <When test=move || count() != 0>
+            <section class="bulk" aria-label="Selected tools">
+                <p role="status">
+                    <strong>{move || told(count())}</strong>
+                    " selected"
+                </p>
+                <When test=move || !selection.is_all() && count() < list.total.get()>
+                    <button type="button" class="button button-small" on:click=move |_| selection.add_all()>
+                        {move || format!("Select all {} that match", list.total.get())}
+                    </button>
+                </When>
+                {buttons()}
+                <button type="button" class="button button-small button-quiet" on:click=move |_| selection.clear()>
+                    "Clear selection"
+                </button>
+            </section>
+        </When>
+        <Dialog open title=text(move || format!("{}: {}", now().verb, told(count()))) placement=Placement::Wide>
+            <div class="dialog-body">
+                <When test=move || !now().asks.is_empty()>
+                    <form
+                        class="stack"
+                        on:submit=move |event| {
+                            event.prevent_default();
+                            send(true);
+                        }
+                    >
+                        <Field id="bulk-names" label=text(move || now().asks.to_owned()) help="Several are separated by commas.">
+                            <TextInput id="bulk-names" value=typed mono=true />
+                        </Field>
+                        <div>
+                            <button type="submit" class="button" disabled=move || action.busy.get()>
+                                "Preview"
+                            </button>
+                        </div>
+                    </form>
+                </When>
+                <p class=move || if action.busy.get() { "muted" } else { "visually-hidden" } role="status">
+                    {move || action.busy.get().then_some("Looking at what would change…")}
+                </p>
+                {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
+                {action.refusal(EditorHandle::new())}
+                <When test=move || broken() != 0>
+                    <label class="check">
+                        <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
+                        "Change them all the same, although policy tests would fail"
+                    </label>
+                </When>
+                <When test=move || plan.with(|plan| affected(plan) != 0)>
+                    <Field id="bulk-note" label="Note" help="Why, for those who read the history later.">
+                        <TextInput id="bulk-note" value=note max="500" />
+                    </Field>
+                    <When test=must_type>
+                        <Field
+                            id="bulk-number"
+                            label=text(move || plan.with(|plan| format!("Type {} to confirm", plan["count"])))
+                        >
+                            <TextInput id="bulk-number" value=number mono=true max="10" />
+                        </Field>
+                    </When>
+                </When>
+            </div>
+            <footer class="dialog-foot">
+                <button type="button" class="button" on:click=move |_| open.set(false)>
+                    "Cancel"
+                </button>
+                <button
+                    type="button"
+                    class=move || if now().is_delete() { "button button-danger" } else { "button button-primary" }
+                    disabled=move || !is_ready() || action.busy.get()
+                    on:click=move |_| send(false)
+                >
+                    {move || format!("{} ({})", now().verb, plan.with(affected))}
+                </button>
+            </footer>
+        </Dialog>
+    }
+}
+
+fn told(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} tool{plural}")
+}
+
+/// How many tools an answer says are affected.
+pub(crate) fn affected(answer: &Value) -> usize {
+    let items = answer["items"].as_array().into_iter().flatten();
+    items.filter(|item| item["outcome"] != "unchanged").count()
+}
+
+/// What would happen: numbers, policy tests, and the first differences.
+pub(crate) fn outlook(plan: &Value) -> AnyView {
+    let count = affected(plan);
+    let same = plan["items"].as_array().map_or(0, Vec::len) - count;
+    let tests = plan.get("policy_tests").map(tests_badge);
+    let changed = plan["items"].as_array().into_iter().flatten();
+    let changed = changed.filter(|item| item["outcome"] != "unchanged");
+    let items: Vec<_> = changed
+        .take(SHOWN)
+        .map(|item| {
+            let diff = item["diff"].as_str().filter(|_| item["outcome"] != "deleted");
+            view! {
+                <li>
+                    <span class="tool-name">{item["name"].as_str().unwrap_or_default().to_owned()}</span>
+                    {diff.map(|diff| view! { <Diff text=diff.to_owned() /> })}
+                </li>
+            }
+        })
+        .collect();
+    let more = count.saturating_sub(SHOWN);
+    view! {
+        <div class="row row-spread">
+            <p>
+                <strong>{format!("{} would change.", told(count))}</strong>
+                {(same != 0).then(|| format!(" Unchanged: {same}."))}
+            </p>
+            {tests}
+        </div>
+        <ul class="stack">{items}</ul>
+        {(more != 0).then(|| view! { <p class="muted">{format!("And {} more.", told(more))}</p> })}
+    }
+    .into_any()
+}
+
+/// How the policy tests of a dry run come out, with the names of those that would fail.
+pub(crate) fn tests_badge(tests: &Value) -> AnyView {
+    let failed: Vec<_> = tests["failed"].as_array().into_iter().flatten().collect();
+    let (tone, text) = if failed.is_empty() {
+        (Tone::Good, format!("{} policy tests hold", tests["passed"]))
+    } else {
+        let plural = if failed.len() == 1 { "" } else { "s" };
+        (
+            Tone::Bad,
+            format!("{} policy test{plural} would fail", failed.len()),
+        )
+    };
+    let names: Vec<_> = failed
+        .iter()
+        .map(|test| view! { <li>{test["name"].as_str().unwrap_or_default().to_owned()}</li> })
+        .collect();
+    view! {
+        <div>
+            <Badge tone text />
+            {(!names.is_empty()).then(|| view! { <ul class="problem-faults">{names}</ul> })}
+        </div>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{DEEDS, affected, told};
+
+    #[test]
+    fn deeds_become_changes() {
+        let change = |verb: &str, typed: &str| {
+            let deed = DEEDS.iter().find(|deed| deed.verb == verb);
+            deed.map(|deed| deed.change(typed)).unwrap_or_default()
+        };
+        assert_eq!(change("Disable", ""), json!({"enabled": false}));
+        assert_eq!(change("Delete", ""), json!({"delete": true}));
+        assert_eq!(change("Add groups", " a, b,"), json!({"add_groups": ["a", "b"]}));
+        assert_eq!(
+            change("Set state after success", " done "),
+            json!({"set_state": "done"})
+        );
+        assert_eq!(change("Set state after success", " "), json!({"set_state": null}));
+    }
+
+    #[test]
+    fn what_stays_is_not_counted() {
+        let answer =
+            json!({"items": [{"outcome": "changed"}, {"outcome": "unchanged"}, {"outcome": "deleted"}]});
+        assert_eq!(affected(&answer), 2);
+        assert_eq!(affected(&json!(null)), 0);
+        assert_eq!(told(1), "1 tool");
+    }
+}

@@ -1,0 +1,101 @@
+// A project in which everything has something to show.
+import { Server, TOOLS, until } from './server.mjs';
+import { Upstream } from './upstream.mjs';
+
+/** Tools that really answer: they lead to the upstream, and move a workflow from state to state. */
+const workflow = (upstream) => `
+name: look-up
+type: openapi
+description: Looks a word up. Starts the work.
+group: [knowledge]
+available_in_states: [undefined, found]
+state: found
+parameters: { type: object, properties: { word: { type: string, description: What to look up. } }, required: [word] }
+options: { http: { base_url: "${upstream}", path: "/words/{word}" } }
+---
+name: summarise
+type: openapi
+description: Summarises what was found.
+group: [knowledge, writing]
+available_in_states: [found]
+state: summed-up
+parameters: { type: object, properties: { words: { type: integer, minimum: 1 } } }
+options: { http: { base_url: "${upstream}", path: "/summary", query: { words: words } } }
+---
+name: publish
+type: openapi
+description: Publishes the summary, and ends the work.
+group: [writing]
+available_in_states: [summed-up]
+state: undefined
+parameters: { type: object, properties: {} }
+options: { http: { base_url: "${upstream}", path: "/publish", method: POST } }
+---
+name: break-down
+type: openapi
+description: Always fails.
+group: [knowledge]
+parameters: { type: object, properties: {} }
+options: { http: { base_url: "${upstream}", path: "/fail/always" } }
+`;
+
+/**
+ * A server with an upstream and two projects. `demo` has tools of all kinds, grants, keys, sessions, records, alerts,
+ * limits, secrets and policy tests; `blank` has nothing. `stop` ends both.
+ */
+export async function startLively() {
+  const upstream = await Upstream.start();
+  let server;
+  try {
+    server = await Server.start({ TOOLGATE_EGRESS_ALLOW: `${upstream.origin},https://weather.example` });
+    await server.signIn();
+    await server.createProject('demo', 'Demonstration');
+    await server.createProject('blank', 'Blank page');
+    await fill(server, upstream);
+  } catch (error) {
+    await server?.stop();
+    await upstream.stop();
+    throw error;
+  }
+  const stop = async () => {
+    await server.stop();
+    await upstream.stop();
+  };
+  return { server, upstream, stop };
+}
+
+async function fill(server, upstream) {
+  await server.uploadTools('demo', `${TOOLS}---${workflow(upstream.origin)}`);
+  await server.put('/projects/demo/groups/knowledge', { description: 'Reading what others have written.' });
+  await server.put('/projects/demo/states/found', { description: 'Something was found.' });
+  await server.put('/projects/demo/secrets/WEATHER_KEY', { value: 'a value that nobody reads' });
+  await server.post('/projects/demo/policy-tests', [
+    {
+      name: 'readers-do-not-publish',
+      granted: ['knowledge'],
+      group: ['knowledge'],
+      state: 'summed-up',
+      tool: 'publish',
+      expect: { effect: 'deny', code: 'tool_not_in_groups' },
+    },
+  ]);
+  await server.put('/projects/demo/limits', {
+    limits: [{ name: 'per-key', subject: { kind: 'each_key' }, requests: { count: 1000, per_s: 60 }, concurrency: 20 }],
+  });
+  const reader = await server.createKey('demo', 'reading agent', ['knowledge']);
+  const writer = await server.createKey('demo', 'writing agent', ['knowledge', 'writing']);
+  const call = (key, request) => server.call('demo', key.secret, request);
+  const session = await server.ask('POST', '/projects/demo/sessions', {
+    body: { group: ['knowledge', 'writing'], label: 'the daily summary' },
+    token: writer.secret,
+  });
+  const inSession = { session_id: session.body.id };
+  await call(writer, { ...inSession, tool: 'look-up', arguments: { word: 'gate' } });
+  await call(writer, { ...inSession, tool: 'publish', arguments: {} });
+  await call(writer, { ...inSession, tool: 'summarise', arguments: { words: 12 } });
+  await call(reader, { tool: 'break-down', group: ['knowledge'], arguments: {} });
+  await call(reader, { tool: 'publish', group: ['writing'], arguments: {} });
+  // Asking for more than was granted, again and again, raises an alert.
+  for (let attempt = 0; attempt < 6; attempt += 1) await call(reader, { tool: 'publish', group: ['*'], arguments: {} });
+  await until('the alert', async () => (await server.get('/projects/demo/alerts')).items.length > 0);
+}

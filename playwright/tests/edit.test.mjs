@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+
+import { Editor } from '../pages/editor.mjs';
+import { settled, visit } from '../support/browser.mjs';
+import { setStage } from '../support/stage.mjs';
+
+const stage = setStage();
+
+const definition = (name, description = 'As it was.') => `name: ${name}
+type: openapi
+description: ${description}
+group: [writing]
+options: { http: { base_url: "https://weather.example", path: "/${name}" } }
+`;
+
+/** The editor of a tool's definition, with the dialog that reviews what would be saved. */
+class DefinitionPage {
+  constructor(page) {
+    this.page = page;
+    this.yaml = new Editor(page, 'Definition as YAML');
+    this.form = page.getByRole('group', { name: 'Definition as a form' });
+    this.reviewButton = page.getByRole('button', { name: 'Review changes' });
+    this.review = page.getByRole('dialog', { name: 'Review changes' });
+    this.conflict = this.review.getByRole('region', { name: 'Conflict' });
+  }
+
+  async open(tool) {
+    await this.page.goto(`/ui/projects/demo/tools/${tool}?tab=definition`);
+    await this.yaml.field.waitFor();
+    await settled(this.page);
+  }
+
+  async save(note) {
+    await this.reviewButton.click();
+    await this.review.getByLabel('Note').fill(note);
+    await this.review.getByRole('button', { name: 'Save', exact: true }).click();
+  }
+
+  saved() {
+    return this.page.getByText('Saved as a new revision.').first().waitFor();
+  }
+}
+
+const stored = (tool) => stage.server.get(`/projects/demo/tools/${tool}`);
+
+stage.story('what is saved was seen as a difference, with a note', async (page) => {
+  await stage.server.uploadTools('demo', definition('edited'));
+  const editing = new DefinitionPage(page);
+  await editing.open('edited');
+  assert.equal(await editing.reviewButton.isDisabled(), true, 'there is nothing to save');
+  await editing.yaml.replace('As it was.', 'As it became.');
+  await editing.reviewButton.click();
+  await editing.review.getByText('As it was.').waitFor();
+  await editing.review.getByText('As it became.').waitFor();
+  assert.equal((await stored('edited')).revision, 1, 'looking stores nothing');
+  await editing.review.getByRole('button', { name: 'Back to the editor' }).click();
+  await editing.save('because it changed');
+  await editing.saved();
+  assert.equal((await stored('edited')).description, 'As it became.');
+  const { items } = await stage.server.get('/projects/demo/tools/edited/revisions');
+  assert.equal(items[0].note, 'because it changed');
+});
+
+stage.story('form and YAML are two views of one definition', async (page) => {
+  await stage.server.uploadTools('demo', definition('stepped'));
+  const editing = new DefinitionPage(page);
+  await editing.open('stepped');
+  const description = editing.form.getByLabel('Description', { exact: true }).first();
+  await description.fill('Written in the form.');
+  await page.waitForFunction(() => document.querySelector('.editor textarea').value.includes('Written in the form.'));
+  await editing.yaml.replace('Written in the form.', 'Written in the text.');
+  await page.waitForFunction(
+    (field) => field.value === 'Written in the text.',
+    await description.elementHandle(),
+  );
+  await editing.yaml.replace('group:', 'grop:');
+  await editing.yaml.faults.first().waitFor();
+  await page.getByRole('button', { name: /^Line \d+, column 1$/ }).first().waitFor();
+  assert.equal(await editing.reviewButton.isDisabled(), true, 'what is wrong cannot be saved');
+});
+
+stage.story('whoever saves second sees what the first one changed, and loses nothing', { refusals: ['/projects/demo/tools/disputed'] }, async (page) => {
+  await stage.server.uploadTools('demo', definition('disputed'));
+  const mine = new DefinitionPage(page);
+  await mine.open('disputed');
+  await visit(stage.browser, stage.server.origin, { storageState: stage.session }, async (other) => {
+    const theirs = new DefinitionPage(other);
+    await theirs.open('disputed');
+    await theirs.yaml.replace('As it was.', 'As they see it.');
+    await theirs.save('theirs');
+    await theirs.saved();
+  });
+  await mine.yaml.replace('- writing', '- writing\n  - knowledge');
+  const draft = await mine.yaml.text();
+  await mine.save('mine');
+  await mine.conflict.getByText('As they see it.').first().waitFor();
+  assert.equal(await mine.yaml.text(), draft, 'the draft is kept');
+  assert.deepEqual((await stored('disputed')).group, ['writing'], 'nothing was saved');
+  await mine.conflict.getByRole('button', { name: 'Use both together' }).click();
+  await mine.review.getByRole('button', { name: 'Save', exact: true }).click();
+  await mine.saved();
+  const { description, group, revision } = await stored('disputed');
+  assert.deepEqual({ description, group, revision }, { description: 'As they see it.', group: ['writing', 'knowledge'], revision: 3 });
+});
+
+stage.story('a draft outlives the page', async (page) => {
+  await stage.server.uploadTools('demo', definition('drafted'));
+  const editing = new DefinitionPage(page);
+  await editing.open('drafted');
+  await editing.yaml.replace('As it was.', 'Not saved yet.');
+  await editing.form.getByLabel('Description', { exact: true }).first().and(page.locator(':enabled')).waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Go on with the draft' }).click();
+  assert.match(await editing.yaml.text(), /Not saved yet\./);
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Palette } from '../pages/palette.mjs';
+import { SignInPage } from '../pages/sign-in.mjs';
+import { UploadPage } from '../pages/upload.mjs';
+import { settled, visit } from '../support/browser.mjs';
+import { press, tabTo, walk } from '../support/keyboard.mjs';
+import { PAGES, lively } from '../support/pages.mjs';
+import { ADMIN } from '../support/server.mjs';
+import { setStage } from '../support/stage.mjs';
+
+const stage = setStage();
+
+const TOOL = `name: typed
+type: openapi
+description: Written without a mouse.
+options: { http: { base_url: "https://weather.example", path: "/typed" } }
+`;
+
+test('a whole task needs no mouse', () =>
+  visit(stage.browser, stage.server.origin, { refusals: ['/auth/me'] }, async (page) => {
+    const { keyboard } = page;
+    await page.goto('/ui/projects/demo/overview');
+    await new SignInPage(page).ready();
+    await page.waitForFunction(() => document.activeElement?.id === 'username');
+    await keyboard.type(ADMIN.username);
+    await keyboard.press('Tab');
+    await keyboard.type(ADMIN.password);
+    await keyboard.press('Enter');
+    await page.waitForURL('**/demo/overview');
+    await settled(page);
+
+    const palette = new Palette(page);
+    const upload = new UploadPage(page);
+    await palette.take('upload', 'Upload');
+    await page.waitForURL('**/demo/upload');
+    await tabTo(page, upload.editor.field);
+    await keyboard.insertText(TOOL);
+    await press(page, upload.check);
+    await upload.outlook.waitFor();
+    await press(page, upload.apply);
+    await upload.applied.waitFor();
+
+    await palette.take('typed', /^typed/);
+    await page.getByRole('heading', { name: 'typed', level: 1 }).waitFor();
+    await press(page, page.getByRole('button', { name: 'Definition', exact: true }));
+    await page.waitForURL('**tab=definition');
+    const text = page.getByRole('textbox', { name: 'Definition as YAML' });
+    await tabTo(page, text);
+    await keyboard.press('Control+Home');
+    await keyboard.press('ArrowDown');
+    await keyboard.press('ArrowDown');
+    await keyboard.press('End');
+    await keyboard.type(' And edited.');
+    await press(page, page.getByRole('button', { name: 'Review changes' }));
+    const review = page.getByRole('dialog', { name: 'Review changes' });
+    await tabTo(page, review.getByLabel('Note'));
+    await keyboard.type('no mouse');
+    await press(page, review.getByRole('button', { name: 'Save', exact: true }));
+    await page.getByText('Saved as a new revision.').waitFor();
+    const saved = await stage.server.get('/projects/demo/tools/typed');
+    assert.match(saved.description, /And edited\.$/);
+    const { items } = await stage.server.get('/projects/demo/tools/typed/revisions');
+    assert.equal(items[0].note, 'no mouse');
+  }));
+
+stage.story('rows, the search and the help have keys of their own', async (page) => {
+  const { keyboard } = page;
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  await page.goto('/ui/projects/demo/tools');
+  await settled(page);
+  await keyboard.press('j');
+  const first = await focused();
+  await keyboard.press('j');
+  const second = await focused();
+  assert.notEqual(first, second);
+  await keyboard.press('k');
+  assert.equal(await focused(), first);
+  await keyboard.press('Enter');
+  await page.getByRole('heading', { name: first, level: 1 }).waitFor();
+  await page.goBack();
+  await settled(page);
+  await keyboard.press('/');
+  assert.equal(await page.getByRole('searchbox').evaluate((field) => field === document.activeElement), true);
+  await keyboard.type('j?k');
+  assert.equal(await page.getByRole('searchbox').inputValue(), 'j?k', 'who types is left alone');
+  await keyboard.press('Tab');
+  await page.getByRole('heading', { level: 1 }).focus();
+  await keyboard.press('?');
+  const help = page.getByRole('dialog', { name: 'Keyboard' });
+  await help.waitFor();
+  await keyboard.press('Escape');
+  await help.waitFor({ state: 'hidden' });
+});
+
+stage.story('closing a dialog gives the focus back', async (page) => {
+  await page.goto('/ui/projects/demo/keys');
+  await settled(page);
+  const button = page.getByRole('button', { name: 'New key' });
+  await press(page, button);
+  await page.getByRole('dialog', { name: 'New key' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'New key' }).waitFor({ state: 'hidden' });
+  assert.equal(await button.evaluate((one) => one === document.activeElement), true);
+});
+
+stage.story('on every page one sees where the focus is, and gets on', async (page) => {
+  const faults = [];
+  for (const it of PAGES) {
+    await page.goto(lively(it));
+    await settled(page);
+    try {
+      assert.ok((await walk(page)) > 10, 'there are more stops than that');
+    } catch (error) {
+      faults.push(`${it.name}: ${error.message}`);
+    }
+  }
+  assert.deepEqual(faults, []);
+});

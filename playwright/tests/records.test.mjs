@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+
+import { settled } from '../support/browser.mjs';
+import { setStage } from '../support/stage.mjs';
+
+const stage = setStage();
+
+/** How soon a record must be on the screen. */
+const AT_ONCE_MS = 1000;
+
+stage.story('what happens appears in the open page, until one pauses', async (page) => {
+  const { server } = stage;
+  const agent = await server.createKey('demo', 'followed agent', ['knowledge']);
+  const call = (word) =>
+    server.call('demo', agent.secret, { tool: 'look-up', group: ['knowledge'], arguments: { word } });
+  const rows = page.getByRole('row').filter({ hasText: 'followed agent' });
+  await page.goto('/ui/projects/demo/records');
+  await settled(page);
+  await page.getByRole('button', { name: 'Follow live' }).click();
+  await page.getByText('live', { exact: true }).waitFor();
+  assert.equal(await rows.count(), 0);
+  await page.evaluate(() => (window.sameDocument = true));
+
+  await call('first');
+  await rows.first().waitFor({ timeout: AT_ONCE_MS });
+  assert.match(await rows.first().textContent(), /look-up.*Succeeded/is);
+  await server.call('demo', agent.secret, { tool: 'publish', group: ['writing'], arguments: {} });
+  await rows.nth(1).waitFor({ timeout: AT_ONCE_MS });
+  assert.match(await rows.first().textContent(), /publish.*denied.*insufficient_tool_groups/is, 'the newest is on top');
+  assert.equal(await page.evaluate(() => window.sameDocument), true, 'nothing was loaded again');
+
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Follow live' }).waitFor();
+  await settled(page);
+  const before = await rows.count();
+  assert.equal(before, 2, 'what was seen stays');
+  await call('second');
+  const records = await server.get('/projects/demo/audit?principal_name=followed%20agent');
+  assert.equal(records.items.length, 3);
+  assert.equal(await rows.count(), before);
+});
+
+stage.story('a refusal tells why, and leads to the simulator or the session', async (page) => {
+  await page.goto('/ui/projects/demo/records?outcome=denied&tool=publish');
+  await settled(page);
+  await page.locator('[data-row]').first().click();
+  const record = page.getByRole('dialog', { name: 'Record' });
+  await record.getByText('insufficient_tool_groups').waitFor();
+  await record.getByText('Missing', { exact: true }).waitFor();
+  assert.match(page.url(), /record=/, 'the record is in the address');
+  await page.keyboard.press('Escape');
+  await record.waitFor({ state: 'hidden' });
+  assert.doesNotMatch(page.url(), /record=/);
+  await page.goBack();
+  await record.getByText('insufficient_tool_groups').waitFor();
+});
+
+stage.story('filters are in the address, and the export follows them', async (page) => {
+  await page.goto('/ui/projects/demo/records');
+  await settled(page);
+  await page.getByLabel('Outcome').selectOption('failed');
+  await page.waitForURL('**?*outcome=failed*');
+  const rows = page.getByRole('row').filter({ hasText: 'break-down' });
+  await rows.first().waitFor();
+  assert.equal(await page.getByRole('row').filter({ hasText: 'publish' }).count(), 0);
+  await page.reload();
+  await rows.first().waitFor();
+  assert.equal(await page.getByLabel('Outcome').inputValue(), 'failed');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'JSONL' }).click()]);
+  const chunks = [];
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk);
+  const lines = Buffer.concat(chunks).toString().trim().split('\n').map((line) => JSON.parse(line));
+  assert.ok(lines.length > 0 && lines.every((line) => line.outcome === 'failed'), JSON.stringify(lines.map((line) => line.outcome)));
+});

@@ -1,0 +1,97 @@
+//! What the server talks to: the hosts of tools, the webhooks of projects, the message bus.
+
+use chrono::TimeDelta;
+use toolgate_api::status::{StatusCheck, StatusLevel};
+use toolgate_executors::UpstreamReport;
+
+use super::{Mend, ok};
+use crate::gateway::world::ProjectState;
+use crate::state::App;
+
+/// How far back messages are looked at.
+const MESSAGES: TimeDelta = TimeDelta::days(1);
+
+/// The hosts that tools went to since this server started, each with how it answers; those of one project, or all.
+pub(super) fn upstreams(app: &App, of: Option<&ProjectState>) -> Vec<StatusCheck> {
+    let concerned = |report: &UpstreamReport| of.is_none_or(|project| report.project == project.row.id);
+    app.executors
+        .upstreams()
+        .into_iter()
+        .filter(concerned)
+        .map(|report| upstream(&report))
+        .collect()
+}
+
+fn upstream(report: &UpstreamReport) -> StatusCheck {
+    let UpstreamReport {
+        project,
+        host,
+        failures,
+        ..
+    } = report;
+    let (id, title) = (format!("upstream:{project}:{host}"), "Host of tools");
+    let ago = report.ago.as_secs();
+    let in_the_hour = match failures {
+        0 => "none failed in the last hour".to_owned(),
+        failures => format!("{failures} failed in the last hour"),
+    };
+    let fix = "Ask whether the host works, and look at the failed calls of its tools in the record.";
+    if report.answered {
+        let summary = format!(
+            "{host} answered the last call of \"{project}\" {ago} s ago; of the calls {in_the_hour}."
+        );
+        let check = ok(id, title, summary);
+        if *failures == 0 {
+            check
+        } else {
+            check.mend(StatusLevel::Warning, fix)
+        }
+    } else {
+        let summary = format!(
+            "{host} did not answer the last call of \"{project}\" {ago} s ago; of the calls {in_the_hour}."
+        );
+        ok(id, title, summary).mend(StatusLevel::Failing, fix)
+    }
+}
+
+/// The webhooks of projects, each with how its messages of the last day have come out.
+pub(super) async fn messages<'a>(
+    app: &App,
+    projects: impl Iterator<Item = &'a ProjectState>,
+) -> Vec<StatusCheck> {
+    let projects: Vec<_> = projects
+        .filter(|project| project.settings.webhook.is_some())
+        .collect();
+    if projects.is_empty() {
+        return Vec::new();
+    }
+    // The check of the database says that it does not answer.
+    let Ok(counts) = app.store.alert_deliveries(app.clock.now() - MESSAGES).await else {
+        return Vec::new();
+    };
+    let check = |project: &ProjectState| {
+        let project_id = &project.row.id;
+        let (id, title) = (format!("webhook:{project_id}"), "Messages about alerts");
+        let found = counts.iter().find(|counts| counts.project == project.row.uid);
+        let (delivered, retried, failed) = found.map_or((0, 0, 0), |counts| {
+            (counts.delivered, counts.retried, counts.failed)
+        });
+        let summary = format!(
+            "Of the last day's messages to the webhook of \"{project_id}\" {delivered} were taken, {retried} are tried \
+             again and {failed} were given up."
+        );
+        let check = ok(id, title, summary);
+        let fix = "Look at `last_error` of the project's alerts, and mend the receiver or the webhook's address and secret.";
+        match (retried, failed) {
+            (0, 0) => check,
+            (_, 0) => check.mend(StatusLevel::Warning, fix),
+            _ => check.mend(StatusLevel::Failing, fix),
+        }
+    };
+    projects.into_iter().map(check).collect()
+}
+
+/// There is no message bus.
+pub(super) fn bus() -> StatusCheck {
+    ok("message_bus", "Message bus", "Not configured.")
+}

@@ -1,0 +1,171 @@
+//! Taking a change of many tools back: each becomes what it was, unless somebody has changed it since.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use toolgate_api::tool_changes::{ToolChangeResult, ToolUndo, UndoneTool};
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::{self, ToolDefinition};
+use toolgate_core::ids::{ProjectId, ToolName};
+use toolgate_core::tool_changes::MAX_TOOLS;
+use toolgate_store::rows::RevisionRow;
+
+use super::{Step, invalid, run};
+use crate::error::{ApiError, ApiResult};
+use crate::gateway::publish::{ATTEMPTS, Author, current, invalid_definition, too_busy, with_context};
+use crate::gateway::world::ProjectState;
+use crate::state::App;
+
+/// Definitions that are checked before others get their turn.
+const AT_ONCE: usize = 64;
+
+/// Restores what a change has changed, tools that it deleted too, or with `dry_run` only says what that would do.
+///
+/// # Errors
+/// 412 when one of the tools was changed since; 404 when a revision is not there; 422 when a definition refers to what is
+/// there no longer.
+pub async fn undo(
+    app: &App,
+    project: &ProjectId,
+    author: &Author<'_>,
+    asked: &ToolUndo,
+    dry_run: bool,
+) -> ApiResult<ToolChangeResult> {
+    let wanted = wanted(asked)?;
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        let last = untouched(app, &state, &wanted).await?;
+        let steps = steps(app, &state, &wanted, &last).await?;
+        if let Some(result) = run(app, &state, author, steps, dry_run).await? {
+            return Ok(result);
+        }
+    }
+    Err(too_busy())
+}
+
+/// The tools to restore, by name.
+fn wanted(asked: &ToolUndo) -> ApiResult<Vec<(ToolName, &UndoneTool)>> {
+    if asked.tools.is_empty() || asked.tools.len() > MAX_TOOLS {
+        return Err(invalid(vec![
+            Diagnostic::error(format!("has {} tools; write 1 to {MAX_TOOLS}", asked.tools.len()))
+                .at_pointer("/undo/tools"),
+        ]));
+    }
+    let mut faults = Vec::new();
+    let mut seen = HashSet::new();
+    let mut wanted = Vec::with_capacity(asked.tools.len());
+    for (at, tool) in asked.tools.iter().enumerate() {
+        let mut fault = |key: &str, message: &str| {
+            faults.push(Diagnostic::error(message).at_pointer(format!("/undo/tools/{at}/{key}")));
+        };
+        if !seen.insert(tool.name.as_str()) {
+            fault("name", "stands here twice");
+        }
+        if tool.revision < 1 {
+            fault("revision", "revisions count from 1");
+        }
+        if tool.expect_revision.is_some_and(|revision| revision < 1) {
+            fault("expect_revision", "revisions count from 1");
+        }
+        match ToolName::parse(tool.name.clone()) {
+            Ok(name) => wanted.push((name, tool)),
+            Err(_) => fault("name", "is not a name of a tool"),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(invalid(faults));
+    }
+    wanted.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Ok(wanted)
+}
+
+/// The last revision of each tool, if all of them are as the change left them.
+async fn untouched(
+    app: &App,
+    state: &ProjectState,
+    wanted: &[(ToolName, &UndoneTool)],
+) -> ApiResult<HashMap<String, i64>> {
+    let names: Vec<&ToolName> = wanted.iter().map(|(name, _)| name).collect();
+    let last = app.store.last_revisions(state.row.uid, &names).await?;
+    let stale: Vec<Diagnostic> = wanted
+        .iter()
+        .filter_map(|(name, tool)| {
+            let found = state.snapshot.tool(name.as_str()).map(|tool| tool.revision);
+            // A change that deleted it made the revision after the one to restore.
+            let touched = match tool.expect_revision {
+                None => last.get(name.as_str()) != Some(&tool.revision.saturating_add(1)),
+                Some(_) => false,
+            };
+            let is = match found {
+                Some(revision) => format!("is at revision {revision}"),
+                None => "is deleted".to_owned(),
+            };
+            (touched || found != tool.expect_revision)
+                .then(|| Diagnostic::error(format!("\"{name}\" {is}, and that is not what the change left")))
+        })
+        .collect();
+    if stale.is_empty() {
+        return Ok(last);
+    }
+    Err(ApiError::new(
+        ErrorCode::PreconditionFailed,
+        "Somebody has changed these tools since; nothing was restored. Restore single revisions instead.",
+    )
+    .errors(stale))
+}
+
+/// What each tool is, and what it is to be again.
+async fn steps(
+    app: &App,
+    state: &ProjectState,
+    wanted: &[(ToolName, &UndoneTool)],
+    last: &HashMap<String, i64>,
+) -> ApiResult<Vec<Step>> {
+    let numbers: Vec<(&ToolName, i64)> = wanted.iter().map(|(name, tool)| (name, tool.revision)).collect();
+    let rows = app.store.numbered_revisions(state.row.uid, &numbers).await?;
+    let mut rows: HashMap<ToolName, RevisionRow> =
+        rows.into_iter().map(|row| (row.name.clone(), row)).collect();
+    let mut faults = Vec::new();
+    let mut steps = Vec::with_capacity(wanted.len());
+    for (at, (name, tool)) in wanted.iter().enumerate() {
+        if at % AT_ONCE == AT_ONCE - 1 {
+            tokio::task::yield_now().await;
+        }
+        let row = rows
+            .remove(name)
+            .ok_or_else(|| ApiError::not_found(format!("revision {} of tool \"{name}\"", tool.revision)))?;
+        match row
+            .definition
+            .map(|stored| checked(app, state, &stored))
+            .transpose()?
+        {
+            Some(Err(found)) => faults.extend(found.into_iter().map(|mut fault| {
+                fault.message = format!("\"{name}\": {}", fault.message);
+                fault
+            })),
+            after => steps.push(Step {
+                name: name.clone(),
+                before: state.snapshot.tool(name.as_str()).map(Arc::clone),
+                last: last.get(name.as_str()).copied().unwrap_or_default(),
+                after: after.and_then(Result::ok),
+            }),
+        }
+    }
+    if faults.is_empty() {
+        Ok(steps)
+    } else {
+        Err(invalid_definition(faults))
+    }
+}
+
+/// A stored definition, if what it refers to is still there.
+fn checked(
+    app: &App,
+    state: &ProjectState,
+    stored: &ToolDefinition,
+) -> ApiResult<Result<ToolDefinition, Vec<Diagnostic>>> {
+    let value = serde_json::to_value(stored).map_err(|error| ApiError::internal(&error))?;
+    Ok(with_context(app, state, |context| {
+        definition::check_tool(&value, context).map(|(definition, _)| definition)
+    }))
+}
