@@ -13,6 +13,7 @@ pub mod calls;
 pub mod code;
 pub mod explain;
 pub mod groups;
+pub mod imports;
 #[cfg(feature = "browser")]
 pub mod json;
 mod json_text;

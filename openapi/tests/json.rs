@@ -62,6 +62,8 @@ const KINDS: &[Kind] = kinds! {
         TestOperands, TestReport, ToolExplanation, ExplainedPrincipal, ExplainResponse;
     groups: Group, GroupPage, ClosedBy, GroupHolder, GroupUsage, PutGroup, RenameName, NameEffects,
         ToolEffect, ToolPlace;
+    imports: ImportPreview, DescriptionFormat, ImportedOperation, ImportOutcome, ImportSecurity,
+        ImportHost;
     keys: CreateKey, Key, CreatedKey, RotateKey, KeyPage;
     limits: ProjectLimits, Limit, RequestRate, LimitSubject, LimitUsage, LimitFill;
     permissions: GrantedGroup, GrantTerms, Permission, PermissionSource, HowGranted, PermissionCell,

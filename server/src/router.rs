@@ -11,7 +11,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, audit, auth, calls, definitions, explain, groups, health, keys, limits,
+    agent_requests, alerts, audit, auth, calls, definitions, explain, groups, health, imports, keys, limits,
     permissions, policy_tests, projects, recommendations, secrets, sessions, settings, states, status,
     tool_changes, tools, tools_edit, tools_revisions, usage, users,
 };
@@ -64,6 +64,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
             tools_edit::replace_tool,
             tools_edit::delete_tool
         ))
+        .routes(routes!(imports::preview_import))
         .routes(routes!(tools_revisions::list_tool_revisions))
         .routes(routes!(tools_revisions::get_tool_revision))
         .routes(routes!(tools_revisions::diff_tool_revisions))

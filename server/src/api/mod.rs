@@ -12,6 +12,7 @@ pub mod definitions;
 pub mod explain;
 pub mod groups;
 pub mod health;
+pub mod imports;
 pub mod keys;
 pub mod limits;
 pub mod permissions;

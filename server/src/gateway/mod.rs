@@ -9,6 +9,7 @@ mod enduring;
 pub mod explain;
 pub mod groups;
 pub mod idempotency;
+pub mod imports;
 pub mod integrity;
 pub mod keys;
 pub mod labels;

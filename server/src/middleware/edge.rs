@@ -27,6 +27,11 @@ use crate::error::ApiError;
 use crate::telemetry::trace_context::TraceContext;
 use crate::telemetry::{Metrics, spans};
 
+/// The route that takes descriptions of APIs, which are larger than other bodies.
+const IMPORTS: &str = "/projects/{project_id}/imports";
+/// Bytes of the body of an import: a description of 5 MiB, and the form around it.
+const MAX_IMPORT_BYTES: usize = (5 << 20) + (64 << 10);
+
 /// What the layer goes by.
 #[derive(Debug)]
 pub struct EdgeSettings {
@@ -55,6 +60,14 @@ impl EdgeSettings {
             body_timeout: config.limits.body_timeout(),
             request_timeout: config.limits.request_timeout(),
             metrics,
+        }
+    }
+
+    /// Bytes of a body at a route.
+    fn max_body_bytes_at(&self, route: Option<&MatchedPath>) -> usize {
+        match route {
+            Some(route) if route.as_str() == IMPORTS => self.max_body_bytes.max(MAX_IMPORT_BYTES),
+            _ => self.max_body_bytes,
         }
     }
 }
@@ -121,15 +134,16 @@ where
             id.as_str(),
             trace.as_ref(),
         );
+        let max_body_bytes = settings.max_body_bytes_at(route.as_ref());
         let record = Record::new(settings.metrics.clone(), request.method().clone(), route, id);
 
-        let refused = refuse(settings, &request);
+        let refused = refuse(settings, &request, max_body_bytes);
         let (running, fault) = if refused.is_some() {
             (None, None)
         } else {
             // Those who read the body go by the same limit.
-            DefaultBodyLimit::max(settings.max_body_bytes).apply(&mut request);
-            let fault = body::bound(request.body_mut(), settings.max_body_bytes, settings.body_timeout);
+            DefaultBodyLimit::max(max_body_bytes).apply(&mut request);
+            let fault = body::bound(request.body_mut(), max_body_bytes, settings.body_timeout);
             request.extensions_mut().insert(record.id.clone());
             request.extensions_mut().insert(record.principal());
             if let Some(trace) = trace {
@@ -141,6 +155,7 @@ where
             edge: Arc::clone(&self.edge),
             span,
             record,
+            max_body_bytes,
             refused,
             fault,
             running,
@@ -150,7 +165,7 @@ where
 }
 
 /// Refuses what must not reach a handler.
-fn refuse(settings: &EdgeSettings, request: &Request) -> Option<ApiError> {
+fn refuse(settings: &EdgeSettings, request: &Request, max_body_bytes: usize) -> Option<ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
     if let Err(fault) = settings.hosts.check(uri, headers) {
         let (code, detail) = match fault {
@@ -179,17 +194,17 @@ fn refuse(settings: &EdgeSettings, request: &Request) -> Option<ApiError> {
             "A page of another site sent this request. Use the dashboard itself, or send `Authorization`.";
         return Some(ApiError::new(ErrorCode::CrossSite, detail));
     }
-    body::declares_too_much(headers, settings.max_body_bytes).then(|| too_large(settings))
+    body::declares_too_much(headers, max_body_bytes).then(|| too_large(max_body_bytes))
 }
 
-fn too_large(settings: &EdgeSettings) -> ApiError {
-    let detail = format!("The body may have at most {} bytes.", settings.max_body_bytes);
+fn too_large(max_body_bytes: usize) -> ApiError {
+    let detail = format!("The body may have at most {max_body_bytes} bytes.");
     ApiError::new(ErrorCode::PayloadTooLarge, detail)
 }
 
-fn of_body(settings: &EdgeSettings, fault: BodyFault) -> ApiError {
+fn of_body(settings: &EdgeSettings, fault: BodyFault, max_body_bytes: usize) -> ApiError {
     match fault {
-        BodyFault::TooLarge => too_large(settings),
+        BodyFault::TooLarge => too_large(max_body_bytes),
         BodyFault::TooSlow => {
             let seconds = settings.body_timeout.as_secs();
             ApiError::new(
@@ -223,6 +238,7 @@ pin_project! {
         edge: Arc<Edge>,
         span: Span,
         record: Record,
+        max_body_bytes: usize,
         refused: Option<ApiError>,
         fault: Option<FaultCell>,
         #[pin]
@@ -265,7 +281,7 @@ impl<F: Future<Output = Result<Response, Infallible>>> Future for EdgeFuture<F> 
         };
         // What a handler makes of a body that broke off says less than why it did.
         if let Some(fault) = this.fault.as_ref().and_then(FaultCell::get) {
-            response = of_body(settings, fault).into_response();
+            response = of_body(settings, fault, *this.max_body_bytes).into_response();
         }
         // Nothing of the handler lives on after its answer: a time-out ends it here.
         this.running.set(None);

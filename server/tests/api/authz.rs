@@ -72,6 +72,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("get_tool", MEMBERS),
         ("get_tool_uses", READERS),
         ("upload_tools", EDITORS),
+        ("preview_import", EDITORS),
         ("replace_tool", EDITORS),
         ("delete_tool", EDITORS),
         ("change_tools", EDITORS),

@@ -17,6 +17,7 @@ mod explain;
 mod faults;
 mod gate;
 mod groups;
+mod imports;
 mod integrity;
 mod interleavings;
 mod jina;

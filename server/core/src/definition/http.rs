@@ -10,11 +10,15 @@ use super::names;
 use super::nearest::nearest;
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, shown};
+use super::request;
 
-const KEYS: [&str; 8] = [
-    "base_url", "path", "method", "query", "header", "body", "headers", "auth",
+const KEYS: [&str; 9] = [
+    "base_url", "path", "method", "query", "header", "body", "request", "headers", "auth",
 ];
-const METHODS: [&str; 6] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+/// What tools may send; `QUERY` is a GET with a body.
+pub(crate) const METHODS: [&str; 8] = [
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "QUERY",
+];
 const SECRET_HINT: &str = "name an environment variable under http.auth.env instead";
 
 /// Reads a request.
@@ -58,17 +62,31 @@ pub(super) fn read(
         });
         fields::string_map(&at, "header", report)
     });
+    let path = cursor
+        .get("path")
+        .and_then(|at| path(&at, report))
+        .unwrap_or_default();
+    let request = cursor.get("request").and_then(|at| {
+        for key in ["query", "header", "body"] {
+            if let Some(short) = cursor.get(key) {
+                report.error(
+                    &short.spot,
+                    format!("{key:?} and \"request\" both say what is sent"),
+                    format!("keep \"request\", and put what {key} says there"),
+                );
+            }
+        }
+        request::read(&at, &path_names(cursor, &path), method.as_deref(), report)
+    });
     Some(HttpOptions {
-        path: cursor
-            .get("path")
-            .and_then(|at| path(&at, report))
-            .unwrap_or_default(),
+        path,
         method,
         query: cursor
             .get("query")
             .map_or_else(BTreeMap::new, |at| fields::string_map(&at, "query", report)),
         header,
         body,
+        request,
         headers: cursor
             .get("headers")
             .map_or_else(BTreeMap::new, |at| destination::headers(&at, SECRET_HINT, report)),
@@ -121,6 +139,16 @@ fn path_parameters(path: &str) -> Option<Vec<&str>> {
         rest = after;
     }
     Some(names)
+}
+
+/// The names in braces of the path, and where the path is.
+fn path_names<'p>(cursor: &Cursor<'_>, path: &'p str) -> request::PathNames<'p> {
+    request::PathNames {
+        names: path_parameters(path).unwrap_or_default(),
+        spot: cursor
+            .get("path")
+            .map_or_else(|| cursor.spot.clone(), |at| at.spot),
+    }
 }
 
 fn body(cursor: &Cursor<'_>, report: &mut Report) -> Option<HttpBody> {
@@ -199,6 +227,9 @@ fn auth(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mut Report) -
 
 /// Every argument that the request uses, and where.
 pub(super) fn arguments(cursor: &Cursor<'_>, http: &HttpOptions) -> Vec<(String, Spot)> {
+    if let (Some(request), Some(at)) = (&http.request, cursor.get("request")) {
+        return request::arguments(&at, request);
+    }
     let mut used = Vec::new();
     if let (Some(names), Some(at)) = (path_parameters(&http.path), cursor.get("path")) {
         used.extend(names.into_iter().map(|name| (name.to_owned(), at.spot.clone())));

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolgate_api::tools::AfterExecution;
 
+use super::request_model::HttpRequest;
 use crate::ids::ToolName;
 
 /// A tool.
@@ -156,7 +157,8 @@ pub struct JinaOptions {
 pub struct HttpOptions {
     /// Scheme, host and optional port and path prefix: `https://api.example.com/v1`.
     pub base_url: String,
-    /// Appended to the base; `{name}` is replaced by that argument, percent-encoded as one segment.
+    /// Appended to the base; `{name}` is replaced by that argument, percent-encoded as one segment. With `request`, it is
+    /// the name of a parameter of the path.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
     /// The method; `GET` when absent.
@@ -172,6 +174,9 @@ pub struct HttpOptions {
     /// JSON object (other methods).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<HttpBody>,
+    /// Instead of `query`, `header` and `body`: every part of the request by name, and nothing else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<HttpRequest>,
     /// Further request headers with constant values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,

@@ -14,6 +14,7 @@ use super::names;
 use super::node::{Cursor, Data};
 use super::parameters::Declared;
 use super::report::{Report, Spot, listed, shown};
+use super::request;
 use super::template;
 
 const KEYS: [&str; 5] = ["args", "envs", "timeout_ms", "jina", "http"];
@@ -210,6 +211,17 @@ pub(super) fn check(cursor: &Cursor<'_>, options: &Options, declared: &Declared<
         );
     }
     if let (Some(http), Some(at)) = (&options.http, cursor.get("http")) {
+        let in_address = http.request.iter().flat_map(request::in_address);
+        for name in in_address.filter(|name| options.envs.contains_key(*name)) {
+            report.error(
+                &spot(cursor, "/envs", name),
+                format!(
+                    "{} would be part of the address, where secrets leak into logs",
+                    shown(name)
+                ),
+                "send it as a header, a cookie or in the body",
+            );
+        }
         for (name, spot) in http::arguments(&at, http) {
             let given = options.args.fixed.contains_key(&name)
                 || options.args.defaults.contains_key(&name)

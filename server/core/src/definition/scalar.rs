@@ -1,6 +1,6 @@
 //! What an unquoted YAML scalar means: the core schema of YAML 1.2, where `no`, `on` and dates are plain strings.
 
-use serde_json::Number;
+use serde_json::{Number, Value};
 
 use super::node::Data;
 
@@ -25,6 +25,16 @@ pub(super) fn resolve(text: &str) -> Result<Data, ScalarError> {
             None => Data::Text(text.to_owned()),
         },
     })
+}
+
+/// The same as a JSON value, for texts from elsewhere: a number that JSON does not have is a text.
+pub(crate) fn value(text: &str) -> Value {
+    match resolve(text) {
+        Ok(Data::Null) => Value::Null,
+        Ok(Data::Bool(flag)) => Value::Bool(flag),
+        Ok(Data::Number(number, _)) => Value::Number(number),
+        Ok(Data::Text(_) | Data::List(_) | Data::Map(_)) | Err(_) => Value::String(text.to_owned()),
+    }
 }
 
 /// A number as YAML 1.2 and JSON write it; `None` for any other text.
@@ -83,7 +93,7 @@ fn is_decimal(unsigned: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     use super::*;
 

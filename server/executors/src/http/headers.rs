@@ -138,8 +138,11 @@ pub(crate) fn method(text: Option<&str>, default: Method) -> Result<Method, Fail
         "PUT" => Ok(Method::PUT),
         "PATCH" => Ok(Method::PATCH),
         "DELETE" => Ok(Method::DELETE),
+        "OPTIONS" => Ok(Method::OPTIONS),
+        "QUERY" => Method::from_bytes(b"QUERY")
+            .map_err(|_| Failure::misconfigured("the HTTP library knows no extension methods")),
         _ => Err(Failure::misconfigured(format!(
-            "the method {text:?} is not one of GET, HEAD, POST, PUT, PATCH, DELETE"
+            "the method {text:?} is not one of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS, QUERY"
         ))),
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 mod body;
 mod error;
+mod exact;
 pub(crate) mod headers;
 pub(crate) mod message;
 pub(crate) mod plan;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use toolgate_core::definition::model::{AuthScheme, HttpAuth, HttpBody, HttpOptions};
 use url::Url;
 
+use super::exact::ExactRequest;
 use super::headers;
 use super::plan::{Inputs, RequestPlan, append_query, scalar};
 use crate::egress::parse_exact;
@@ -37,6 +38,8 @@ pub(crate) struct HttpTemplate {
     query: Vec<(String, String)>,
     header: Vec<(HeaderName, String)>,
     body: Option<HttpBody>,
+    /// The request whose every part is named; then `path`, `query`, `header` and `body` say nothing.
+    exact: Option<ExactRequest>,
     constant: HeaderMap,
     auth: Option<HttpAuth>,
     auth_header: HeaderName,
@@ -73,6 +76,13 @@ impl HttpTemplate {
     pub(crate) fn new(options: &HttpOptions) -> Result<Self, Failure> {
         let url = base_url(&options.base_url)?;
         let base = url.as_str().trim_end_matches('/').to_owned();
+        let exact = match &options.request {
+            Some(request) => {
+                literal_path(&options.path)?;
+                Some(ExactRequest::new(&base, &slashed(&options.path), request)?)
+            }
+            None => None,
+        };
         let path = pieces(&options.path)?;
         let query: Vec<_> = options
             .query
@@ -116,6 +126,7 @@ impl HttpTemplate {
             query,
             header,
             body: options.body.clone(),
+            exact,
             constant: headers::constant(&options.headers, ACCEPT)?,
             auth: options.auth.clone(),
             auth_header,
@@ -145,21 +156,11 @@ impl HttpTemplate {
     /// end up in the URL.
     pub(crate) fn plan(&self, inputs: &Inputs) -> Result<RequestPlan, Failure> {
         let mut secrets = inputs.secrets();
-        let mut url = match &self.fixed {
-            Some(url) => url.clone(),
-            None => self.url(inputs)?,
-        };
-        let query = self.query(inputs)?;
-        if !query.is_empty() {
-            url.set_query(Some(&query));
-        }
-
         let mut headers = self.constant.clone();
-        for (name, from) in &self.header {
-            if let Some(argument) = inputs.get(from) {
-                headers.insert(name, headers::value(from, argument)?);
-            }
-        }
+        let (url, body) = match &self.exact {
+            Some(exact) => exact.write(inputs, &mut headers)?,
+            None => self.write(inputs, &mut headers)?,
+        };
         if let (Some(auth), Some(credential)) = (&self.auth, &inputs.credential) {
             let value = match auth.scheme {
                 AuthScheme::Bearer => headers::bearer(credential)?,
@@ -176,12 +177,6 @@ impl HttpTemplate {
             };
             headers.insert(&self.auth_header, value);
         }
-        let body = self.body(inputs).map(|value| Bytes::from(value.to_string()));
-        if body.is_some() {
-            headers
-                .entry(header::CONTENT_TYPE)
-                .or_insert(HeaderValue::from_static("application/json"));
-        }
         Ok(RequestPlan {
             method: self.method.clone(),
             url,
@@ -189,6 +184,30 @@ impl HttpTemplate {
             body,
             secrets,
         })
+    }
+
+    /// Address and body by the short form, whose headers are added.
+    fn write(&self, inputs: &Inputs, headers: &mut HeaderMap) -> Result<(Url, Option<Bytes>), Failure> {
+        let mut url = match &self.fixed {
+            Some(url) => url.clone(),
+            None => self.url(inputs)?,
+        };
+        let query = self.query(inputs)?;
+        if !query.is_empty() {
+            url.set_query(Some(&query));
+        }
+        for (name, from) in &self.header {
+            if let Some(argument) = inputs.get(from) {
+                headers.insert(name, headers::value(from, argument)?);
+            }
+        }
+        let body = self.body(inputs).map(|value| Bytes::from(value.to_string()));
+        if body.is_some() {
+            headers
+                .entry(header::CONTENT_TYPE)
+                .or_insert(HeaderValue::from_static("application/json"));
+        }
+        Ok((url, body))
     }
 
     fn url(&self, inputs: &Inputs) -> Result<Url, Failure> {

@@ -210,3 +210,73 @@ fn labels_hold_no_argument() {
     let template = HttpTemplate::new(&options(definition)).expect("a template");
     assert_eq!(template.label(), "a.example/{id}/x");
 }
+
+#[test]
+fn a_named_request_sends_exactly_what_it_names() {
+    let definition = json!({
+        "base_url": "https://a.example/v1/", "path": "/people/{id}/notes", "method": "POST",
+        "headers": {"Content-Type": "text/plain"}, "auth": {"env": "KEY"},
+        "request": {
+            "parameters": [
+                {"name": "id", "in": "path", "style": "matrix"},
+                {"name": "filter[tag]", "in": "query", "argument": "tags", "explode": false},
+                {"name": "id", "in": "header", "argument": "trace"},
+                {"name": "sid", "in": "cookie"},
+                {"name": "X-Key", "in": "header", "argument": "key"},
+            ],
+            "body": {"argument": "note", "content_type": "multipart/form-data"},
+        },
+    });
+    let template = HttpTemplate::new(&options(definition)).expect("a template");
+    let arguments = json!({
+        "id": "a/b", "tags": ["x y", "z"], "trace": "t", "sid": "s 1", "note": {"text": "hi"}, "leftover": 1,
+    });
+    let plan = template
+        .plan(&inputs(arguments, &[("key", "s-one")], Some("k1")))
+        .expect("a plan");
+    assert_eq!(
+        plan.url.as_str(),
+        "https://a.example/v1/people/;id=a%2Fb/notes?filter%5Btag%5D=x%20y,z"
+    );
+    let header = |name: &str| plan.headers[name].to_str().expect("text").to_owned();
+    assert_eq!(
+        ["id", "cookie", "x-key", "authorization", "content-type"].map(header),
+        [
+            "t",
+            "sid=s%201",
+            "s-one",
+            "Bearer k1",
+            "multipart/form-data; boundary=toolgate-part-0000000000000000"
+        ]
+    );
+    assert!(plan.headers["x-key"].is_sensitive() && plan.headers["cookie"].is_sensitive());
+    let body = String::from_utf8(plan.body.expect("a body").to_vec()).expect("text");
+    assert!(body.contains("name=\"text\"\r\n\r\nhi\r\n"), "{body}");
+}
+
+#[rstest]
+#[case::absent(json!({}), ErrorCode::InvalidArguments)]
+#[case::dots(json!({"id": ".."}), ErrorCode::InvalidArguments)]
+#[case::line_break(json!({"id": "x", "trace": "a\r\nb"}), ErrorCode::InvalidArguments)]
+fn named_requests_that_cannot_be_sent(#[case] arguments: Value, #[case] code: ErrorCode) {
+    let definition = json!({
+        "base_url": "https://a.example", "path": "/{id}",
+        "request": {"parameters": [{"name": "id", "in": "path"}, {"name": "X", "in": "header", "argument": "trace"}]},
+    });
+    assert_eq!(plan(definition, arguments).expect_err("refused").code, code);
+}
+
+#[test]
+fn environment_values_never_go_to_the_address_of_a_named_request() {
+    let definition =
+        json!({"base_url": "https://a.example", "request": {"parameters": [{"name": "key", "in": "query"}]}});
+    let template = HttpTemplate::new(&options(definition)).expect("a template");
+    let failure = template
+        .plan(&inputs(json!({}), &[("key", "topsecret")], None))
+        .expect_err("refused");
+    assert_eq!(
+        (failure.code, failure.retryable),
+        (ErrorCode::ToolUnavailable, false)
+    );
+    assert!(!failure.message.contains("topsecret"));
+}

@@ -131,3 +131,48 @@ async fn a_missing_variable_is_named(#[case] options: Value) {
         failure.message
     );
 }
+
+/// The bytes on the wire, for a request whose every part is named.
+#[tokio::test]
+async fn a_named_request_is_sent_byte_by_byte() {
+    let server = Server::start([Step::Send(ok("true"))]).await;
+    let executors = executors(&[&server.url], &[]);
+    let tool = tool(json!({
+        "http": {
+            "base_url": server.url, "path": "/files/{path}", "method": "QUERY",
+            "request": {
+                "parameters": [
+                    {"name": "path", "in": "path", "allow_reserved": true},
+                    {"name": "q", "in": "query", "allow_reserved": true},
+                    {"name": "ids", "in": "query", "style": "pipeDelimited"},
+                    {"name": "where", "in": "query", "content_type": "application/json"},
+                    {"name": "a", "in": "cookie", "style": "cookie"},
+                ],
+                "body": {"argument": "form", "content_type": "application/x-www-form-urlencoded"},
+            },
+        }
+    }));
+    let arguments = json!({
+        "path": "a:b@c/d", "q": "x:y/z?'&+", "ids": [1, 2], "where": {"a": null}, "a": ["1", "2"],
+        "form": {"text": "a b", "list": [1, 2]}, "leftover": "not sent",
+    });
+    executors.execute(call(&tool, arguments)).await.expect("a result");
+    let request = &server.requests()[0];
+    let (head, body) = request.split_once("\r\n\r\n").expect("head and body");
+    assert!(
+        head.starts_with(
+            "QUERY /files/a:b@c%2Fd?q=x:y/z?%27%26%2B&ids=1%7C2&where=%7B%22a%22%3Anull%7D HTTP/1.1\r\n"
+        ),
+        "{head}"
+    );
+    for line in [
+        "cookie: a=1; a=2",
+        "content-type: application/x-www-form-urlencoded",
+    ] {
+        assert!(
+            head.lines().any(|found| found == line),
+            "{line} is missing in {head}"
+        );
+    }
+    assert_eq!(body, "text=a+b&list=1&list=2");
+}

@@ -10,6 +10,9 @@ use super::*;
 use crate::definition::model::{
     ArgOptions, AuthScheme, ConfigParam, HttpAuth, HttpBody, HttpOptions, JinaMode, JinaOptions, Options,
 };
+use crate::definition::request_model::{
+    HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
+};
 use crate::definition::{check_tool, diff, service_diff, service_to_yaml, to_yaml};
 
 #[test]
@@ -138,6 +141,7 @@ fn http() -> impl Strategy<Value = HttpOptions> {
                 .then(|| ("X-Id".to_owned(), "id".to_owned()))
                 .into_iter()
                 .collect(),
+            request: None,
             body: full.then(|| {
                 if name.len() % 2 == 0 {
                     HttpBody::Argument("id".to_owned())
@@ -154,6 +158,61 @@ fn http() -> impl Strategy<Value = HttpOptions> {
         })
 }
 
+/// A request whose parts are all named.
+fn request() -> impl Strategy<Value = HttpOptions> {
+    let word = || {
+        texts().prop_filter("a word", |text| {
+            !text.is_empty() && text.trim() == text && !text.chars().any(char::is_control)
+        })
+    };
+    let style = option::of(proptest::sample::select(ParameterLocation::Query.styles()));
+    (
+        word(),
+        style,
+        option::of(any::<bool>()),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(name, style, explode, allow_reserved, form)| {
+            let delimited = matches!(
+                style,
+                Some(ParameterStyle::SpaceDelimited | ParameterStyle::PipeDelimited)
+            );
+            let query = RequestParameter {
+                name: name.clone(),
+                location: ParameterLocation::Query,
+                argument: Some("id".to_owned()),
+                style,
+                explode: explode.filter(|explode| !(delimited && *explode)),
+                allow_reserved,
+                content_type: None,
+            };
+            let encoding = PartEncoding {
+                explode,
+                ..PartEncoding::default()
+            };
+            HttpOptions {
+                base_url: "https://a.example".to_owned(),
+                path: String::new(),
+                method: Some("QUERY".to_owned()),
+                query: std::collections::BTreeMap::new(),
+                header: std::collections::BTreeMap::new(),
+                body: None,
+                request: Some(HttpRequest {
+                    parameters: vec![query],
+                    body: Some(RequestBody {
+                        content_type: form.then(|| "application/x-www-form-urlencoded".to_owned()),
+                        argument: None,
+                        properties: [(name.clone(), "id".to_owned())].into(),
+                        encoding: form.then_some((name, encoding)).into_iter().collect(),
+                    }),
+                }),
+                headers: std::collections::BTreeMap::new(),
+                auth: None,
+            }
+        })
+}
+
 fn definitions() -> impl Strategy<Value = ToolDefinition> {
     let options = (
         maps(),
@@ -161,7 +220,7 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
         option::of(1..=300_000_u64),
         any::<bool>(),
         option::of(jina()),
-        http(),
+        prop_oneof![http(), request()],
     )
         .prop_map(|(defaults, fixed, timeout_ms, envs, jina, http)| Options {
             args: ArgOptions { defaults, fixed },

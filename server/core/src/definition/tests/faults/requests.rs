@@ -183,3 +183,188 @@ use super::openapi;
 fn requests(#[case] options: &str, #[case] message: &str, #[case] hint: &str) {
     openapi(options, message, hint);
 }
+
+/// The same for `http.request`, whose address and method are right.
+fn exact(path: &str, request: &str, message: &str, hint: &str) {
+    let http = format!("{{base_url: 'https://a.example', method: POST, path: '{path}', request: {request}}}");
+    openapi(&format!("{{http: {http}}}"), message, hint);
+}
+
+#[rstest]
+#[case("[a]", "\"request\" must be a map", "")]
+#[case("{query: {a: id}}", "unknown key \"query\" in request", "parameters and body")]
+#[case("{parameters: {}}", "\"parameters\" must be a list", "name and in")]
+#[case("{parameters: [{in: query}]}", "the parameter has no \"name\"", "")]
+#[case(
+    "{parameters: [{name: id}]}",
+    "the parameter has no \"in\"",
+    "header or cookie"
+)]
+#[case(
+    "{parameters: [{name: id, in: qery}]}",
+    "unknown location \"qery\"",
+    "did you mean \"query\"?"
+)]
+#[case("{parameters: [{name: id, in: body}]}", "unknown location \"body\"", "")]
+#[case("{parameters: [{name: id, in: path}]}", "the path has no {id}", "http.path")]
+#[case(
+    "{parameters: [{name: id, in: query, style: deepobject}]}",
+    "unknown style",
+    "deepObject"
+)]
+#[case(
+    "{parameters: [{name: id, in: query, style: simple}]}",
+    "the style simple does not exist here",
+    "form"
+)]
+#[case(
+    "{parameters: [{name: id, in: header, style: form}]}",
+    "the style form does not exist here",
+    "simple"
+)]
+#[case(
+    "{parameters: [{name: id, in: query, explode: 'yes'}]}",
+    "must be true or false",
+    "write true"
+)]
+#[case(
+    "{parameters: [{name: id, in: query, style: pipeDelimited, explode: true}]}",
+    "has no exploded form",
+    "style: form"
+)]
+#[case(
+    "{parameters: [{name: id, in: query, allowReserved: true}]}",
+    "unknown key",
+    "allow_reserved"
+)]
+#[case(
+    "{parameters: [{name: id, in: header, allow_reserved: true}]}",
+    "nothing is percent-encoded",
+    "remove"
+)]
+#[case(
+    "{parameters: [{name: id, in: query, style: form, content_type: application/json}]}",
+    "either a style or a \"content_type\"",
+    ""
+)]
+#[case(
+    "{parameters: [{name: id, in: query, content_type: json}]}",
+    "is no media type",
+    "application/json"
+)]
+#[case(
+    "{parameters: [{name: id, in: query, content_type: image/png}]}",
+    "cannot be a document of type \"image/png\"",
+    "text/plain"
+)]
+#[case(
+    "{parameters: [{name: Host, in: header, argument: id}]}",
+    "set by the gateway itself",
+    ""
+)]
+#[case(
+    "{parameters: [{name: 'a=b', in: cookie, argument: id}]}",
+    "is not a cookie's name",
+    ""
+)]
+#[case("{parameters: [{name: id, in: querystring}]}", "needs a \"content_type\"", "")]
+#[case(
+    "{parameters: [{name: id, in: query}, {name: id, in: query}]}",
+    "stands in the query twice",
+    ""
+)]
+#[case(
+    "{parameters: [{name: X-A, in: header, argument: id}, {name: x-a, in: header, argument: id}]}",
+    "stands in the header twice",
+    ""
+)]
+#[case(
+    "{parameters: [{name: id, in: query}, {name: q, argument: id, in: querystring, content_type: text/plain}]}",
+    "is the whole query",
+    ""
+)]
+#[case(
+    "{parameters: [{name: ids, in: query}]}",
+    "\"ids\" is no declared parameter",
+    "did you mean \"id\"?"
+)]
+#[case("{body: {}}", "the body names no argument", "argument")]
+#[case("{body: {argument: ids}}", "\"ids\" is no declared parameter", "")]
+#[case("{body: {properties: {a: ids}}}", "\"ids\" is no declared parameter", "")]
+#[case(
+    "{body: {argument: id, properties: {a: id}}}",
+    "either an \"argument\" or",
+    ""
+)]
+#[case(
+    "{body: {argument: id, content_type: multipart/mixed}}",
+    "nothing here writes bodies",
+    "multipart/form-data"
+)]
+#[case(
+    "{body: {properties: {a: id}, content_type: text/plain}}",
+    "has no properties",
+    "argument"
+)]
+#[case(
+    "{body: {argument: id, encoding: {a: {explode: true}}}}",
+    "belongs to forms",
+    ""
+)]
+#[case(
+    "{body: {argument: id, content_type: application/x-www-form-urlencoded, encoding: {a: {file: true}}}}",
+    "\"file\" belongs to multipart/form-data",
+    ""
+)]
+#[case(
+    "{body: {argument: id, content_type: multipart/form-data, encoding: {a: {style: form, file: true}}}}",
+    "either with a style or",
+    ""
+)]
+#[case(
+    "{body: {argument: id, content_type: multipart/form-data, encoding: {a: {content_type: png}}}}",
+    "no list of media types",
+    ""
+)]
+#[case(
+    "{body: {argument: id, content_type: multipart/form-data, encoding: {a: {headers: {Authorization: x}}}}}",
+    "looks like a secret",
+    ""
+)]
+fn named_requests(#[case] request: &str, #[case] message: &str, #[case] hint: &str) {
+    exact("/a", request, message, hint);
+}
+
+#[test]
+fn every_name_of_the_path_is_a_parameter() {
+    exact(
+        "/{id}",
+        "{}",
+        "{id} of the path is no parameter of the request",
+        "{name: id, in: path}",
+    );
+}
+
+#[rstest]
+#[case("query: {a: id}")]
+#[case("header: {X-A: id}")]
+#[case("body: id")]
+fn a_request_is_described_in_one_way(#[case] short: &str) {
+    let options =
+        format!("{{http: {{base_url: 'https://a.example', method: POST, request: {{}}, {short}}}}}");
+    openapi(&options, "both say what is sent", "keep \"request\"");
+}
+
+#[test]
+fn secrets_are_no_part_of_an_address() {
+    openapi(
+        "{envs: {id: API_KEY}, http: {base_url: 'https://a.example', request: {parameters: [{name: id, in: query}]}}}",
+        "would be part of the address",
+        "header",
+    );
+    openapi(
+        "{http: {base_url: 'https://a.example', request: {body: {argument: id}}}}",
+        "a GET or HEAD request has no body",
+        "POST",
+    );
+}

@@ -1,0 +1,86 @@
+//! Names of tools: the operation's id, or made from method and path.
+//!
+//! A name depends on its own operation alone, unless two operations want the same one: then each has a mark of its
+//! method and path. So a name stays when the description is sorted anew.
+
+use std::collections::HashMap;
+
+use crate::definition::names::RESERVED;
+
+/// Longest name that every model's interface takes.
+const LONGEST: usize = 64;
+/// Characters of a mark, with the underscore before it.
+const MARK: usize = 7;
+
+/// What a name is made from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Named<'o> {
+    pub(super) id: Option<&'o str>,
+    pub(super) method: &'o str,
+    pub(super) path: &'o str,
+}
+
+/// One name for each operation, all different.
+pub(super) fn assign(operations: &[Named<'_>]) -> Vec<String> {
+    let wishes: Vec<String> = operations.iter().map(wish).collect();
+    let mut wanted: HashMap<String, usize> = HashMap::new();
+    for wish in &wishes {
+        *wanted.entry(wish.to_ascii_lowercase()).or_default() += 1;
+    }
+    let mut taken: HashMap<String, usize> = HashMap::new();
+    operations
+        .iter()
+        .zip(wishes)
+        .map(|(operation, wish)| {
+            let clashes = wanted[&wish.to_ascii_lowercase()] > 1 || RESERVED.contains(&wish.as_str());
+            let name = if clashes || wish.len() > LONGEST {
+                marked(&wish, operation)
+            } else {
+                wish
+            };
+            // Two marks are the same once in millions of names; two equal operations, always.
+            let times = taken.entry(name.to_ascii_lowercase()).or_default();
+            *times += 1;
+            if *times > 1 {
+                format!("{}_{times}", cut(&name, LONGEST - 4))
+            } else {
+                name
+            }
+        })
+        .collect()
+}
+
+/// The name by itself: letters, digits, `_` and `-`.
+fn wish(operation: &Named<'_>) -> String {
+    let says_something = |name: &String| name.bytes().any(|byte| byte.is_ascii_alphanumeric());
+    let from_id = operation.id.map(plain).filter(says_something);
+    from_id.unwrap_or_else(|| {
+        let path = operation.path.replace('{', "by_").replace('}', "");
+        plain(&format!("{}_{path}", operation.method.to_ascii_lowercase()))
+    })
+}
+
+fn plain(text: &str) -> String {
+    let mut name = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() || c == '-' || c == '_' {
+            name.push(c);
+        } else if !name.ends_with('_') {
+            name.push('_');
+        }
+    }
+    name.trim_matches('_').to_owned()
+}
+
+fn marked(wish: &str, operation: &Named<'_>) -> String {
+    // FNV-1a, because a mark must be the same in every version of this program.
+    let text = format!("{} {}", operation.method, operation.path);
+    let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    format!("{}_{:06x}", cut(wish, LONGEST - MARK), hash & 0x00ff_ffff)
+}
+
+fn cut(name: &str, longest: usize) -> &str {
+    name[..name.len().min(longest)].trim_end_matches('_')
+}

@@ -1,0 +1,222 @@
+//! What an operation asks its callers to present (OpenAPI, "Security Requirement Object").
+
+use serde_json::{Map, Value, json};
+
+use super::ImportOptions;
+use super::document::{Dialect, Document};
+use super::draft::{Draft, NewArgument};
+use super::schemas::Converted;
+use crate::definition::request_model::{ParameterLocation, RequestParameter};
+
+/// One thing that must be presented.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecurityNeed {
+    /// Its name in the description.
+    pub scheme: String,
+    /// What it is, in words: `an API key in the header X-Key`.
+    pub what: String,
+    /// The scopes it must have.
+    pub scopes: Vec<String>,
+    /// Whether tools can present it.
+    pub supported: bool,
+    kind: Kind,
+}
+
+/// How a credential is presented.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    Bearer,
+    Basic,
+    Header(String),
+    Cookie(String),
+    Unsupported,
+}
+
+/// The ways in which an operation can be called: any of them, with everything in it. Empty: without credentials.
+pub(super) fn alternatives(document: Document<'_>, operation: &Value) -> Vec<Vec<SecurityNeed>> {
+    let listed = operation
+        .get("security")
+        .or_else(|| document.root.get("security"))
+        .and_then(Value::as_array);
+    listed
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_object)
+        .map(|needs| {
+            needs
+                .iter()
+                .map(|(name, scopes)| need(document, name, scopes))
+                .collect()
+        })
+        .collect()
+}
+
+fn need(document: Document<'_>, name: &str, scopes: &Value) -> SecurityNeed {
+    let schemes = match document.dialect {
+        Dialect::Swagger2 => document.root.get("securityDefinitions"),
+        Dialect::OpenApi30 | Dialect::OpenApi31 => document
+            .root
+            .get("components")
+            .and_then(|components| components.get("securitySchemes")),
+    };
+    let scheme = schemes
+        .and_then(|schemes| schemes.get(name))
+        .and_then(|scheme| document.follow(scheme).ok())
+        .unwrap_or(&Value::Null);
+    let text = |key: &str| scheme.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (what, kind) = match (text("type"), text("scheme").to_ascii_lowercase().as_str()) {
+        ("apiKey", _) => {
+            let key = text("name");
+            match text("in") {
+                "header" => (
+                    format!("an API key in the header {key}"),
+                    Kind::Header(key.to_owned()),
+                ),
+                "cookie" => (
+                    format!("an API key in the cookie {key}"),
+                    Kind::Cookie(key.to_owned()),
+                ),
+                "query" => (
+                    format!("an API key in the query parameter {key}"),
+                    Kind::Unsupported,
+                ),
+                _ => ("an API key".to_owned(), Kind::Unsupported),
+            }
+        }
+        ("http", "bearer") => ("a bearer token".to_owned(), Kind::Bearer),
+        ("http", "basic") | ("basic", _) => ("a user and a password".to_owned(), Kind::Basic),
+        ("http", other) => (format!("the HTTP scheme {other}"), Kind::Unsupported),
+        ("oauth2", _) => ("an OAuth 2 access token".to_owned(), Kind::Bearer),
+        ("openIdConnect", _) => ("an OpenID Connect access token".to_owned(), Kind::Bearer),
+        ("mutualTLS", _) => ("a client certificate".to_owned(), Kind::Unsupported),
+        _ => (
+            "something that the description does not describe".to_owned(),
+            Kind::Unsupported,
+        ),
+    };
+    SecurityNeed {
+        scheme: name.to_owned(),
+        what,
+        scopes: scopes
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .map(str::to_owned)
+            .collect(),
+        supported: kind != Kind::Unsupported,
+        kind,
+    }
+}
+
+/// What a definition says about credentials.
+#[derive(Default)]
+pub(super) struct Credentials {
+    /// `options.http.auth`.
+    pub(super) auth: Option<Value>,
+    /// `options.envs`.
+    pub(super) envs: Map<String, Value>,
+}
+
+/// Presents the first alternative for which every credential is there. Without one, the tool is called without: what it
+/// needs is in the preview.
+///
+/// # Errors
+/// Why an argument cannot be added.
+pub(super) fn present(
+    draft: &mut Draft<'_, '_>,
+    alternatives: &[Vec<SecurityNeed>],
+    options: &ImportOptions,
+) -> Result<Credentials, String> {
+    let mut credentials = Credentials::default();
+    let has = |need: &SecurityNeed| need.supported && options.credentials.contains_key(&need.scheme);
+    let Some(chosen) = alternatives
+        .iter()
+        .find(|needs| !needs.is_empty() && needs.iter().all(has))
+    else {
+        let optional = alternatives.is_empty() || alternatives.iter().any(Vec::is_empty);
+        if !optional {
+            let ways: Vec<String> = alternatives
+                .iter()
+                .map(|needs| {
+                    needs
+                        .iter()
+                        .map(|need| need.what.as_str())
+                        .collect::<Vec<_>>()
+                        .join(" and ")
+                })
+                .collect();
+            draft.note(format!(
+                "the tool presents no credential; the API asks for {}",
+                ways.join(", or ")
+            ));
+        }
+        return Ok(credentials);
+    };
+    for need in chosen {
+        let source = &options.credentials[&need.scheme];
+        let taken = credentials.auth.is_some();
+        match &need.kind {
+            Kind::Bearer if !taken => credentials.auth = Some(json!({"scheme": "bearer", "env": source})),
+            Kind::Basic if !taken => credentials.auth = Some(json!({"scheme": "basic", "env": source})),
+            Kind::Header(name) if !taken => {
+                credentials.auth = Some(json!({"scheme": "header", "env": source, "name": name}));
+            }
+            Kind::Header(name) => as_parameter(
+                draft,
+                &mut credentials,
+                need,
+                name,
+                ParameterLocation::Header,
+                source,
+            )?,
+            Kind::Cookie(name) => as_parameter(
+                draft,
+                &mut credentials,
+                need,
+                name,
+                ParameterLocation::Cookie,
+                source,
+            )?,
+            Kind::Bearer | Kind::Basic | Kind::Unsupported => {
+                draft.note(format!(
+                    "{} is not presented: another credential has its place",
+                    need.what
+                ));
+            }
+        }
+    }
+    Ok(credentials)
+}
+
+/// A further credential is an environment parameter, which callers neither see nor set.
+fn as_parameter(
+    draft: &mut Draft<'_, '_>,
+    credentials: &mut Credentials,
+    need: &SecurityNeed,
+    name: &str,
+    location: ParameterLocation,
+    source: &str,
+) -> Result<(), String> {
+    let argument = draft.argument(NewArgument {
+        wish: &need.scheme,
+        place: "credential",
+        schema: Converted {
+            schema: json!({"type": "string"}),
+            ..Converted::default()
+        },
+        description: Some(&need.what),
+        required: false,
+    })?;
+    credentials.envs.insert(argument.clone(), json!(source));
+    draft.request.parameters.push(RequestParameter {
+        name: name.to_owned(),
+        location,
+        argument: (argument != name).then_some(argument),
+        style: None,
+        explode: None,
+        allow_reserved: false,
+        content_type: None,
+    });
+    Ok(())
+}
