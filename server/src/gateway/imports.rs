@@ -101,6 +101,7 @@ fn described(project: &ProjectState, operation: Operation, definitions: bool) ->
             .collect(),
         definition,
         diff,
+        change: None,
     }
 }
 
