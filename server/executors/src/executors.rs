@@ -181,7 +181,7 @@ impl Executors {
         &self,
         url: &str,
         egress: Option<Arc<Origins>>,
-        limits: FetchLimits<'_>,
+        limits: FetchLimits,
     ) -> Result<Fetched, Failure> {
         fetch::fetch(&self.sender, url, egress, limits).await
     }

@@ -15,7 +15,7 @@ use super::imports_query::{ImportQuery, PreviewQuery};
 use super::permissions::PutHeaders;
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use super::projects::PageQuery;
-use super::tools_edit::{NoteQuery, UploadForm, note};
+use super::tools_edit::{UploadForm, note};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions, SystemAdmin};
 use crate::gateway::imports::run::{self, Asked};

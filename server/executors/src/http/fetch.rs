@@ -17,7 +17,7 @@ use crate::redact::Secrets;
 
 /// What a document may be, and how long it may take to come.
 #[derive(Debug, Clone, Copy)]
-pub struct FetchLimits<'a> {
+pub struct FetchLimits {
     /// Altogether.
     pub within: Duration,
     /// Bytes, before and after decompression.
@@ -25,7 +25,7 @@ pub struct FetchLimits<'a> {
     /// What is asked for.
     pub accept: &'static str,
     /// Whether a media type is one of a document, as `type/subtype` in lower case; empty when the answer does not say.
-    pub is_document: &'a (dyn Fn(&str) -> bool + Sync),
+    pub is_document: fn(&str) -> bool,
 }
 
 /// A document.
@@ -45,7 +45,7 @@ pub(crate) async fn fetch(
     sender: &Sender,
     url: &str,
     origins: Option<Arc<Origins>>,
-    limits: FetchLimits<'_>,
+    limits: FetchLimits,
 ) -> Result<Fetched, Failure> {
     let mut url = parse_exact(url).map_err(|error| denied(&error))?;
     url.set_fragment(None);

@@ -29,7 +29,7 @@ pub(super) async fn description(app: &App, project: &ProjectState, url: &str) ->
         within: WITHIN,
         max_bytes: MAX_BYTES,
         accept: ACCEPT,
-        is_document: &is_description,
+        is_document: is_description,
     };
     let fetched = app.executors.fetch(url, project.egress.origins(), limits).await;
     Ok(fetched.map_err(|failure| problem(&failure))?.body)
