@@ -224,7 +224,7 @@ async fn descriptions_may_be_larger_than_other_bodies() {
         .post("/projects/demo/tools", &large)
         .await
         .problem(413, "payload_too_large");
-    large["x-padding"] = json!("x".repeat(6 << 20));
+    large["x-padding"] = json!("x".repeat(17 << 20));
     admin.post(PATH, &large).await.problem(413, "payload_too_large");
     let part = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.yaml\"\r\n\r\nopenapi: 3.1.0\npaths: {}\r\n--b--\r\n";
     admin

@@ -10,8 +10,10 @@ pub mod source;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::timeout;
 use toolgate_api::imports::{
     DescriptionFormat, ImportHost, ImportOutcome, ImportPreview, ImportSecurity, ImportedOperation,
 };
@@ -28,6 +30,9 @@ use super::publish;
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
+
+/// How long a description waits for others to be read.
+const WAIT: Duration = Duration::from_secs(20);
 
 /// What is asked of a description.
 pub struct Request {
@@ -72,13 +77,24 @@ pub async fn describe(
     })
 }
 
-/// Reads a description away from the threads that serve requests: the largest take seconds.
+/// Reads a description away from the threads that serve requests, few at a time: the largest take seconds.
 async fn parsed(
     app: &Arc<App>,
     project: &Arc<ProjectState>,
     bytes: Bytes,
     request: Request,
 ) -> ApiResult<(Preview, Request)> {
+    let busy = || {
+        ApiError::new(
+            ErrorCode::Unavailable,
+            "Other descriptions are being read. Try again shortly.",
+        )
+        .retry_after(5)
+    };
+    let _place = timeout(WAIT, app.descriptions.acquire())
+        .await
+        .map_err(|_| busy())?
+        .map_err(|_| busy())?;
     let (app, project) = (Arc::clone(app), Arc::clone(project));
     tokio::task::spawn_blocking(move || {
         let found = publish::with_context(&app, &project, |context| {
