@@ -7,6 +7,7 @@ mod fetch;
 pub mod read;
 pub mod run;
 pub mod source;
+mod told;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

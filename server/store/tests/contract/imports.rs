@@ -4,8 +4,8 @@ use toolgate_api::egress::ProjectEgress;
 use toolgate_api::imports::{DescriptionFormat, ImportCounts, ImportSource};
 use toolgate_api::settings::ProjectSettings;
 use toolgate_core::ids::ProjectUid;
-use toolgate_store::StoreError;
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, Replacement, WaitingRow};
+use toolgate_store::{Scope, StoreError};
 
 use crate::backend::Backend;
 use crate::examples::{at, name, project, publication, tool};
@@ -253,6 +253,12 @@ async fn what_waits_is_listed_over_all_imports(db: Backend) {
         .await
         .expect("stored");
     assert_eq!(names(None, None, 10).await, ("c o".to_owned(), 2));
+    let versions = db.store.versions().await.expect("versions");
+    assert_eq!(
+        (versions[&Scope::Project(uid)], versions[&Scope::Definitions(uid)]),
+        (4, 3),
+        "the definitions are as they were"
+    );
     let row = db
         .store
         .import_operation(uid, "a")
