@@ -35,7 +35,6 @@ pub(crate) fn AlertsPage() -> impl IntoView {
     let cells: Cells = Arc::new(move |item: &Item| {
         item.read::<Alert>()
             .map(|alert| row(alert, acknowledge))
-            .into_any()
     });
     let empty = || {
         view! {

@@ -72,7 +72,7 @@ pub(super) fn CreateKeyDialog(
         };
         let path = in_project(&project.get_untracked(), &["keys"]);
         action.send(Ask::post(path, Body::json(&request)), move |answer| {
-            secret.set(answer.read::<CreatedKey>().ok().map(|created| created.secret));
+            secret.set(action.read::<CreatedKey>(&answer).map(|created| created.secret));
             on_created.run(());
         });
     };

@@ -51,7 +51,6 @@ pub(crate) fn KeysPage() -> impl IntoView {
     let cells: Cells = Arc::new(move |item: &Item| {
         item.read::<Key>()
             .map(|key| row(&project.get_untracked(), key, rotate, ask))
-            .into_any()
     });
     let first = move || {
         view! {

@@ -50,7 +50,7 @@ pub(super) fn RotateKeyDialog(
         });
         let path = in_project(&project.get_untracked(), &["keys", &id, "rotate"]);
         action.send(Ask::post(path, body).if_match("*"), move |answer| {
-            secret.set(answer.read::<CreatedKey>().ok().map(|created| created.secret));
+            secret.set(action.read::<CreatedKey>(&answer).map(|created| created.secret));
             on_rotated.run(());
         });
     };

@@ -39,7 +39,6 @@ pub(crate) fn RecordsPage() -> impl IntoView {
     let cells: Cells = Arc::new(move |item: &Item| {
         item.read::<AuditRecord>()
             .map(|record| row(record, open))
-            .into_any()
     });
     let export = move |format: &str| {
         let address = filter.address(&project.get(), &["audit", "export"]);

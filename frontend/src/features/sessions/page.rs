@@ -55,7 +55,6 @@ pub(crate) fn SessionsPage() -> impl IntoView {
     let cells: Cells = Arc::new(move |item: &Item| {
         item.read::<Session>()
             .map(|session| row(session, open))
-            .into_any()
     });
     let empty = move || {
         view! {

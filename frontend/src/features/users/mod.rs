@@ -44,10 +44,7 @@ pub(crate) fn UsersPage() -> impl IntoView {
         };
         action.send(Ask::post("/users", Body::json(&request)), move |answer| {
             password.set(
-                answer
-                    .read::<CreatedUser>()
-                    .ok()
-                    .and_then(|created| created.generated_password),
+                action.read::<CreatedUser>(&answer).and_then(|created| created.generated_password),
             );
             list.reload();
         });
@@ -58,10 +55,7 @@ pub(crate) fn UsersPage() -> impl IntoView {
             Ask::post(path, Body::json(&ResetPassword::default())),
             move |answer| {
                 password.set(
-                    answer
-                        .read::<PasswordWasReset>()
-                        .ok()
-                        .and_then(|reset| reset.generated_password),
+                    action.read::<PasswordWasReset>(&answer).and_then(|reset| reset.generated_password),
                 );
                 creating.set(true);
             },
@@ -87,7 +81,6 @@ pub(crate) fn UsersPage() -> impl IntoView {
     let cells: Cells = Arc::new(move |item: &Item| {
         item.read::<User>()
             .map(|user| row(user, reset, disable))
-            .into_any()
     });
     view! {
         <div class="page-head">
