@@ -58,10 +58,7 @@ impl Action {
 
     /// An answer as a value of the contract; one that does not fit is told like a failure.
     pub(crate) fn read<T: Json>(self, answer: &Answer) -> Option<T> {
-        answer
-            .read()
-            .map_err(|error| self.error.set(Some(error)))
-            .ok()
+        answer.read().map_err(|error| self.error.set(Some(error))).ok()
     }
 
     /// The error of the last attempt, if it failed.

@@ -126,7 +126,10 @@ impl Loaded {
     /// The same for what may not exist yet, which is no failure; `absent` says so.
     pub(crate) fn placeholder_or(self, what: &'static str, absent: &'static str) -> AnyView {
         part(move || {
-            if self.error.with(|error| error.as_ref().is_some_and(ApiError::is_absent)) {
+            if self
+                .error
+                .with(|error| error.as_ref().is_some_and(ApiError::is_absent))
+            {
                 view! { <p class="note">{absent}</p> }.into_any()
             } else {
                 self.placeholder(what)

@@ -70,7 +70,9 @@ impl ToolChange {
     }
 
     fn request(self, query: &[(&str, &str)]) -> Ask {
-        let body = self.parts.with_value(|parts| request(parts, &self.note.get_untracked()));
+        let body = self
+            .parts
+            .with_value(|parts| request(parts, &self.note.get_untracked()));
         let path = with_query(address(&self.project.get_untracked()), query);
         Ask::post(path, Body::Json(body.to_string()))
     }

@@ -15,7 +15,8 @@ use crate::reactive::{When, condition};
 pub(crate) type Cells = Arc<dyn Fn(&Item) -> Option<AnyView> + Send + Sync>;
 
 /// What a row says that cannot be shown, instead of staying blank.
-pub(super) const UNREADABLE: &str = "This entry cannot be shown: the page is older than the server. Reload it.";
+pub(super) const UNREADABLE: &str =
+    "This entry cannot be shown: the page is older than the server. Reload it.";
 
 /// The table of a list.
 #[component]

@@ -3,6 +3,7 @@
 mod badge;
 mod code;
 mod confirm;
+mod copy;
 mod csv;
 mod dialog;
 mod diff;

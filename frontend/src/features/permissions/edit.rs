@@ -80,12 +80,15 @@ pub(super) fn GrantEditor(
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         // What is meant as an end and is none must not become a grant without one.
-        let read = groups.with_untracked(|text| text.lines().filter_map(parse).collect::<Result<Vec<_>, _>>());
+        let read =
+            groups.with_untracked(|text| text.lines().filter_map(parse).collect::<Result<Vec<_>, _>>());
         let end = expires.with_untracked(|text| end_of(text));
         let (groups, expires_at) = match (read, end) {
             (Ok(groups), Ok(end)) => (groups, end),
             (Err(text), _) | (_, Err(text)) => {
-                fault.set(Some(format!("\"{text}\" is no time. Write one like 2026-12-31T18:00:00Z.")));
+                fault.set(Some(format!(
+                    "\"{text}\" is no time. Write one like 2026-12-31T18:00:00Z."
+                )));
                 return;
             }
         };
@@ -218,7 +221,10 @@ mod tests {
     #[test]
     fn lines_and_grants_round_trip() {
         for text in ["write", "*"] {
-            assert_eq!(parse(text).map(|group| group.map(|group| line(&group))), Some(Ok(text.to_owned())));
+            assert_eq!(
+                parse(text).map(|group| group.map(|group| line(&group))),
+                Some(Ok(text.to_owned()))
+            );
         }
         let group = parse("knowledge/read until 2026-12-31T18:00:00Z").and_then(Result::ok);
         let ends = group.and_then(|group| group.expires_at);

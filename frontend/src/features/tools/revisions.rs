@@ -75,8 +75,7 @@ pub(super) fn Revisions(
     });
     let cells: Cells = Arc::new(move |item: &Item| {
         let revision = item.read::<ToolRevision>();
-        revision
-            .map(|revision| row(revision, newest, may_edit, compare, ask))
+        revision.map(|revision| row(revision, newest, may_edit, compare, ask))
     });
     let [first, second] = [from, to].map(|param| {
         let value = RwSignal::new(String::new());

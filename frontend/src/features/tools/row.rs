@@ -10,7 +10,12 @@ use crate::paged::Item;
 use crate::routes::Page;
 
 /// The cells of a tool, without those that are hidden. With a selection, it can be selected.
-pub(super) fn tool_row(project: &str, item: &Item, hidden: &str, selection: Option<Selection>) -> Option<AnyView> {
+pub(super) fn tool_row(
+    project: &str,
+    item: &Item,
+    hidden: &str,
+    selection: Option<Selection>,
+) -> Option<AnyView> {
     let tool = item.read::<Tool>()?;
     let name = tool.name;
     let href = Page::Tool(project.to_owned(), name.clone()).path();

@@ -44,7 +44,9 @@ pub(crate) fn UsersPage() -> impl IntoView {
         };
         action.send(Ask::post("/users", Body::json(&request)), move |answer| {
             password.set(
-                action.read::<CreatedUser>(&answer).and_then(|created| created.generated_password),
+                action
+                    .read::<CreatedUser>(&answer)
+                    .and_then(|created| created.generated_password),
             );
             list.reload();
         });
@@ -55,7 +57,9 @@ pub(crate) fn UsersPage() -> impl IntoView {
             Ask::post(path, Body::json(&ResetPassword::default())),
             move |answer| {
                 password.set(
-                    action.read::<PasswordWasReset>(&answer).and_then(|reset| reset.generated_password),
+                    action
+                        .read::<PasswordWasReset>(&answer)
+                        .and_then(|reset| reset.generated_password),
                 );
                 creating.set(true);
             },
@@ -78,10 +82,7 @@ pub(crate) fn UsersPage() -> impl IntoView {
             list.reload();
         });
     });
-    let cells: Cells = Arc::new(move |item: &Item| {
-        item.read::<User>()
-            .map(|user| row(user, reset, disable))
-    });
+    let cells: Cells = Arc::new(move |item: &Item| item.read::<User>().map(|user| row(user, reset, disable)));
     view! {
         <div class="page-head">
             <div>
