@@ -7,7 +7,7 @@ use toolgate_api::audit::AuditRecord;
 
 use super::page::{COLUMNS, row};
 use super::tail::Tail;
-use crate::components::{Badge, Icon, Symbol, Tone};
+use crate::components::{Badge, Icon, Symbol, Tone, table};
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, part};
 use crate::url::UrlParam;
@@ -84,10 +84,13 @@ pub(super) fn LiveList(
             "New records appear at the top."
         }
     };
-    let heads: Vec<_> = COLUMNS
-        .into_iter()
-        .map(|title| view! { <th scope="col" role="columnheader">{title}</th> })
-        .collect();
+    let rows = view! {
+        <For
+            each=records
+            key=|record| (record.id, record.outcome)
+            children=move |record| view! { <tr role="row">{row(record.as_ref().clone(), open)}</tr> }
+        />
+    };
     view! {
         <div class="stack-small">
             <div class="row">
@@ -101,21 +104,7 @@ pub(super) fn LiveList(
                     </button>
                 </When>
             </div>
-            <div class="table-wrap">
-                <table class="table" role="table">
-                    <caption class="visually-hidden">"Records as they are written"</caption>
-                    <thead role="rowgroup">
-                        <tr role="row">{heads}</tr>
-                    </thead>
-                    <tbody role="rowgroup">
-                        <For
-                            each=records
-                            key=|record| (record.id, record.outcome)
-                            children=move |record| view! { <tr role="row">{row(record.as_ref().clone(), open)}</tr> }
-                        />
-                    </tbody>
-                </table>
-            </div>
+            {table("Records as they are written", &COLUMNS, rows)}
         </div>
     }
 }
