@@ -35,7 +35,8 @@ fn family(path: &str) -> Option<&'static str> {
         _ => return None,
     };
     Some(match segment {
-        "tools" | "upload" => "tools_pages",
+        "tools" => "tools_pages",
+        "upload" => "intake_pages",
         "groups" | "states" => "model_pages",
         "permissions" | "keys" | "simulator" | "policy-tests" | "users" => "access_pages",
         "sessions" | "records" | "alerts" | "limits" | "secrets" | "settings" | "connect" | "health" => {
@@ -117,6 +118,7 @@ const import1 = { __wasm_split_load_tools_pages };
     #[case::overview("projects/demo/overview", None)]
     #[case::list("projects/demo/tools", Some("tools_pages"))]
     #[case::one_tool("projects/demo/tools/keys", Some("tools_pages"))]
+    #[case::upload("projects/demo/upload", Some("intake_pages"))]
     #[case::groups("projects/demo/groups", Some("model_pages"))]
     #[case::keys("projects/tools/keys", Some("access_pages"))]
     #[case::users("users", Some("access_pages"))]
