@@ -77,6 +77,8 @@ codes! {
     Conflict = "conflict", 409, false, "Already exists";
     /// The selection holds another number of tools than the caller expects.
     SelectionChanged = "selection_changed", 409, false, "The selection is another one";
+    /// Two changes of the same place have to be decided between.
+    MergeConflict = "merge_conflict", 409, false, "Somebody has to decide between two changes";
     /// Something still refers to the thing to remove.
     InUse = "in_use", 409, false, "Still in use";
     /// The change would break an expectation that the project has stored as a policy test.

@@ -58,12 +58,14 @@ const KINDS: &[Kind] = kinds! {
     calls: ResolveRequest, ResolveResponse, CallContext, CallRequest, CallStatus, StateChange,
         CallError, CallResponse;
     code: ErrorCode;
+    egress: ProjectEgress;
     explain: ExplainRequest, DecisionEffect, DecisionTest, TestOutcome, GroupMatch, ClosedGroup,
         TestOperands, TestReport, ToolExplanation, ExplainedPrincipal, ExplainResponse;
     groups: Group, GroupPage, ClosedBy, GroupHolder, GroupUsage, PutGroup, RenameName, NameEffects,
         ToolEffect, ToolPlace;
     imports: ImportPreview, DescriptionFormat, ImportedOperation, ImportOutcome, ImportSecurity,
-        ImportHost;
+        ImportHost, Import, ImportSource, ImportCounts, ImportPage, ImportReport, ImportOperation,
+        ImportOperationPage;
     keys: CreateKey, Key, CreatedKey, RotateKey, KeyPage;
     limits: ProjectLimits, Limit, RequestRate, LimitSubject, LimitUsage, LimitFill;
     permissions: GrantedGroup, GrantTerms, Permission, PermissionSource, HowGranted, PermissionCell,
@@ -73,6 +75,8 @@ const KINDS: &[Kind] = kinds! {
         UploadPolicyTests;
     problem: Problem, Severity, Diagnostic;
     projects: CreateProject, Project, ProjectPage;
+    quarantine: OperationChange, PropertyChange, MergeConflict, QuarantinedChange, MergeSides,
+        QuarantinePage, MergeSide, ApproveChange, MergeChoice;
     recommendations: RecommendationRequest, RecommendedTool, RecommendedGroup,
         RecommendationResponse;
     secrets: SetSecret, Secret, SecretUses, SecretPage;

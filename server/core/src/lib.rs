@@ -10,6 +10,7 @@ pub mod definition;
 pub mod explain;
 pub mod http_mapping;
 pub mod ids;
+pub mod imports;
 pub mod limits;
 pub mod openapi_import;
 pub mod policy;

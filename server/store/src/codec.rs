@@ -9,6 +9,7 @@ use toolgate_api::ErrorCode;
 use toolgate_api::alerts::{AlertDelivery, AlertRule};
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_api::auth::{PrincipalKind, Role};
+use toolgate_api::imports::DescriptionFormat;
 
 use crate::error::{Result, StoreError};
 use crate::rows::UsageKind;
@@ -104,6 +105,7 @@ words! {
         Denied = "denied",
         Interrupted = "interrupted",
     }
+    DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31" }
     PrincipalKind { User = "user", ServiceKey = "service_key", External = "external" }
     AlertRule {
         EscalationAttempts = "escalation_attempts",

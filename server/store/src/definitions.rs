@@ -8,9 +8,10 @@ use crate::Store;
 use crate::codec::{from_json, micros, text, time, to_json};
 use crate::db::{both, execute, reading, writing};
 use crate::error::{Result, StoreError};
+use crate::imports::{EncodedChange, write_imports};
 use crate::labels::{Written, encode_tests, write_labels};
 use crate::multirow::{MultiRow, chunks};
-use crate::rows::{Publication, RevisionRow};
+use crate::rows::{ImportChange, Publication, RevisionRow};
 use crate::versions::{Scope, hold_version, next_directory};
 
 /// What a publication has become.
@@ -84,12 +85,21 @@ impl Store {
     /// expected version (any more), or the project does not live; [`StoreError::NotFound`] when a tool to delete is not there; [`StoreError::Conflict`] when a name is in it
     /// twice, or a grant names what a group is to be called.
     pub async fn publish(&self, publication: &Publication) -> Result<Published> {
+        self.publish_with(publication, &ImportChange::default()).await
+    }
+
+    /// As [`Self::publish`], with a change of the imports that tools belong to.
+    ///
+    /// # Errors
+    /// As [`Self::publish`]; [`StoreError::NotFound`] when an import to remove is not there.
+    pub async fn publish_with(&self, publication: &Publication, imports: &ImportChange) -> Result<Published> {
         let uid = publication.project;
         let scope = Scope::Project(uid).to_string();
         let at = micros(publication.at);
         let author = text(&publication.author);
         let note = publication.note.as_deref().map(text);
         let encoded = encode(publication)?;
+        let imports = EncodedChange::new(imports)?;
         let tests = encode_tests(&publication.labels.policy_tests)?;
         writing!(self, |tx| {
             // The directory first, as in every transaction that takes both.
@@ -186,6 +196,7 @@ impl Store {
                 by: &author,
             };
             write_labels!(tx, uid, &publication.labels, &tests, &written);
+            write_imports!(self, tx, uid, &imports, publication.expected_version + 1);
             Published {
                 version: publication.expected_version + 1,
                 tools: changes

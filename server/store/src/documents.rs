@@ -1,4 +1,4 @@
-//! What a project has one of, as a JSON document with a revision: its settings and its limits.
+//! What a project has one of, as a JSON document with a revision: its settings, its limits and its egress list.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -17,6 +17,7 @@ use crate::versions::Scope;
 pub(crate) enum Kind {
     Settings,
     Limits,
+    Egress,
 }
 
 impl Kind {
@@ -24,6 +25,7 @@ impl Kind {
         match self {
             Self::Settings => "settings",
             Self::Limits => "limits",
+            Self::Egress => "egress",
         }
     }
 }

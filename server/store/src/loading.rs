@@ -32,6 +32,7 @@ impl Columns {
             policy_tests: policy_tests(self.policy_tests, uid)?,
             settings: document(&self.documents, Kind::Settings, uid)?,
             limits: document(&self.documents, Kind::Limits, uid)?,
+            egress: document(&self.documents, Kind::Egress, uid)?,
             secrets: self.secrets.into_iter().map(secret).collect::<Result<_>>()?,
         })
     }

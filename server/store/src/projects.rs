@@ -108,7 +108,7 @@ impl Store {
         .await
     }
 
-    /// Deletes a project with its tools, services, grants, keys, sessions and idempotency claims; `false` when it does not live.
+    /// Deletes a project with its tools, imports, services, grants, keys, sessions and idempotency claims; `false` when it does not live.
     /// Its records and the revisions they refer to stay, and its id is free for another project.
     pub async fn delete_project(&self, uid: ProjectUid, at: DateTime<Utc>) -> Result<bool> {
         writing!(self, |tx| {
@@ -132,6 +132,8 @@ impl Store {
             );
             execute!(tx, "DELETE FROM tools WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM tool_services WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM import_operations WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM imports WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM policy_tests WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM project_documents WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM secrets WHERE project_uid = $1", uid.0);

@@ -5,6 +5,7 @@ mod claims;
 mod definitions;
 mod directory;
 mod documents;
+mod imports;
 mod records;
 mod secrets;
 mod sessions;
@@ -22,6 +23,7 @@ pub use self::directory::{
     UserRow,
 };
 pub use self::documents::{Replacement, Revised};
+pub use self::imports::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
 pub use self::records::{
     ChainPlace, Completed, Completion, Opening, RecordOrder, RecordPage, RecordRange, RecordSeq, SessionMove,
 };

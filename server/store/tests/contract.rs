@@ -35,6 +35,8 @@ mod definitions;
 mod directory;
 #[path = "contract/grants.rs"]
 mod grants;
+#[path = "contract/imports.rs"]
+mod imports;
 #[path = "contract/instances.rs"]
 mod instances;
 #[path = "contract/interleavings.rs"]

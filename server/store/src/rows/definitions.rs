@@ -1,6 +1,7 @@
 //! Rows of projects and their definitions.
 
 use chrono::{DateTime, Utc};
+use toolgate_api::egress::ProjectEgress;
 use toolgate_api::limits::ProjectLimits;
 use toolgate_api::policy_tests::StoredPolicyTest;
 use toolgate_api::settings::ProjectSettings;
@@ -76,6 +77,8 @@ pub struct ProjectParts {
     pub settings: Revised<ProjectSettings>,
     /// How much of it may be used.
     pub limits: Revised<ProjectLimits>,
+    /// Where its tools may connect to.
+    pub egress: Revised<ProjectEgress>,
     /// Its secrets, sealed, by name.
     pub secrets: Vec<SecretRow>,
 }

@@ -1,0 +1,198 @@
+//! Comparing definitions key by key, and joining two changes of one definition.
+//!
+//! What is joined is what means something by itself: a key of the definition and of its options, a parameter, a shared
+//! schema. Two changes inside one parameter are not joined, because a type from here and a format from there would make a
+//! schema that nobody wrote.
+
+use serde_json::{Map, Value};
+use toolgate_api::quarantine::{MergeConflict, MergeSide, PropertyChange};
+
+/// Places that are told at most, as the document says.
+const MAX_PLACES: usize = 1000;
+
+/// Two changes of one definition, joined.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Merge {
+    /// Both changes. Where they conflict and nobody has decided, ours.
+    pub merged: Value,
+    /// Where nobody has decided.
+    pub conflicts: Vec<MergeConflict>,
+}
+
+/// Every place in which a definition differs from an earlier one, at most 1000 of them.
+#[must_use]
+pub fn changes(before: &Value, after: &Value) -> Vec<PropertyChange> {
+    let mut found = Vec::new();
+    collect(&mut Vec::new(), Some(before), Some(after), &mut found);
+    found.truncate(MAX_PLACES);
+    found
+}
+
+/// What was edited here, as far as it is content: whether the tool may be called is decided here in any case.
+#[must_use]
+pub fn local_changes(base: &Value, ours: &Value) -> Vec<PropertyChange> {
+    let mut found = changes(base, ours);
+    found.retain(|change| change.pointer != "/enabled");
+    found
+}
+
+fn collect<'v>(
+    path: &mut Vec<&'v str>,
+    before: Option<&'v Value>,
+    after: Option<&'v Value>,
+    found: &mut Vec<PropertyChange>,
+) {
+    if before == after {
+        return;
+    }
+    match (before, after) {
+        (Some(Value::Object(old)), Some(Value::Object(new))) if is_divisible(path) => {
+            for key in keys([old, new]) {
+                path.push(key);
+                collect(path, old.get(key), new.get(key), found);
+                path.pop();
+            }
+        }
+        _ => found.push(PropertyChange {
+            pointer: pointer(path),
+            before: before.cloned(),
+            after: after.cloned(),
+        }),
+    }
+}
+
+/// Joins two changes of `base`. `decide` says whose change counts where both changed the same place, by its JSON pointer.
+#[must_use]
+pub fn merge(
+    base: &Value,
+    ours: &Value,
+    theirs: &Value,
+    decide: impl Fn(&str) -> Option<MergeSide>,
+) -> Merge {
+    let mut joining = Joining {
+        decide: &decide,
+        conflicts: Vec::new(),
+    };
+    let merged = joining.join(&mut Vec::new(), Some(base), Some(ours), Some(theirs));
+    Merge {
+        merged: merged.unwrap_or_default(),
+        conflicts: joining.conflicts,
+    }
+}
+
+struct Joining<'d> {
+    decide: &'d dyn Fn(&str) -> Option<MergeSide>,
+    conflicts: Vec<MergeConflict>,
+}
+
+impl Joining<'_> {
+    fn join<'v>(
+        &mut self,
+        path: &mut Vec<&'v str>,
+        base: Option<&'v Value>,
+        ours: Option<&'v Value>,
+        theirs: Option<&'v Value>,
+    ) -> Option<Value> {
+        if theirs == base || theirs == ours {
+            return ours.cloned();
+        }
+        if ours == base {
+            return theirs.cloned();
+        }
+        if path.as_slice() == ["parameters", "required"]
+            && let (Some(base), Some(ours), Some(theirs)) = (names(base), names(ours), names(theirs))
+        {
+            return required(&base, &ours, &theirs);
+        }
+        if is_divisible(path)
+            && let (Some(Value::Object(ours)), Some(Value::Object(theirs))) = (ours, theirs)
+            && let Some(base) = object(base)
+        {
+            let mut joined = Map::new();
+            for key in keys([ours, theirs]) {
+                path.push(key);
+                let value = self.join(
+                    path,
+                    base.and_then(|base| base.get(key)),
+                    ours.get(key),
+                    theirs.get(key),
+                );
+                path.pop();
+                if let Some(value) = value {
+                    joined.insert(key.to_owned(), value);
+                }
+            }
+            return Some(Value::Object(joined));
+        }
+        let pointer = pointer(path);
+        match (self.decide)(&pointer) {
+            Some(MergeSide::Theirs) => theirs.cloned(),
+            Some(MergeSide::Ours) => ours.cloned(),
+            None => {
+                if self.conflicts.len() < MAX_PLACES {
+                    self.conflicts.push(MergeConflict {
+                        pointer,
+                        base: base.cloned(),
+                        ours: ours.cloned(),
+                        theirs: theirs.cloned(),
+                    });
+                }
+                ours.cloned()
+            }
+        }
+    }
+}
+
+/// Whether the members of the object at a place mean something by themselves.
+fn is_divisible(path: &[&str]) -> bool {
+    match path {
+        ["parameters", "properties" | "$defs"] => true,
+        ["parameters", _, ..] => false,
+        _ => true,
+    }
+}
+
+/// An object, or nothing where nothing stood; `None` for something else.
+fn object(value: Option<&Value>) -> Option<Option<&Map<String, Value>>> {
+    match value {
+        None => Some(None),
+        Some(Value::Object(map)) => Some(Some(map)),
+        Some(_) => None,
+    }
+}
+
+/// The keys of two objects, those of the first one first.
+fn keys<'v>([first, second]: [&'v Map<String, Value>; 2]) -> impl Iterator<Item = &'v str> {
+    let more = second.keys().filter(|key| !first.contains_key(*key));
+    first.keys().chain(more).map(String::as_str)
+}
+
+/// A list of names; nothing is none of them.
+fn names(value: Option<&Value>) -> Option<Vec<&str>> {
+    match value {
+        None => Some(Vec::new()),
+        Some(Value::Array(items)) => items.iter().map(Value::as_str).collect(),
+        Some(_) => None,
+    }
+}
+
+/// The order of required names means nothing, so both changes fit together always.
+fn required(base: &[&str], ours: &[&str], theirs: &[&str]) -> Option<Value> {
+    let kept = ours
+        .iter()
+        .filter(|name| theirs.contains(name) || !base.contains(name));
+    let added = theirs
+        .iter()
+        .filter(|name| !base.contains(name) && !ours.contains(name));
+    let joined: Vec<Value> = kept.chain(added).map(|name| Value::from(*name)).collect();
+    (!joined.is_empty()).then_some(Value::Array(joined))
+}
+
+fn pointer(path: &[&str]) -> String {
+    let mut text = String::new();
+    for key in path {
+        text.push('/');
+        text.push_str(&key.replace('~', "~0").replace('/', "~1"));
+    }
+    text
+}

@@ -1,0 +1,4 @@
+//! Three versions of definitions, and descriptions that are imported again.
+
+mod merging;
+mod planning;
