@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::api::{
     agent_requests, alerts, audit, auth, calls, definitions, explain, groups, health, imports, keys, limits,
     permissions, policy_tests, projects, recommendations, secrets, sessions, settings, states, status,
-    tool_changes, tools, tools_edit, tools_revisions, usage, users,
+    tool_api, tool_changes, tools, tools_edit, tools_revisions, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -98,6 +98,8 @@ pub fn routes() -> OpenApiRouter<AppState> {
         ))
         .routes(routes!(policy_tests::run_policy_tests))
         .routes(routes!(calls::call_tool))
+        .routes(routes!(tool_api::get_tool_api))
+        .routes(routes!(tool_api::invoke_tool))
         .routes(routes!(sessions::list_sessions, sessions::create_session))
         .routes(routes!(sessions::get_session, sessions::end_session))
         .routes(routes!(sessions::list_session_tools))

@@ -22,4 +22,5 @@ pub mod rename;
 pub mod session;
 pub mod snapshot;
 pub mod states;
+pub mod tool_api;
 pub mod tool_changes;

@@ -2,6 +2,7 @@
 
 pub mod agent_requests;
 pub mod alerts;
+pub mod asked;
 pub mod audit;
 mod audit_filter;
 pub mod auth;
@@ -25,6 +26,7 @@ pub mod sessions;
 pub mod settings;
 pub mod states;
 pub mod status;
+pub mod tool_api;
 pub mod tool_changes;
 pub mod tools;
 pub mod tools_edit;

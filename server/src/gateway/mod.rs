@@ -27,6 +27,7 @@ pub mod settings;
 pub mod spreadsheet;
 pub mod states;
 pub mod status;
+pub mod tool_api;
 pub mod tool_changes;
 pub mod tool_uses;
 pub mod users;

@@ -102,6 +102,8 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("replace_policy_test", OWNERS),
         ("delete_policy_test", OWNERS),
         ("call_tool", MEMBERS),
+        ("get_tool_api", MEMBERS),
+        ("invoke_tool", MEMBERS),
         ("create_session", MEMBERS),
         ("list_sessions", MEMBERS),
         ("get_session", MEMBERS),

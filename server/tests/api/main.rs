@@ -40,6 +40,7 @@ mod settings;
 mod states;
 mod status;
 mod support;
+mod tool_api;
 mod tool_changes;
 mod tool_lists;
 mod tool_uses;
