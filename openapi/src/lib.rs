@@ -32,6 +32,7 @@ pub mod status;
 pub mod tool_changes;
 pub mod tool_uses;
 pub mod tools;
+pub mod upstreams;
 pub mod usage;
 pub mod users;
 

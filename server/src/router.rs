@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::api::{
     agent_requests, alerts, audit, auth, calls, definitions, explain, groups, health, imports, keys, limits,
     permissions, policy_tests, projects, recommendations, secrets, sessions, settings, states, status,
-    tool_api, tool_changes, tools, tools_edit, tools_revisions, usage, users,
+    tool_api, tool_changes, tools, tools_edit, tools_revisions, upstreams, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -112,6 +112,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(audit::get_audit_integrity))
         .routes(routes!(audit::get_audit_record))
         .routes(routes!(usage::get_usage))
+        .routes(routes!(upstreams::list_upstreams))
         .routes(routes!(alerts::list_alerts))
         .routes(routes!(alerts::acknowledge_alert))
         .routes(routes!(alerts::list_server_alerts))

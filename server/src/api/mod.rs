@@ -33,6 +33,7 @@ pub mod tools_edit;
 mod tools_file;
 mod tools_order;
 pub mod tools_revisions;
+pub mod upstreams;
 pub mod usage;
 pub mod users;
 

@@ -30,5 +30,6 @@ pub mod status;
 pub mod tool_api;
 pub mod tool_changes;
 pub mod tool_uses;
+pub mod upstreams;
 pub mod users;
 pub mod world;

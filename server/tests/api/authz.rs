@@ -112,6 +112,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("list_session_transitions", MEMBERS),
         ("create_agent_request", MEMBERS),
         ("get_usage", READERS),
+        ("list_upstreams", READERS),
         ("list_alerts", &["auditor", "owner", "admin"]),
         ("acknowledge_alert", &["auditor", "owner", "admin"]),
         ("list_server_alerts", &["admin"]),

@@ -46,6 +46,7 @@ mod tool_lists;
 mod tool_uses;
 mod tools;
 mod trace;
+mod upstreams;
 mod usage;
 mod users;
 mod workflows;

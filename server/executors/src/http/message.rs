@@ -34,6 +34,8 @@ pub(crate) async fn post_message(
         url,
         headers: all,
         body: Some(content),
+        query_secret: None,
+        retry: super::retry::RetryPolicy::default(),
     };
     let deadline = Instant::now() + within;
     let response = timeout_at(deadline, sender.send_once(&hop, deadline))

@@ -144,6 +144,8 @@ fn plan(url: Url, content: Bytes) -> super::redirect::Hop {
         url,
         headers,
         body: Some(content),
+        query_secret: None,
+        retry: super::retry::RetryPolicy::default(),
     }
 }
 
