@@ -56,6 +56,7 @@ pub(super) fn read(
                 "\"client\" belongs to scheme: oauth2 only",
                 "remove it, or write scheme: oauth2",
             );
+            return None;
         }
         client(&at, context, report)
     });
@@ -66,8 +67,7 @@ pub(super) fn read(
                 "scheme: oauth2 takes its values from \"client\"",
                 "write client: {token_url, client_id, client_secret}",
             );
-        }
-        if cursor.get("client").is_none() {
+        } else if cursor.get("client").is_none() {
             report.error(
                 &cursor.spot,
                 "scheme: oauth2 needs a \"client\"",

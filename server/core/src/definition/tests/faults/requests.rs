@@ -226,7 +226,11 @@ fn requests(#[case] options: &str, #[case] message: &str, #[case] hint: &str) {
     "unknown auth_style \"bdy\"",
     "did you mean \"body\"?"
 )]
-#[case("auth: {env: API_KEY, client: {}}", "belongs to scheme: oauth2 only", "")]
+#[case(
+    "auth: {scheme: bearer, env: API_KEY, client: {}}",
+    "belongs to scheme: oauth2 only",
+    ""
+)]
 #[case("retry: {}", "retry has no \"attempts\"", "attempts: 3")]
 #[case("retry: {attempts: 7}", "from 1 to 6", "")]
 #[case("retry: {attempts: 2, on: [404]}", "does not help after 404", "429")]
