@@ -34,6 +34,8 @@ type Make = fn(Kind) -> AnyView;
 enum Family {
     /// What tools are.
     Tools,
+    /// Bringing definitions in.
+    Intake,
     /// Their groups and states.
     Model,
     /// Who may call them, and why.
@@ -45,7 +47,8 @@ enum Family {
 impl Family {
     const fn of(kind: Kind) -> Self {
         match kind {
-            Kind::Tool | Kind::In(Section::Tools | Section::Upload) => Self::Tools,
+            Kind::Tool | Kind::In(Section::Tools) => Self::Tools,
+            Kind::In(Section::Upload) => Self::Intake,
             Kind::In(Section::Groups | Section::States) => Self::Model,
             Kind::Users
             | Kind::In(Section::Permissions | Section::Keys | Section::Simulator | Section::PolicyTests) => {
@@ -58,6 +61,7 @@ impl Family {
     async fn load(self) -> Result<Make, ApiError> {
         match self {
             Self::Tools => tools_pages().await,
+            Self::Intake => intake_pages().await,
             Self::Model => model_pages().await,
             Self::Access => access_pages().await,
             Self::Run => run_pages().await,
@@ -67,12 +71,12 @@ impl Family {
 
 /// What has been loaded, shared through the context.
 #[derive(Clone, Copy)]
-pub(crate) struct Families([RwSignal<Option<Make>>; 4]);
+pub(crate) struct Families([RwSignal<Option<Make>>; 5]);
 
 impl Families {
     /// Shares them with everything below the caller.
     pub(crate) fn provide() {
-        provide_context(Self([(); 4].map(|()| RwSignal::new(None))));
+        provide_context(Self([(); 5].map(|()| RwSignal::new(None))));
     }
 
     const fn of(self, family: Family) -> RwSignal<Option<Make>> {
@@ -111,6 +115,13 @@ fn tools_pages() -> Result<Make, ApiError> {
     Ok(|kind| match kind {
         Kind::Tool => view! { <ToolPage /> }.into_any(),
         Kind::In(Section::Tools) => view! { <ToolsPage /> }.into_any(),
+        _ => ().into_any(),
+    })
+}
+
+#[wasm_split(intake_pages, wasm_split_path = leptos::wasm_split, fallible)]
+fn intake_pages() -> Result<Make, ApiError> {
+    Ok(|kind| match kind {
         Kind::In(Section::Upload) => view! { <UploadPage /> }.into_any(),
         _ => ().into_any(),
     })

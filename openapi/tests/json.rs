@@ -89,6 +89,7 @@ const KINDS: &[Kind] = kinds! {
     tool_uses: ToolPrincipal, ToolUses;
     tools: AfterExecution, Tool, ToolPage, UploadOutcome, DefinitionKind, UploadItem, UploadResult,
         ToolRevision, ToolRevisionPage, RevisionDiff, DefinitionsChecked;
+    upstreams: BreakerState, ToolUpstream, UpstreamHost, Upstreams;
     usage: UsageCounts, UsageHour, UsageItem, UsageReport;
     users: CreateUser, User, CreatedUser, UserPage, UpdateUser, ResetPassword, PasswordWasReset,
         ChangePassword;
@@ -99,6 +100,8 @@ const NOT_OURS: &[&str] = &["Health", "UploadForm"];
 
 /// Types that the dashboard hands on as they came, or writes by hand.
 const NOT_READ: &[&str] = &[
+    "OneToolChange",
+    "SeveralToolChanges",
     "ToolChange",
     "ToolChangeItem",
     "ToolChangeOutcome",

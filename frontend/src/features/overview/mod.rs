@@ -11,7 +11,7 @@ use crate::api::{in_project, with_query};
 use crate::components::{SectionHead, Tabs, TimeAgo};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
-use crate::reactive::{condition, part};
+use crate::reactive::{When, condition, part};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
@@ -55,17 +55,19 @@ pub(crate) fn OverviewPage() -> impl IntoView {
             .into_iter()
             .map(|alert| view! { <li>{alert.message} " " <span class="muted"><TimeAgo at=alert.at /></span></li> })
             .collect();
-        (!rows.is_empty()).then(|| {
-            view! {
-                <section class="panel">
-                    <h2>"To look at"</h2>
-                    <ul class="rows">{rows}</ul>
-                    <p>
-                        <a href=move || Page::In(project.get(), Section::Alerts).path()>"All alerts"</a>
-                    </p>
-                </section>
-            }
-        })
+        if rows.is_empty() {
+            return ().into_any();
+        }
+        view! {
+            <section class="panel">
+                <h2>"To look at"</h2>
+                <ul class="rows">{rows}</ul>
+                <p>
+                    <a href=move || Page::In(project.get(), Section::Alerts).path()>"All alerts"</a>
+                </p>
+            </section>
+        }
+        .into_any()
     };
     view! {
         <SectionHead section=Section::Overview text="Calls, refusals and failures, and what deserves a look." />
@@ -74,7 +76,8 @@ pub(crate) fn OverviewPage() -> impl IntoView {
             {usage.placeholder("the figures")}
         </Show>
         {part(move || usage.read::<UsageReport>().map(|report| figures(project, report)).into_any())}
-        {suspicious}
+        // What stands below the figures comes with them or after them, so that nothing moves.
+        <When test=move || !may_read.get() || usage.is_known()>{part(suspicious)}</When>
     }
 }
 
