@@ -215,11 +215,17 @@ fn security(need: SecurityNeed) -> ImportSecurity {
     }
 }
 
-/// Every origin that tools send to.
+/// Every origin that tools send to, and get tokens at.
 fn origins<'d>(definitions: impl Iterator<Item = &'d ToolDefinition>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     definitions
-        .filter_map(|definition| Url::parse(&definition.options.http.as_ref()?.base_url).ok())
+        .filter_map(|definition| definition.options.http.as_ref())
+        .flat_map(|http| {
+            let client = http.auth.as_ref().and_then(|auth| auth.client.as_ref());
+            let token_url = client.map(|client| client.token_url.as_str());
+            std::iter::once(http.base_url.as_str()).chain(token_url)
+        })
+        .filter_map(|address| Url::parse(address).ok())
         .map(|base| base.origin().ascii_serialization())
         .filter(|origin| seen.insert(origin.clone()))
         .collect()
