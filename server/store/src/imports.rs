@@ -74,16 +74,7 @@ impl Store {
         .await?;
         let counts: HashMap<String, ImportCounts> = counts
             .into_iter()
-            .map(|(id, operations, waiting, gone)| {
-                (
-                    id,
-                    ImportCounts {
-                        operations: count(operations),
-                        waiting: count(waiting),
-                        gone: count(gone),
-                    },
-                )
-            })
+            .map(|(id, operations, waiting, gone)| (id, import_counts((operations, waiting, gone))))
             .collect();
         rows.into_iter()
             .map(|row| {
@@ -92,6 +83,36 @@ impl Store {
                 Ok((row, counts))
             })
             .collect()
+    }
+
+    /// One import, with how many operations it has.
+    pub async fn import_counted(
+        &self,
+        project: ProjectUid,
+        id: &str,
+    ) -> Result<Option<(ImportRow, ImportCounts)>> {
+        let found = reading!(self, |tx| {
+            let row: Option<ImportColumns> = sqlx::query_as(
+                "SELECT id, revision, title, version, format, source, hosts, created_at, created_by, imported_at, imported_by
+                 FROM imports WHERE project_uid = $1 AND id = $2",
+            )
+            .bind(project.0)
+            .bind(id)
+            .fetch_optional(&mut *tx)
+            .await?;
+            let counts: (i64, i64, i64) = sqlx::query_as(
+                "SELECT COUNT(*), COUNT(waiting), COUNT(gone_since) FROM import_operations
+                 WHERE project_uid = $1 AND import_id = $2",
+            )
+            .bind(project.0)
+            .bind(id)
+            .fetch_one(&mut *tx)
+            .await?;
+            row.map(|row| (row, counts))
+        })
+        .await?;
+        let read = |(row, counts)| Ok((import(row)?, import_counts(counts)));
+        found.map(read).transpose()
     }
 
     /// One import with all of its operations, by the names of their tools.
@@ -271,6 +292,11 @@ fn operation(
     })
 }
 
-fn count(rows: i64) -> u32 {
-    u32::try_from(rows).unwrap_or(u32::MAX)
+fn import_counts((operations, waiting, gone): (i64, i64, i64)) -> ImportCounts {
+    let count = |rows: i64| u32::try_from(rows).unwrap_or(u32::MAX);
+    ImportCounts {
+        operations: count(operations),
+        waiting: count(waiting),
+        gone: count(gone),
+    }
 }

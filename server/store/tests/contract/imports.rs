@@ -139,6 +139,17 @@ async fn imports_are_read_as_they_were_given(db: Backend) {
     );
     assert_eq!(db.store.import(uid, "none").await.expect("an answer"), None);
     assert_eq!(db.store.import(other, "pets").await.expect("an answer"), None);
+    let counted = db
+        .store
+        .import_counted(uid, "pets")
+        .await
+        .expect("an answer")
+        .expect("it");
+    assert_eq!((counted.0, counted.1.operations, counted.1.waiting), (row, 3, 1));
+    assert_eq!(
+        db.store.import_counted(other, "pets").await.expect("an answer"),
+        None
+    );
 
     let listed = db.store.imports(uid, None, 10).await.expect("imports");
     let ids: Vec<_> = listed
