@@ -111,7 +111,7 @@ impl Store {
             row.map(|row| (row, counts))
         })
         .await?;
-        let read = |(row, counts)| Ok((import(row)?, import_counts(counts)));
+        let read = |(row, counts)| Ok::<_, StoreError>((import(row)?, import_counts(counts)));
         found.map(read).transpose()
     }
 
