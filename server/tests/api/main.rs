@@ -33,6 +33,7 @@ mod projects;
 mod recommendations;
 mod replicas;
 mod resolve;
+mod results;
 mod revisions;
 mod secrets;
 mod sessions;
