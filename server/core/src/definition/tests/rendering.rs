@@ -300,7 +300,8 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                     state,
                     available_in_states: states,
                     parameters,
-                    output_schema: enabled.then(|| serde_json::json!({"type": "array", "items": {}})),
+                    output_schema: enabled
+                        .then(|| serde_json::json!({"type": "array", "items": {"type": "string"}})),
                     after_execution: after,
                     target_subject: subject
                         .then(|| "cg.v1r4.{project_id}.{channel_id}.cmd.tool.a.b".to_owned()),
