@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::ErrorCode;
 use crate::JsonText;
+use crate::problem::Diagnostic;
 use crate::sessions::CallSession;
 
 /// Reads an optional struct from an object, and from nothing else: a struct could also be read from an array of its members.
@@ -226,6 +227,37 @@ pub struct CallError {
     pub upstream_message: Option<String>,
 }
 
+/// A result that was cut.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct Truncation {
+    /// Bytes of the result as it is here, as JSON.
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 65_536))]
+    pub kept_bytes: u64,
+    /// Bytes that it had.
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 2_097_152))]
+    pub total_bytes: u64,
+}
+
+/// What there is to know about a result besides itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct ResultNotes {
+    /// That it was cut, because the definition bounds it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<Truncation>,
+    /// How to get the next page, as the upstream says: an address, or a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "https://api.example.com/items?page=2"))]
+    pub next: Option<String>,
+    /// Warnings: what of it does not fit the tool's `output_schema`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 20))]
+    pub warnings: Vec<Diagnostic>,
+}
+
 /// The answer to an admitted call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -239,6 +271,9 @@ pub struct CallResponse {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
     pub result: Option<JsonText>,
+    /// What there is to know about the result, if anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notes: Option<ResultNotes>,
     /// Why it failed (`failed` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,

@@ -56,7 +56,7 @@ const KINDS: &[Kind] = kinds! {
         AuditFormat, IntegrityStatus, IntegrityFault, AuditIntegrity;
     auth: LoginRequest, LoginResponse, PrincipalKind, Role, Membership, Me;
     calls: ResolveRequest, ResolveResponse, CallContext, CallRequest, CallStatus, StateChange,
-        CallError, CallResponse;
+        CallError, Truncation, ResultNotes, CallResponse;
     code: ErrorCode;
     egress: ProjectEgress;
     explain: ExplainRequest, DecisionEffect, DecisionTest, TestOutcome, GroupMatch, ClosedGroup,

@@ -49,6 +49,7 @@ fn tools(count: usize, groups: usize, states: usize) -> Vec<ToolInput> {
                 state: (index % 2 == 0).then(|| format!("state-{}", (index + 1) % states)),
                 available_in_states: (index % 2 == 0)
                     .then(|| vec![format!("state-{}", index % states), "undefined".to_owned()]),
+                output_schema: None,
                 parameters: json!({
                     "type": "object",
                     "properties": {"q": {"type": "string"}, "num": {"type": "integer", "minimum": 1}},

@@ -20,6 +20,7 @@ pub mod recommend;
 pub mod record;
 pub mod redact;
 pub mod rename;
+pub mod selector;
 pub mod session;
 pub mod snapshot;
 pub mod states;

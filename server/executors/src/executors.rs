@@ -9,7 +9,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 use toolgate_api::ErrorCode;
 use toolgate_core::definition::ToolDefinition;
-use toolgate_core::ids::{ProjectId, ToolName};
+use toolgate_core::ids::ProjectId;
 use tracing::Instrument;
 use url::Url;
 
@@ -27,6 +27,7 @@ use crate::http::send::{Answer, Sender, denied};
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
 use crate::invocation::{Execution, Invocation};
 use crate::prepared::{Prepared, Template, Values};
+use crate::reports::{BreakerReport, OpenUpstream, ToolUpstream};
 
 /// How long a call waits for a free place before it is turned away. Long enough to smooth a burst, short enough that
 /// callers do not pile up behind a stuck upstream.
@@ -42,43 +43,6 @@ pub struct Executors {
     answers: Answers,
     running: Semaphore,
     streams: Arc<Semaphore>,
-}
-
-/// How a tool stands with its upstream.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolUpstream {
-    /// The tool.
-    pub tool: ToolName,
-    /// The host that its calls go to.
-    pub host: String,
-    /// Failures in a row.
-    pub failures: u32,
-    /// Since when it is left alone, if it is.
-    pub open: Option<OpenUpstream>,
-    /// Its calls that run now.
-    pub in_flight: usize,
-}
-
-/// An upstream that is left alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpenUpstream {
-    /// For how long already.
-    pub ago: Duration,
-    /// How long until one call may try it; zero: the next one may.
-    pub probe_in: Duration,
-    /// Whether one is trying it now.
-    pub probing: bool,
-}
-
-/// A tool that is left alone because its upstream failed several times in a row.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BreakerReport {
-    /// The project.
-    pub project: ProjectId,
-    /// The tool.
-    pub tool: ToolName,
-    /// Milliseconds until one call may probe the upstream again; 0 when it may now.
-    pub probe_in_ms: u64,
 }
 
 impl Executors {

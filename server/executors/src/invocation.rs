@@ -6,6 +6,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use serde_json::{Map, Value};
 use toolgate_api::JsonText;
+use toolgate_api::calls::ResultNotes;
 use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::{CallId, ProjectId};
 
@@ -40,4 +41,6 @@ pub struct Execution {
     pub result: JsonText,
     /// What the upstream says the call cost, for example `{"tokens": 1200}`.
     pub usage: Option<Value>,
+    /// What there is to know about the result besides itself.
+    pub notes: Option<Box<ResultNotes>>,
 }

@@ -27,12 +27,14 @@ mod invocation;
 mod jina;
 mod prepared;
 mod redact;
+mod reports;
 
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Origins, Resolve};
-pub use executors::{BreakerReport, Executors, OpenUpstream, ToolUpstream};
+pub use executors::Executors;
 pub use failure::Failure;
 pub use guard::UpstreamReport;
 pub use http::fetch::{FetchLimits, Fetched};
 pub use http::stream::{StreamLimits, StreamedAnswer};
 pub use invocation::{Execution, Invocation};
+pub use reports::{BreakerReport, OpenUpstream, ToolUpstream};

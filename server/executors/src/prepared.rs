@@ -16,7 +16,6 @@ use toolgate_core::ids::ProjectId;
 use crate::config::{EnvSource, ExecutorConfig, SecretSource};
 use crate::failure::Failure;
 use crate::guard::BreakerPolicy;
-use crate::http::answer;
 use crate::http::oauth::{OAuthTemplate, TokenRequest};
 use crate::http::plan::{Inputs, RequestPlan};
 use crate::http::send::Answer;
@@ -186,7 +185,7 @@ impl Template {
     /// Reads the upstream's answer.
     pub(crate) fn read(&self, answer: &Answer, plan: &RequestPlan) -> Result<Execution, Failure> {
         match self {
-            Self::Http(_) => answer::read(answer, &plan.secrets),
+            Self::Http(template) => template.read(answer, plan),
             Self::Jina(template) => template.read(answer, &plan.secrets),
         }
     }

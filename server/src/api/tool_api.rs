@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use toolgate_api::calls::{CallRequest, CallResponse, CallStatus};
 use toolgate_core::ids::CallId;
+use url::Url;
 
 use super::asked::{Asked, AskedQuery};
 use super::precondition::{etag, unchanged};
@@ -18,6 +19,10 @@ use crate::gateway::idempotency::Answer;
 use crate::gateway::tool_api;
 use crate::state::AppState;
 
+/// Says that the result was cut: `kept=<bytes>;total=<bytes>`.
+const TRUNCATED: HeaderName = HeaderName::from_static("toolgate-truncated");
+/// How much of the result does not fit the tool's `output_schema`.
+const WARNINGS: HeaderName = HeaderName::from_static("toolgate-warnings");
 /// The call, and the record of it.
 const CALL: HeaderName = HeaderName::from_static("toolgate-call");
 /// The workflow state after the call.
@@ -64,6 +69,9 @@ pub async fn get_tool_api(
         headers(("Toolgate-Call" = Uuid, description = "The call's id, and that of its record"),
             ("Toolgate-State" = String, description = "The workflow state after the call, percent-encoded"),
             ("Toolgate-State-Conflict" = String, description = "`true` when the session moved meanwhile: the result stands, the move was not applied"),
+            ("Link" = String, description = "The next page with `rel=\"next\"`, where the upstream names its address"),
+            ("Toolgate-Truncated" = String, description = "`kept=<bytes>;total=<bytes>` when the result was cut"),
+            ("Toolgate-Warnings" = u32, description = "How many faults of the result against the tool's `output_schema` there are, if any"),
             ("Idempotency-Replayed" = String, description = "`true` when this repeats an earlier answer"),
             ("RateLimit-Policy" = String, description = "The limits that apply to this call, if any: `\"name\";q=100;w=60`"),
             ("RateLimit" = String, description = "What is left of each: `\"name\";r=50;t=30`")))))]
@@ -100,7 +108,7 @@ pub async fn invoke_tool(
     limits::with_standing(&app, &place, limited.as_deref(), answer)
 }
 
-/// The tool's result, or the problem that its failure is.
+/// The tool's result with what there is to know about it, or the problem that its failure is.
 fn result(response: CallResponse) -> ApiResult<Response> {
     if let (CallStatus::Failed, Some(error)) = (response.status, response.error) {
         return Err(ApiError::of_failure(error).call_id(CallId(response.call_id)));
@@ -110,6 +118,18 @@ fn result(response: CallResponse) -> ApiResult<Response> {
     let headers = answer.headers_mut();
     headers.insert(CALL, header_value(&response.call_id.to_string()));
     headers.insert(STATE, header_value(&state));
+    if let Some(notes) = response.notes {
+        if let Some(cut) = notes.truncated {
+            let text = format!("kept={};total={}", cut.kept_bytes, cut.total_bytes);
+            headers.insert(TRUNCATED, header_value(&text));
+        }
+        if let Some(next) = notes.next.filter(|next| Url::parse(next).is_ok()) {
+            headers.insert(header::LINK, header_value(&format!("<{next}>; rel=\"next\"")));
+        }
+        if !notes.warnings.is_empty() {
+            headers.insert(WARNINGS, HeaderValue::from(notes.warnings.len()));
+        }
+    }
     if response.session.is_some_and(|session| session.state_conflict) {
         headers.insert(STATE_CONFLICT, HeaderValue::from_static("true"));
     }

@@ -295,7 +295,10 @@ struct Run {
 /// Executes an admitted call, completes its record, and shapes the answer.
 async fn finish(app: Arc<App>, run: Run) -> ApiResult<CallResponse> {
     let kind = crate::telemetry::executor_kind(&run.tool.definition);
-    let outcome = app.executors.execute(run.invocation).await;
+    let mut outcome = app.executors.execute(run.invocation).await;
+    if let (Ok(execution), Some(_)) = (&mut outcome, &run.tool.definition.output_schema) {
+        compare(&run.tool, execution);
+    }
     let duration_ms = (app.clock.now() - run.started).num_milliseconds().max(0);
     let after = next_state(&run.tool, &run.state, outcome.is_ok());
     let step = run
@@ -367,6 +370,19 @@ async fn finish(app: Arc<App>, run: Run) -> ApiResult<CallResponse> {
     Ok(answer)
 }
 
+/// Notes what of a result does not fit the schema that its tool declares. The result stands: the tool did what it did.
+fn compare(tool: &CompiledTool, execution: &mut Execution) {
+    let warnings = tool.output_faults(&execution.result.to_value());
+    if !warnings.is_empty() {
+        tracing::warn!(
+            tool = tool.name(),
+            faults = warnings.len(),
+            "a result does not fit its output_schema"
+        );
+        execution.notes.get_or_insert_default().warnings = warnings;
+    }
+}
+
 /// The move that a success makes in its session, if its tool names a state.
 fn session_move(
     app: &App,
@@ -403,12 +419,13 @@ fn shape(
     outcome: Result<Execution, Failure>,
 ) -> (Option<Value>, CallResponse) {
     match outcome {
-        Ok(Execution { result, usage }) => (
+        Ok(Execution { result, usage, notes }) => (
             usage,
             CallResponse {
                 call_id: id.0,
                 status: CallStatus::Succeeded,
                 result: Some(result),
+                notes: notes.map(|notes| *notes),
                 error: None,
                 state,
                 session: None,
@@ -421,6 +438,7 @@ fn shape(
                 call_id: id.0,
                 status: CallStatus::Failed,
                 result: None,
+                notes: None,
                 error: Some(CallError {
                     code: failure.code,
                     message: failure.message,

@@ -139,6 +139,10 @@ fn tools(base: &str) -> String {
                 "basic",
                 "header: {X-Token: token}, auth: {env: \"secret:BASIC\", scheme: basic}",
             ),
+            (
+                "keyed",
+                "header: {X-Token: token}, auth: {env: \"secret:CANARY\", scheme: query, name: key}",
+            ),
             ("query", "query: {token: token}"),
         ] {
             tools.push_str(&format!(
@@ -367,7 +371,7 @@ async fn search(postgresql: Option<String>) {
 
     let (mut succeeded, mut failed, mut call_id) = (0, 0, String::new());
     for path in PATHS {
-        for kind in ["header", "body", "bearer", "basic", "query"] {
+        for kind in ["header", "body", "bearer", "basic", "keyed", "query"] {
             // A caller cannot overwrite it, and cannot read it back.
             let body = json!({"tool": format!("{kind}-{path}"), "arguments": {"token": "mine"}});
             let (status, answer) = check(&admin, Method::POST, "/projects/demo/calls", Some(&body)).await;
@@ -380,6 +384,8 @@ async fn search(postgresql: Option<String>) {
                     "secrets do not go into URLs: {answer}"
                 );
             }
+            let invoke = format!("/projects/demo/tools/{kind}-{path}/invoke");
+            check(&admin, Method::POST, &invoke, Some(&body["arguments"])).await;
             if answer["status"] == "succeeded" {
                 assert!(
                     path == "bytes" || answer.to_string().contains("[redacted]"),
@@ -393,8 +399,8 @@ async fn search(postgresql: Option<String>) {
     }
     assert_eq!(
         (succeeded, failed),
-        (12, 33),
-        "200, text and bytes succeed in four ways each"
+        (15, 39),
+        "200, text and bytes succeed in five ways each"
     );
 
     // The secret signs what is sent to the webhook; the webhook itself never sees it.

@@ -37,6 +37,7 @@ mod quarantine;
 mod recommendations;
 mod replicas;
 mod resolve;
+mod results;
 mod revisions;
 mod secrets;
 mod sessions;

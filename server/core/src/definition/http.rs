@@ -7,12 +7,13 @@ use super::destination;
 use super::fields;
 use super::http_auth;
 use super::http_resilience;
+use super::http_result;
 use super::model::{HttpBody, HttpOptions};
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, shown};
 use super::request;
 
-const KEYS: [&str; 13] = [
+const KEYS: [&str; 14] = [
     "base_url",
     "path",
     "method",
@@ -26,6 +27,7 @@ const KEYS: [&str; 13] = [
     "breaker",
     "concurrency",
     "cache",
+    "result",
 ];
 /// What tools may send; `QUERY` is a GET with a body.
 pub(crate) const METHODS: [&str; 8] = [
@@ -107,6 +109,7 @@ pub(super) fn read(
         retry: http_resilience::retry(cursor, method.as_deref(), report),
         breaker: http_resilience::breaker(cursor, report),
         concurrency: http_resilience::concurrency(cursor, report),
+        result: cursor.get("result").and_then(|at| http_result::read(&at, report)),
         cache: http_resilience::cache(cursor, method.as_deref(), report),
         method,
         base_url: base_url?,

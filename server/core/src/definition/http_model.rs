@@ -50,6 +50,9 @@ pub struct HttpOptions {
     /// How long an answer serves further calls; absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<HttpCache>,
+    /// What becomes of the answer; absent: it is the result as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<HttpResult>,
 }
 
 /// What goes into a JSON body.
@@ -189,4 +192,22 @@ pub struct HttpBreaker {
 pub struct HttpCache {
     /// Seconds, 1 to 86 400.
     pub ttl_s: u32,
+}
+
+/// What becomes of an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpResult {
+    /// The media types to ask for, the best first; absent: JSON, then text, then anything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accept: Vec<String>,
+    /// The part that is the result (JSONPath, RFC 9535).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub select: Option<String>,
+    /// Where the answer says how to get the next page (JSONPath); a `Link` header is read without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+    /// The most bytes the result has as JSON, 100 to 10 485 760; lists and texts are cut to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_bytes: Option<u64>,
 }

@@ -14,6 +14,7 @@ mod http;
 mod http_auth;
 mod http_model;
 mod http_resilience;
+mod http_result;
 mod jina;
 mod json;
 pub mod model;

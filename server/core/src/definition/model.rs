@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use toolgate_api::tools::AfterExecution;
 
 pub use super::http_model::{
-    AuthScheme, AuthStyle, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions, HttpRetry, OAuthClient,
+    AuthScheme, AuthStyle, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions, HttpResult, HttpRetry,
+    OAuthClient,
 };
 use crate::ids::ToolName;
 
@@ -39,6 +40,9 @@ pub struct ToolDefinition {
     pub available_in_states: Option<Vec<String>>,
     /// JSON Schema of the arguments; always an object schema.
     pub parameters: Value,
+    /// JSON Schema of the result, when it says. A result that does not fit it is told as a warning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
     /// What the caller's turn does afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_execution: Option<AfterExecution>,

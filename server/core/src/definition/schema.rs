@@ -62,14 +62,24 @@ pub fn compile(schema: &Value) -> Result<Validator, String> {
 /// Reads a schema of arguments and reports everything wrong with it. The value comes back even when faulty, so that
 /// checks of other parts can go on.
 pub(super) fn read(cursor: &Cursor<'_>, report: &mut Report) -> Value {
+    read_for(cursor, "parameters", report)
+}
+
+/// Reads a schema of results, which may be of any type.
+pub(super) fn read_output(cursor: &Cursor<'_>, report: &mut Report) -> Value {
+    read_for(cursor, "output_schema", report)
+}
+
+fn read_for(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Value {
     let empty = || serde_json::json!({"type": "object"});
     if !cursor.is_map() {
         let hint = match cursor.node.data {
+            Data::Null if key == "output_schema" => "leave it out when results have no schema",
             Data::Null => "leave it out for a tool without arguments",
             Data::List(_) => "a list of name, type and description belongs under \"arguments\"",
             _ => "write {type: object, properties: {...}}",
         };
-        let message = format!("\"parameters\" must be a JSON Schema, not {}", cursor.node.kind());
+        let message = format!("{key:?} must be a JSON Schema, not {}", cursor.node.kind());
         report.error(&cursor.spot, message, hint);
         return empty();
     }
@@ -84,7 +94,9 @@ pub(super) fn read(cursor: &Cursor<'_>, report: &mut Report) -> Value {
     let before = report.errors();
     let mut value = cursor.node.to_value();
     dialect(cursor, &mut value, report);
-    root_type(cursor, &mut value, report);
+    if key == "parameters" {
+        root_type(cursor, &mut value, report);
+    }
     let mut walk = Walk {
         report,
         patterns: 0,

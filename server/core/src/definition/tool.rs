@@ -12,6 +12,7 @@ use super::node::Cursor;
 use super::options;
 use super::parameters::{self, Declared};
 use super::report::{Report, Spot, listed, shown};
+use super::schema;
 use super::subject;
 use super::vocabulary::{self, Kind};
 use super::{UploadContext, UploadedTool};
@@ -86,6 +87,9 @@ pub(super) fn read(
         state: cursor.get("state").and_then(|at| names::state(&at, report)),
         available_in_states: states(cursor, report),
         parameters,
+        output_schema: cursor
+            .get("output_schema")
+            .map(|at| schema::read_output(&at, report)),
         after_execution: cursor
             .get("after_execution")
             .and_then(|at| after_execution(&at, report)),

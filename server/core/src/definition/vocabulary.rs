@@ -3,7 +3,7 @@
 //! To add a type, add a row to [`KINDS`].
 
 /// Keys of every tool, both vocabularies.
-pub(super) const TOOL_KEYS: [&str; 18] = [
+pub(super) const TOOL_KEYS: [&str; 19] = [
     "name",
     "tool_name",
     "type",
@@ -16,6 +16,7 @@ pub(super) const TOOL_KEYS: [&str; 18] = [
     "applicable_states",
     "parameters",
     "arguments",
+    "output_schema",
     "after_execution",
     "target_subject",
     "service",

@@ -25,6 +25,7 @@ pub(crate) fn tool(name: &str) -> Draft {
             state: None,
             available_in_states: None,
             parameters: json!({"type": "object"}),
+            output_schema: None,
             after_execution: None,
             target_subject: None,
             service: None,

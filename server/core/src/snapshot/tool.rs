@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use toolgate_api::Diagnostic;
 
 use super::shown::shown_parameters;
-use super::validate::ArgumentValidator;
+use super::validate::{ArgumentValidator, OutputValidator};
 use crate::definition::ToolDefinition;
 use crate::policy::decision::EVERY_STATE;
 use crate::policy::groups::DEFAULT_GROUP;
@@ -45,6 +45,7 @@ pub struct CompiledTool {
     pub envs: Arc<BTreeMap<String, String>>,
     shown: OnceLock<Value>,
     validator: OnceLock<ArgumentValidator>,
+    output: OnceLock<OutputValidator>,
 }
 
 impl CompiledTool {
@@ -69,6 +70,7 @@ impl CompiledTool {
             updated_by,
             shown: OnceLock::new(),
             validator: OnceLock::new(),
+            output: OnceLock::new(),
         }
     }
 
@@ -84,6 +86,7 @@ impl CompiledTool {
             envs: Arc::new(effective_envs(&self.definition, service_envs)),
             shown: OnceLock::new(),
             validator: OnceLock::new(),
+            output: OnceLock::new(),
         }
     }
 
@@ -137,6 +140,18 @@ impl CompiledTool {
     #[must_use]
     pub fn validate(&self, arguments: &Map<String, Value>) -> Vec<Diagnostic> {
         self.validate_value(&Value::Object(arguments.clone()))
+    }
+
+    /// What of a result does not fit the schema that the definition declares for it, as warnings, at most 20. Without a
+    /// declared schema everything fits.
+    #[must_use]
+    pub fn output_faults(&self, result: &Value) -> Vec<Diagnostic> {
+        let Some(schema) = &self.definition.output_schema else {
+            return Vec::new();
+        };
+        self.output
+            .get_or_init(|| OutputValidator::new(schema))
+            .validate(result)
     }
 
     pub(crate) fn validate_value(&self, arguments: &Value) -> Vec<Diagnostic> {

@@ -9,6 +9,8 @@ use crate::definition::schema;
 
 /// At most this many faults are told.
 const MAX_FAULTS: usize = 100;
+/// At most this many faults of a result are told.
+const MAX_OUTPUT_FAULTS: usize = 20;
 /// Above this many values in the arguments only the first fault is looked for: every fault costs memory.
 const MAX_VALUES_FOR_ALL_FAULTS: usize = 10_000;
 /// Characters of one message; schema texts (an `enum`, a `pattern`) may be long.
@@ -57,6 +59,46 @@ impl ArgumentValidator {
         }
         faults.truncate(MAX_FAULTS);
         faults
+    }
+}
+
+/// The compiled schema of a tool's results, or why there is none.
+#[derive(Debug)]
+pub(super) struct OutputValidator(Result<Validator, String>);
+
+impl OutputValidator {
+    /// Compiles by the same rules.
+    pub(super) fn new(schema: &Value) -> Self {
+        Self(schema::compile(schema).map_err(|reason| shorten(&reason, MAX_MESSAGE)))
+    }
+
+    /// The faults of a result, without repeating it.
+    pub(super) fn validate(&self, result: &Value) -> Vec<Diagnostic> {
+        let validator = match &self.0 {
+            Ok(validator) => validator,
+            Err(reason) => {
+                return vec![Diagnostic::warning(format!(
+                    "the tool's output_schema is not a usable JSON Schema: {reason}"
+                ))];
+            }
+        };
+        if validator.is_valid(result) {
+            return Vec::new();
+        }
+        let most = if has_more_values_than(result, MAX_VALUES_FOR_ALL_FAULTS) {
+            1
+        } else {
+            MAX_OUTPUT_FAULTS
+        };
+        validator
+            .iter_errors(result)
+            .take(most)
+            .map(|error| {
+                let text = error.masked_with("the value").to_string();
+                let at = error.instance_path().as_str();
+                Diagnostic::warning(shorten(&text, MAX_MESSAGE)).at_pointer(pointer(at))
+            })
+            .collect()
     }
 }
 

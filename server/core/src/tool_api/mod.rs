@@ -99,13 +99,17 @@ pub fn document<'t>(about: &About<'_>, tools: impl Iterator<Item = &'t CompiledT
 fn operation(about: &About<'_>, tool: &CompiledTool, parameters: &[Value], schemas: &mut Schemas) -> Value {
     let name = tool.name();
     let arguments = schemas.add(name, "arguments", tool.shown_parameters());
+    let result = match &tool.definition.output_schema {
+        Some(schema) => json!({ "$ref": schemas.add(name, "result", schema) }),
+        None => json!({}),
+    };
     let mut responses = json!({ "200": {
         "description": "What the tool answered",
         "headers": {
             "Toolgate-Call": { "$ref": "#/components/headers/ToolgateCall" },
             "Toolgate-State": { "$ref": "#/components/headers/ToolgateState" },
         },
-        "content": { "application/json": { "schema": {} } },
+        "content": { "application/json": { "schema": result } },
     } });
     for status in PROBLEMS {
         responses[status.to_string()] = json!({ "$ref": "#/components/responses/Problem" });

@@ -94,6 +94,7 @@ fn every_tool_is_an_operation() {
         )
         .fixed(json!({"key": "x"}));
     ask.0.definition.description = "Asks.\nAnd waits.".to_owned();
+    ask.0.definition.output_schema = Some(json!({"type": "array"}));
     let snapshot = testing::project([ask]);
     let problems = Map::from_iter([("Problem".to_owned(), json!({"type": "object"}))]);
     let tools = snapshot.tools().iter().map(AsRef::as_ref);
@@ -109,6 +110,12 @@ fn every_tool_is_an_operation() {
     let schema = &document["components"]["schemas"]["ask.arguments"];
     assert_eq!(schema["required"], json!(["q"]), "what is fixed is not shown");
     assert!(schema["properties"].get("key").is_none());
+    let answer = &operation["responses"]["200"]["content"]["application/json"]["schema"];
+    assert_eq!(answer["$ref"], "#/components/schemas/ask.result");
+    assert_eq!(
+        document["components"]["schemas"]["ask.result"],
+        json!({"type": "array"})
+    );
     assert_eq!(document["info"]["version"], "7");
 }
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use toolgate_api::{ErrorCode, JsonText};
 
 use super::send::Answer;
-use super::status;
 use super::text::{self, Kind};
+use super::{events, status};
 use crate::failure::Failure;
 use crate::invocation::Execution;
 use crate::redact::Secrets;
@@ -15,21 +15,39 @@ use crate::redact::Secrets;
 /// How deep the parser goes.
 const MAX_DEPTH: usize = 127;
 
-/// JSON becomes the result itself, text `{"text"}`, anything else `{"base64", "content_type"}`, and no body null.
+/// JSON becomes the result itself, a stream of events `{"events"}`, text `{"text"}`, anything else `{"base64", "content_type"}`, and no body null.
 ///
 /// # Errors
 /// What an error status stands for; `upstream_invalid` for JSON that is none.
 pub(crate) fn read(answer: &Answer, secrets: &Secrets) -> Result<Execution, Failure> {
-    if !answer.status.is_success() {
-        let mut failure = status::failure(answer.status, &answer.headers);
-        failure.upstream_message = message(answer).map(|text| secrets.message(&text));
-        return Err(failure);
+    accepted(answer, secrets)?;
+    let result = result(answer, secrets).map_err(|failure| with_status(answer, failure))?;
+    Ok(Execution {
+        result,
+        usage: None,
+        notes: None,
+    })
+}
+
+/// Whether it is a success.
+///
+/// # Errors
+/// What an error status stands for.
+pub(crate) fn accepted(answer: &Answer, secrets: &Secrets) -> Result<(), Failure> {
+    if answer.status.is_success() {
+        return Ok(());
     }
-    let result = result(answer, secrets).map_err(|failure| Failure {
+    let mut failure = status::failure(answer.status, &answer.headers);
+    failure.upstream_message = message(answer).map(|text| secrets.message(&text));
+    Err(failure)
+}
+
+/// A failure over an answer that came.
+pub(crate) fn with_status(answer: &Answer, failure: Failure) -> Failure {
+    Failure {
         upstream_status: Some(answer.status.as_u16()),
         ..failure
-    })?;
-    Ok(Execution { result, usage: None })
+    }
 }
 
 fn result(answer: &Answer, secrets: &Secrets) -> Result<JsonText, Failure> {
@@ -38,17 +56,29 @@ fn result(answer: &Answer, secrets: &Secrets) -> Result<JsonText, Failure> {
     if kind == Kind::Json && !answer.body.is_empty() && secrets.is_empty() {
         return pass(&answer.body);
     }
-    let mut value = match kind {
-        _ if answer.body.is_empty() => Value::Null,
-        Kind::Json => parse(&answer.body)?,
-        Kind::Text | Kind::Unknown => match text::decode(&answer.headers, &answer.body) {
-            Some(text) => json!({ "text": text }),
-            None => binary(answer, &media_type),
-        },
-        Kind::Binary => binary(answer, &media_type),
-    };
+    let mut value = value(answer, kind, &media_type)?;
     secrets.clean(&mut value);
     Ok(JsonText::from(&value))
+}
+
+/// The answer as a value, secrets still in it.
+///
+/// # Errors
+/// `upstream_invalid` for JSON that is none.
+pub(crate) fn value(answer: &Answer, kind: Kind, media_type: &str) -> Result<Value, Failure> {
+    Ok(match kind {
+        _ if answer.body.is_empty() => Value::Null,
+        Kind::Json => parse(&answer.body)?,
+        Kind::Events => match text::decode(&answer.headers, &answer.body) {
+            Some(text) => events::read(&text),
+            None => binary(answer, media_type),
+        },
+        Kind::Text | Kind::Unknown => match text::decode(&answer.headers, &answer.body) {
+            Some(text) => json!({ "text": text }),
+            None => binary(answer, media_type),
+        },
+        Kind::Binary => binary(answer, media_type),
+    })
 }
 
 /// JSON in which nothing has to be masked goes on as it came.
@@ -181,6 +211,7 @@ mod tests {
     #[case::text("text/plain", b"hello", json!({"text": "hello"}))]
     #[case::xml("application/xml", b"<a/>", json!({"text": "<a/>"}))]
     #[case::latin("text/html; charset=ISO-8859-1", b"caf\xe9", json!({"text": "caf\u{e9}"}))]
+    #[case::events("text/event-stream", b"data: {\"a\":1}\n\n", json!({"events": [{"data": {"a": 1}}]}))]
     #[case::unnamed("", b"hello", json!({"text": "hello"}))]
     #[case::broken_text("text/plain", b"\xff\xfe", json!({"base64": "//4=", "content_type": "text/plain"}))]
     #[case::binary("image/png", b"\x89PNG", json!({"base64": "iVBORw==", "content_type": "image/png"}))]

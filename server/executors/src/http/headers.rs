@@ -46,13 +46,14 @@ pub(crate) fn name(text: &str) -> Result<HeaderName, Failure> {
 }
 
 /// The headers that every request of a definition carries. `accept` is what the definition did not say itself.
-pub(crate) fn constant(
-    configured: &BTreeMap<String, String>,
-    accept: &'static str,
-) -> Result<HeaderMap, Failure> {
+pub(crate) fn constant(configured: &BTreeMap<String, String>, accept: &str) -> Result<HeaderMap, Failure> {
     let mut headers = HeaderMap::with_capacity(configured.len() + 5);
     headers.insert(header::USER_AGENT, USER_AGENT);
-    headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+    headers.insert(
+        header::ACCEPT,
+        HeaderValue::from_str(accept)
+            .map_err(|_| Failure::misconfigured("`result.accept` holds something that is no media type"))?,
+    );
     headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     for (key, value) in configured {
         let mut value = line(value).ok_or_else(|| {

@@ -15,9 +15,13 @@ use super::exact::ExactRequest;
 use super::headers;
 use super::oauth::OAuthTemplate;
 use super::plan::{Inputs, RequestPlan, append_query, scalar};
+use super::result::ResultTemplate;
 use super::retry::RetryPolicy;
+use super::send::Answer;
+use super::{answer, links};
 use crate::egress::parse_exact;
 use crate::failure::Failure;
+use crate::invocation::Execution;
 
 /// Everything but the unreserved characters of RFC 3986.
 pub(crate) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
@@ -46,6 +50,7 @@ pub(crate) struct HttpTemplate {
     credential: Option<Credential>,
     retry: RetryPolicy,
     idempotency_header: Option<HeaderName>,
+    result: Option<ResultTemplate>,
     /// Arguments that have a place; the others are left over.
     placed: HashSet<String>,
 }
@@ -103,6 +108,10 @@ impl HttpTemplate {
             Piece::Argument(name) => Some(name.clone()),
             Piece::Literal(_) => None,
         }));
+        let result = options.result.as_ref();
+        let accept = result
+            .filter(|result| !result.accept.is_empty())
+            .map_or_else(|| ACCEPT.to_owned(), |result| result.accept.join(", "));
         let retry = options.retry.as_ref();
         let idempotency_header = retry
             .and_then(|retry| retry.idempotency_header.as_deref())
@@ -118,10 +127,11 @@ impl HttpTemplate {
             header,
             body: options.body.clone(),
             exact,
-            constant: headers::constant(&options.headers, ACCEPT)?,
+            constant: headers::constant(&options.headers, &accept)?,
             credential: options.auth.as_ref().map(Credential::new).transpose()?,
             retry: RetryPolicy::new(retry),
             idempotency_header,
+            result: result.map(ResultTemplate::new).transpose()?,
             placed,
         })
     }
@@ -177,6 +187,22 @@ impl HttpTemplate {
             secrets,
             origins: None,
         })
+    }
+
+    /// Reads the upstream's answer.
+    ///
+    /// # Errors
+    /// What an error status stands for; `upstream_invalid` for an answer that cannot be used.
+    pub(crate) fn read(&self, answer: &Answer, plan: &RequestPlan) -> Result<Execution, Failure> {
+        let mut execution = match &self.result {
+            None => answer::read(answer, &plan.secrets)?,
+            Some(result) => result.read(answer, &plan.secrets)?,
+        };
+        if let Some(next) = links::next(&answer.headers, &plan.url, &plan.secrets) {
+            let notes = execution.notes.get_or_insert_default();
+            notes.next.get_or_insert(next);
+        }
+        Ok(execution)
     }
 
     /// Address and body by the short form, whose headers are added.

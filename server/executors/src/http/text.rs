@@ -9,6 +9,8 @@ use http::{HeaderMap, header};
 pub(crate) enum Kind {
     /// `application/json` or `+json`.
     Json,
+    /// `text/event-stream`.
+    Events,
     /// `text/*` and other types that are text.
     Text,
     /// Not said.
@@ -37,6 +39,7 @@ pub(crate) fn kind(media_type: &str) -> Kind {
         "" => Kind::Unknown,
         "application/json" | "text/json" => Kind::Json,
         other if other.ends_with("+json") => Kind::Json,
+        "text/event-stream" => Kind::Events,
         "application/xml"
         | "application/javascript"
         | "application/yaml"

@@ -64,6 +64,7 @@ fn of_envelope(mut value: Value, headers: &HeaderMap, secrets: &Secrets) -> Exec
     Execution {
         result: JsonText::from(&result),
         usage: usage(tokens),
+        notes: None,
     }
 }
 
@@ -88,6 +89,7 @@ fn of_text(text: &str, headers: &HeaderMap, secrets: &Secrets) -> Execution {
     Execution {
         result: JsonText::from(&result),
         usage: usage(header_tokens(headers)),
+        notes: None,
     }
 }
 

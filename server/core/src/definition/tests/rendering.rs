@@ -9,7 +9,7 @@ use toolgate_api::tools::AfterExecution;
 use super::*;
 use crate::definition::model::{
     ArgOptions, AuthScheme, AuthStyle, ConfigParam, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions,
-    HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
+    HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
 };
 use crate::definition::request_model::{
     HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
@@ -167,6 +167,12 @@ fn http() -> impl Strategy<Value = HttpOptions> {
             }),
             concurrency: full.then_some(4),
             cache: (!full).then_some(HttpCache { ttl_s: 60 }),
+            result: full.then(|| HttpResult {
+                accept: vec!["application/json".to_owned()],
+                select: Some("$.items[*].name".to_owned()),
+                next: Some("$.next".to_owned()),
+                max_bytes: Some(1000),
+            }),
         })
 }
 
@@ -294,6 +300,8 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                     state,
                     available_in_states: states,
                     parameters,
+                    output_schema: enabled
+                        .then(|| serde_json::json!({"type": "array", "items": {"type": "string"}})),
                     after_execution: after,
                     target_subject: subject
                         .then(|| "cg.v1r4.{project_id}.{channel_id}.cmd.tool.a.b".to_owned()),

@@ -241,6 +241,12 @@ fn requests(#[case] options: &str, #[case] message: &str, #[case] hint: &str) {
 #[case("concurrency: 0", "from 1 to 1", "")]
 #[case("cache: {}", "cache has no \"ttl_s\"", "ttl_s: 60")]
 #[case("method: PUT, cache: {ttl_s: 5}", "can serve again", "GET")]
+#[case("result: {pick: $.a}", "unknown key \"pick\" in result", "")]
+#[case("result: {select: a.b}", "is not a JSONPath", "RFC 9535")]
+#[case("result: {next: '$..a..b'}", "once at most", "")]
+#[case("result: {accept: [json]}", "is no media type", "application/json")]
+#[case("result: {accept: text/csv}", "\"accept\" must be a list", "")]
+#[case("result: {max_bytes: 10}", "from 100 to 10", "")]
 fn credentials_and_resilience(#[case] more: &str, #[case] message: &str, #[case] hint: &str) {
     openapi(
         &format!("{{http: {{base_url: 'https://a.example', {more}}}}}"),
