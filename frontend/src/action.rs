@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use toolgate_api::json::Json;
 
 use crate::api::{Answer, ApiError, Ask};
 use crate::components::{EditorHandle, ProblemPanel, Refused};
@@ -53,6 +54,11 @@ impl Action {
                 }
             }
         });
+    }
+
+    /// An answer as a value of the contract; one that does not fit is told like a failure.
+    pub(crate) fn read<T: Json>(self, answer: &Answer) -> Option<T> {
+        answer.read().map_err(|error| self.error.set(Some(error))).ok()
     }
 
     /// The error of the last attempt, if it failed.

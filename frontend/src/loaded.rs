@@ -2,9 +2,10 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use serde_json::Value;
 use toolgate_api::json::Json;
 
-use crate::api::{Answer, ApiError, Ask};
+use crate::api::{Answer, ApiError, Ask, parse};
 use crate::components::{ProblemPanel, Skeleton};
 use crate::reactive::{effect, part, text_memo};
 use crate::session::Session;
@@ -56,10 +57,27 @@ impl Loaded {
         self.answer.with(Option::is_some)
     }
 
-    /// The answer as a value of the contract, reactively.
+    /// The answer as a value of the contract, reactively. One that does not fit is a failure, told in place of the value.
     pub(crate) fn read<T: Json>(self) -> Option<T> {
-        self.answer
-            .with(|answer| answer.as_ref().and_then(|answer| answer.read().ok()))
+        self.told(self.answer.with(|answer| answer.as_ref().map(Answer::read)))
+    }
+
+    /// The answer as any JSON, reactively.
+    pub(crate) fn json(self) -> Option<Value> {
+        let parsed = |answer: &Answer| parse(&answer.text);
+        self.told(self.answer.with(|answer| answer.as_ref().map(parsed)))
+    }
+
+    fn told<T>(self, read: Option<Result<T, ApiError>>) -> Option<T> {
+        match read? {
+            Ok(value) => Some(value),
+            Err(error) => {
+                if self.error.with_untracked(Option::is_none) {
+                    self.error.set(Some(error));
+                }
+                None
+            }
+        }
     }
 
     /// The tag that a change must name.
@@ -103,6 +121,28 @@ impl Loaded {
             (None, true) => ().into_any(),
         })
         .into_any()
+    }
+
+    /// The same for what may not exist yet, which is no failure; `absent` says so.
+    pub(crate) fn placeholder_or(self, what: &'static str, absent: &'static str) -> AnyView {
+        part(move || {
+            if self
+                .error
+                .with(|error| error.as_ref().is_some_and(ApiError::is_absent))
+            {
+                view! { <p class="note">{absent}</p> }.into_any()
+            } else {
+                self.placeholder(what)
+            }
+        })
+    }
+
+    /// Whether the server has said what there is, reactively: the value, or that it does not exist.
+    pub(crate) fn is_known(self) -> bool {
+        self.error.with(|error| match error {
+            Some(error) => error.is_absent(),
+            None => self.is_there(),
+        })
     }
 
     /// Why it could not be read, for a page that is of use without it.

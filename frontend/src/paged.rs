@@ -147,17 +147,13 @@ impl Paged {
         ];
         let answer = Ask::get(with_query(address.clone(), &query)).send();
         spawn_local(async move {
-            let answer = answer.await.and_then(|answer| parse(&answer.text));
+            let answer = answer.await.and_then(|answer| page(&answer.text));
             // The page may be gone, or a newer request may be under way.
             if self.run.try_get_value() != Some(run) {
                 return;
             }
             match answer {
-                Ok(mut page) => {
-                    let items = match page["items"].take() {
-                        Value::Array(items) => items.iter().map(Item::new).collect(),
-                        _ => Vec::new(),
-                    };
+                Ok((items, page)) => {
                     self.next.set(page["next_cursor"].as_str().map(str::to_owned));
                     if cursor.is_some() {
                         self.items.update(|all| all.extend(items));
@@ -178,5 +174,14 @@ impl Paged {
                 }
             }
         });
+    }
+}
+
+/// The items of a page, and what else it says.
+fn page(text: &str) -> Result<(Vec<Item>, Value), ApiError> {
+    let mut page = parse(text)?;
+    match page["items"].take() {
+        Value::Array(items) => Ok((items.iter().map(Item::new).collect(), page)),
+        _ => Err(ApiError::Unreadable("there is no list of items".to_owned())),
     }
 }

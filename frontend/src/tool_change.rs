@@ -1,13 +1,13 @@
 //! A change of where tools stand that a page has collected: what it would do, doing it, and undoing it.
 
 use leptos::prelude::*;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::action::Action;
-use crate::api::{Ask, Body, parse, with_query};
+use crate::api::{Ask, Body, object, parse, with_query};
 use crate::components::{Dialog, EditorHandle, Field, Placement, TextInput, Toasts};
 use crate::features::tools::{address, affected, offer_undo, outlook};
-use crate::reactive::{When, effect, part};
+use crate::reactive::{When, part};
 use crate::session::Session;
 
 /// What a part of the change is about: the names of tools, and the same change for all of them.
@@ -19,20 +19,17 @@ pub(crate) struct Part {
     pub(crate) change: Value,
 }
 
-/// A change that is looked at before it is saved, and can be undone. Each part is one request, all or nothing; no tool is
+/// A change that is looked at before it is saved, and can be undone. All parts are one request, all or nothing; no tool is
 /// in two of them.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolChange {
     project: Memo<String>,
     open: RwSignal<bool>,
-    /// What is still to be saved.
     parts: StoredValue<Vec<Part>>,
-    /// What the parts would do together, as the server says; null until it has said so of each.
+    /// What the parts would do, as the server says; null until it has said so.
     plan: RwSignal<Value>,
     note: RwSignal<String>,
     ignored: RwSignal<bool>,
-    /// What undoes the parts that were saved: tools and their revisions.
-    undo: StoredValue<Vec<Value>>,
     action: Action,
     toasts: Toasts,
     session: Session,
@@ -49,19 +46,12 @@ impl ToolChange {
             plan: RwSignal::new(Value::Null),
             note: RwSignal::new(String::new()),
             ignored: RwSignal::new(false),
-            undo: StoredValue::new(Vec::new()),
             action: Action::new(),
             toasts: Toasts::get(),
             session: Session::get(),
             on_done: Callback::new(move |()| on_done()),
         };
         change.toasts.on_undo(move || change.on_done.run(()));
-        // When a later part is refused, the parts before it are saved.
-        effect(move || {
-            if change.action.error.get().is_some() {
-                change.finish();
-            }
-        });
         change
     }
 
@@ -73,74 +63,34 @@ impl ToolChange {
         self.ignored.set(false);
         self.action.error.set(None);
         self.open.set(true);
-        self.ask(
-            0,
-            json!({"items": [], "policy_tests": {"passed": 0, "failed": []}}),
-        );
+        self.action
+            .send(self.request(&[("dry_run", "true")]), move |answer| {
+                self.plan.set(parse(&answer.text).unwrap_or_default());
+            });
     }
 
-    fn request(self, part: &Part, query: &[(&str, &str)]) -> Ask {
-        let mut body = json!({"select": {"names": part.names}, "change": part.change});
-        let note = self.note.get_untracked();
-        if !note.trim().is_empty() {
-            body["note"] = note.trim().into();
-        }
+    fn request(self, query: &[(&str, &str)]) -> Ask {
+        let body = self
+            .parts
+            .with_value(|parts| request(parts, &self.note.get_untracked()));
         let path = with_query(address(&self.project.get_untracked()), query);
         Ask::post(path, Body::Json(body.to_string()))
     }
 
-    fn ask(self, at: usize, mut plan: Value) {
-        let Some(part) = self.parts.with_value(|parts| parts.get(at).cloned()) else {
-            self.plan.set(plan);
-            return;
-        };
-        self.action
-            .send(self.request(&part, &[("dry_run", "true")]), move |answer| {
-                let mut verdict = parse(&answer.text).unwrap_or_default();
-                append(&mut plan["items"], &mut verdict["items"]);
-                let (tests, found) = (&mut plan["policy_tests"], &mut verdict["policy_tests"]);
-                append(&mut tests["failed"], &mut found["failed"]);
-                tests["passed"] = found["passed"].take();
-                self.ask(at + 1, plan);
-            });
-    }
-
-    /// Saves the next part. One that is saved is no longer there, so trying again goes on where it failed.
+    /// Saves it, and tells so with the way back.
     fn save(self) {
-        let Some(part) = self.parts.with_value(|parts| parts.first().cloned()) else {
-            self.open.set(false);
-            self.finish();
-            return;
-        };
         let ignore = if self.ignored.get_untracked() { "true" } else { "" };
-        self.action.send(
-            self.request(&part, &[("ignore_policy_tests", ignore)]),
-            move |answer| {
-                self.parts.update_value(|parts| {
-                    parts.remove(0);
-                });
-                let mut answer = parse(&answer.text).unwrap_or_default();
-                if let Value::Array(tools) = answer["undo"]["undo"]["tools"].take() {
-                    self.undo.update_value(|undo| undo.extend(tools));
-                }
-                self.save();
-            },
-        );
-    }
-
-    /// Tells what was saved, with the way back.
-    fn finish(self) {
-        let tools = self.undo.get_value();
-        if tools.is_empty() {
-            return;
-        }
-        self.undo.set_value(Vec::new());
-        let plural = if tools.len() == 1 { "" } else { "s" };
-        let text = format!("Changed {} tool{plural}.", tools.len());
-        let place = address(&self.project.get_untracked());
-        let body = json!({"undo": {"tools": tools}});
-        offer_undo(self.toasts, self.session, place, text, &body);
-        self.on_done.run(());
+        self.action
+            .send(self.request(&[("ignore_policy_tests", ignore)]), move |answer| {
+                let answer = parse(&answer.text).unwrap_or_default();
+                self.open.set(false);
+                let count = affected(&answer);
+                let plural = if count == 1 { "" } else { "s" };
+                let text = format!("Changed {count} tool{plural}.");
+                let place = address(&self.project.get_untracked());
+                offer_undo(self.toasts, self.session, place, text, &answer["undo"]);
+                self.on_done.run(());
+            });
     }
 
     /// The dialog.
@@ -193,24 +143,41 @@ impl ToolChange {
     }
 }
 
-/// Moves the items of one list to the end of another.
-fn append(all: &mut Value, more: &mut Value) {
-    if let (Value::Array(all), Value::Array(more)) = (all, more.take()) {
-        all.extend(more);
+/// The body of the request.
+fn request(parts: &[Part], note: &str) -> Value {
+    let changes: Vec<Value> = parts
+        .iter()
+        .map(|part| {
+            object(vec![
+                ("select", object(vec![("names", part.names.clone().into())])),
+                ("change", part.change.clone()),
+            ])
+        })
+        .collect();
+    let mut members = vec![("changes", changes.into())];
+    if !note.trim().is_empty() {
+        members.push(("note", note.trim().into()));
     }
+    object(members)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{Value, json};
+    use serde_json::json;
 
-    use super::append;
+    use super::{Part, request};
 
     #[test]
-    fn an_absent_list_adds_nothing() {
-        let mut all = json!([1]);
-        append(&mut all, &mut json!([2, 3]));
-        append(&mut all, &mut Value::Null);
-        assert_eq!(all, json!([1, 2, 3]));
+    fn all_parts_are_one_request() {
+        let part = |name: &str| Part {
+            names: vec![name.to_owned()],
+            change: json!({"add_groups": ["g"]}),
+        };
+        let change = |name: &str| json!({"select": {"names": [name]}, "change": {"add_groups": ["g"]}});
+        assert_eq!(
+            request(&[part("a"), part("b")], " "),
+            json!({"changes": [change("a"), change("b")]})
+        );
+        assert_eq!(request(&[part("a")], " why ")["note"], "why");
     }
 }

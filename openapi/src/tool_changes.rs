@@ -6,24 +6,32 @@ use serde_json::Value;
 
 use crate::policy_tests::UploadPolicyTests;
 
-/// What to do: a change of the tools that are selected, or the undoing of such a change.
+/// What to do: a change of the tools that are selected, several changes of different tools together, or the undoing of such
+/// a change.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[serde(untagged)]
 pub enum ToolChangeRequest {
     /// Changes the selected tools.
     Change(Box<ToolChanges>),
+    /// Changes different tools differently, all together.
+    Several(SeveralToolChanges),
     /// Takes a change back.
     Undo(ToolUndoRequest),
 }
 
 impl<'de> Deserialize<'de> for ToolChangeRequest {
-    /// The member `undo` tells the two apart, so that a fault is told of the one that was meant.
+    /// The members `undo` and `changes` tell the forms apart, so that a fault is told of the one that was meant.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         if value.get("undo").is_some() {
             return ToolUndoRequest::deserialize(value)
                 .map(Self::Undo)
+                .map_err(D::Error::custom);
+        }
+        if value.get("changes").is_some() {
+            return SeveralToolChanges::deserialize(value)
+                .map(Self::Several)
                 .map_err(D::Error::custom);
         }
         ToolChanges::deserialize(value)
@@ -49,6 +57,40 @@ pub struct ToolChanges {
         schema(example = "the search provider is being replaced", max_length = 500)
     )]
     pub note: Option<String>,
+    /// How many tools the selection is known to be; with another number nothing is changed (409).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 1, minimum = 0, maximum = 5000))]
+    pub expect_count: Option<u32>,
+}
+
+/// Several changes in one transaction, with one way back. No tool may be selected by two of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SeveralToolChanges {
+    /// The changes.
+    #[serde(deserialize_with = "objects")]
+    #[cfg_attr(feature = "utoipa", schema(min_items = 1, max_items = 1000))]
+    pub changes: Vec<OneToolChange>,
+    /// Why; kept with the revisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "the search provider is being replaced", max_length = 500)
+    )]
+    pub note: Option<String>,
+}
+
+/// One of several changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct OneToolChange {
+    /// Which tools.
+    pub select: ToolSelection,
+    /// What becomes of each.
+    #[serde(deserialize_with = "object")]
+    pub change: ToolChange,
     /// How many tools the selection is known to be; with another number nothing is changed (409).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = 1, minimum = 0, maximum = 5000))]

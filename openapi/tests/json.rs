@@ -99,6 +99,8 @@ const NOT_OURS: &[&str] = &["Health", "UploadForm"];
 
 /// Types that the dashboard hands on as they came, or writes by hand.
 const NOT_READ: &[&str] = &[
+    "OneToolChange",
+    "SeveralToolChanges",
     "ToolChange",
     "ToolChangeItem",
     "ToolChangeOutcome",

@@ -35,6 +35,15 @@ impl ApiError {
         }
     }
 
+    /// Whether what was asked for does not exist.
+    pub(crate) fn is_absent(&self) -> bool {
+        match self {
+            Self::Problem(problem) => problem.status == 404,
+            Self::Status { status, .. } => *status == 404,
+            _ => false,
+        }
+    }
+
     /// A short heading.
     pub(crate) fn title(&self) -> String {
         match self {

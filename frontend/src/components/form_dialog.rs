@@ -2,8 +2,46 @@
 
 use leptos::prelude::*;
 
-use super::{Dialog, Placement};
+use super::{CodeBlock, Dialog, Placement};
 use crate::action::Action;
+use crate::reactive::{effect, part};
+
+/// A text that the server tells this once. It takes the place of the form, and leaves the page together with the dialog.
+#[derive(Clone, Copy)]
+pub(crate) struct ShownOnce {
+    /// The text, once it is there.
+    pub(crate) text: RwSignal<Option<String>>,
+    /// What it is, for example `Key`.
+    pub(crate) caption: &'static str,
+    /// What to do with it.
+    pub(crate) words: &'static str,
+}
+
+impl ShownOnce {
+    /// Nothing is shown yet.
+    pub(crate) fn new(caption: &'static str, words: &'static str) -> Self {
+        Self {
+            text: RwSignal::new(None),
+            caption,
+            words,
+        }
+    }
+
+    fn view(self, text: String, open: RwSignal<bool>) -> AnyView {
+        view! {
+            <div class="dialog-body">
+                <p>{self.words}</p>
+                <CodeBlock caption=self.caption text />
+            </div>
+            <footer class="dialog-foot">
+                <button type="button" class="button button-primary" on:click=move |_| open.set(false)>
+                    "I have copied it"
+                </button>
+            </footer>
+        }
+        .into_any()
+    }
+}
 
 /// A form in a dialog. It is sent by its button or by Enter; its content is made anew whenever it opens.
 #[component]
@@ -24,6 +62,9 @@ pub(crate) fn FormDialog(
     /// Where it stands.
     #[prop(optional)]
     placement: Placement,
+    /// What the answer tells this once.
+    #[prop(optional)]
+    once: Option<ShownOnce>,
     /// It is sent.
     #[prop(into)]
     on_submit: Callback<()>,
@@ -31,8 +72,16 @@ pub(crate) fn FormDialog(
     children: ChildrenFn,
 ) -> impl IntoView {
     let children = StoredValue::new(children);
-    view! {
-        <Dialog open title placement>
+    effect(move || {
+        if !open.get() {
+            action.error.set(None);
+            if let Some(once) = once {
+                once.text.set(None);
+            }
+        }
+    });
+    let form = move || {
+        view! {
             <form on:submit=move |event| {
                 event.prevent_default();
                 on_submit.run(());
@@ -51,6 +100,18 @@ pub(crate) fn FormDialog(
                     </button>
                 </footer>
             </form>
+        }
+        .into_any()
+    };
+    let content = move || {
+        part(move || {
+            let told = once.and_then(|once| Some((once, once.text.get()?)));
+            told.map_or_else(form, |(once, text)| once.view(text, open))
+        })
+    };
+    view! {
+        <Dialog open title placement>
+            {content()}
         </Dialog>
     }
 }

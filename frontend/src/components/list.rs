@@ -11,8 +11,12 @@ use super::{ProblemPanel, Skeleton};
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition};
 
-/// Makes the cells of one row.
-pub(crate) type Cells = Arc<dyn Fn(&Item) -> AnyView + Send + Sync>;
+/// Makes the cells of one row; none when the item does not fit the contract.
+pub(crate) type Cells = Arc<dyn Fn(&Item) -> Option<AnyView> + Send + Sync>;
+
+/// What a row says that cannot be shown, instead of staying blank.
+pub(super) const UNREADABLE: &str =
+    "This entry cannot be shown: the page is older than the server. Reload it.";
 
 /// The table of a list.
 #[component]
@@ -36,7 +40,9 @@ pub(crate) fn List(
         .map(|title| view! { <th scope="col" role="columnheader">{*title}</th> })
         .collect::<Vec<_>>();
     let row = move |item: Item| {
-        let cells = cells(&item);
+        let cells = cells(&item).unwrap_or_else(|| {
+            view! { <td role="cell" colspan=columns.len() class="muted">{UNREADABLE}</td> }.into_any()
+        });
         view! { <tr role="row">{cells}</tr> }
     };
     view! {

@@ -6,6 +6,7 @@ use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 
+use super::list::UNREADABLE;
 use super::{Cells, Icon, ProblemPanel, Skeleton, Symbol};
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{condition, effect, part};
@@ -126,7 +127,9 @@ pub(crate) fn LongList(
     };
     let row = move |(at, item): (usize, Option<Item>)| {
         let content = match item {
-            Some(item) => cells(&item),
+            Some(item) => cells(&item).unwrap_or_else(|| {
+                view! { <div role="cell" class="long-waiting muted">{UNREADABLE}</div> }.into_any()
+            }),
             None => view! { <div role="cell" class="long-waiting"><span class="skeleton-bar"></span></div> }
                 .into_any(),
         };

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::copy::request_id;
 use super::{Icon, Symbol};
 use crate::api::ApiError;
 
@@ -29,9 +30,7 @@ pub(crate) fn ProblemPanel(
                 <p class="problem-title">{error.title()}</p>
                 <p class="problem-detail">{error.detail()}</p>
                 {(!diagnostics.is_empty()).then(|| view! { <ul class="problem-faults">{diagnostics}</ul> })}
-                {error
-                    .request_id()
-                    .map(|id| view! { <p class="problem-request">"Request " <code>{id}</code></p> })}
+                {error.request_id().map(request_id)}
             </div>
             {on_retry
                 .map(|retry| {

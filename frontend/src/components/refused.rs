@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::copy::request_id;
 use super::{EditorHandle, Faults};
 use crate::api::ApiError;
 
@@ -25,6 +26,7 @@ pub(crate) fn Refused(
             <p>{error.detail()}</p>
             {(!broken.is_empty()).then(|| view! { <ul class="problem-faults">{broken}</ul> })}
             {(!faults.is_empty()).then(|| view! { <Faults faults handle /> })}
+            {error.request_id().map(request_id)}
         </div>
     }
 }

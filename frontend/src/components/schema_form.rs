@@ -1,9 +1,15 @@
 //! A form made from a JSON Schema (2020-12). What it cannot draw can be typed as JSON.
 
+mod entry;
+mod schema;
+
 use leptos::html;
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 
+use self::entry::{Entry, put};
+pub(crate) use self::schema::has_secret;
+use self::schema::{blank, choices, fits, is_secret, kind_of, variants};
 use super::{Icon, Symbol};
 use crate::reactive::{effect, part};
 
@@ -18,52 +24,6 @@ pub(crate) struct SchemaForm {
     schema: StoredValue<Value>,
     /// What the ids of the controls begin with.
     prefix: &'static str,
-}
-
-/// How a text that is typed stands for a value.
-#[derive(Clone, Copy)]
-enum Entry {
-    /// As it is.
-    Text,
-    /// A number; what is none stays a text, and the server says what is wrong with it.
-    Number,
-    /// JSON; what is none stays a text.
-    Json,
-    /// Names, separated by commas.
-    Names,
-}
-
-impl Entry {
-    /// The value of a text; nothing for an empty one.
-    fn read(self, text: &str) -> Option<Value> {
-        if text.trim().is_empty() {
-            return None;
-        }
-        Some(match self {
-            Self::Text => Value::String(text.to_owned()),
-            Self::Number | Self::Json => {
-                serde_json::from_str(text.trim()).unwrap_or_else(|_| Value::String(text.to_owned()))
-            }
-            Self::Names => text
-                .split(',')
-                .map(str::trim)
-                .filter(|name| !name.is_empty())
-                .collect(),
-        })
-    }
-
-    /// The text of a value.
-    fn write(self, value: &Value) -> String {
-        match (self, value) {
-            (_, Value::String(text)) => text.clone(),
-            (Self::Names, Value::Array(names)) => {
-                let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
-                names.join(", ")
-            }
-            (Self::Json, value) => format!("{value:#}"),
-            (_, value) => value.to_string(),
-        }
-    }
 }
 
 impl SchemaForm {
@@ -398,218 +358,5 @@ impl SchemaForm {
     fn id(self, pointer: &str) -> String {
         let path = pointer.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
         format!("{}{path}", self.prefix)
-    }
-}
-
-/// The type of a schema; of several the first that is not null.
-fn kind_of(part: &Value) -> &str {
-    match &part["type"] {
-        Value::String(kind) => kind,
-        Value::Array(kinds) => kinds
-            .iter()
-            .filter_map(Value::as_str)
-            .find(|kind| *kind != "null")
-            .unwrap_or("null"),
-        _ if part["properties"].is_object() => "object",
-        _ => "any",
-    }
-}
-
-/// The schemas of which a value fits one.
-fn variants(part: &Value) -> Option<&Vec<Value>> {
-    part.get("anyOf").or_else(|| part.get("oneOf"))?.as_array()
-}
-
-/// The only values there are, when they are named.
-fn choices(part: &Value) -> Option<Vec<Value>> {
-    if let Some(only) = part.get("const") {
-        return Some(vec![only.clone()]);
-    }
-    match part["enum"].as_array() {
-        Some(choices) => Some(choices.clone()),
-        None => variants(part)?
-            .iter()
-            .map(|kind| kind.get("const").cloned())
-            .collect(),
-    }
-}
-
-/// Whether a value looks like one of a schema; enough to tell variants apart.
-fn fits(value: &Value, part: &Value) -> bool {
-    let has = |name: &Value| name.as_str().is_some_and(|name| value.get(name).is_some());
-    let is_kind = match kind_of(part) {
-        "string" => value.is_string(),
-        "integer" | "number" => value.is_number(),
-        "boolean" => value.is_boolean(),
-        "null" => value.is_null(),
-        "array" => value.is_array(),
-        "object" => {
-            let named = part["properties"].as_object();
-            value.is_object()
-                && part["required"]
-                    .as_array()
-                    .is_none_or(|names| names.iter().all(has))
-                && named.into_iter().flatten().all(|(name, part)| {
-                    let given = value.get(name);
-                    given.is_none_or(|given| choices(part).is_none_or(|all| all.contains(given)))
-                })
-        }
-        _ => true,
-    };
-    is_kind && choices(part).is_none_or(|all| all.contains(value))
-}
-
-/// What a new item of a list is before anything is typed.
-fn blank(part: &Value) -> Value {
-    match kind_of(part) {
-        "string" if choices(part).is_none() => Value::String(String::new()),
-        "object" => Value::Object(Map::new()),
-        _ => Value::Null,
-    }
-}
-
-/// Whether a schema says that its value is not to be shown.
-fn is_secret(part: &Value) -> bool {
-    part["format"].as_str() == Some("password") || part["writeOnly"].as_bool() == Some(true)
-}
-
-/// Whether any part of a schema is secret.
-pub(crate) fn has_secret(part: &Value) -> bool {
-    is_secret(part)
-        || match part {
-            Value::Object(map) => map.values().any(has_secret),
-            Value::Array(list) => list.iter().any(has_secret),
-            _ => false,
-        }
-}
-
-/// Puts a part where a pointer says, making objects on the way; `None` takes it away.
-fn put(value: &mut Value, pointer: &str, part: Option<Value>) {
-    let Some((above, last)) = pointer.rsplit_once('/') else {
-        *value = part.unwrap_or_else(|| Value::Object(Map::new()));
-        return;
-    };
-    let last = last.replace("~1", "/").replace("~0", "~");
-    if part.is_some()
-        && value
-            .pointer(above)
-            .is_none_or(|above| above.is_null() || above.is_string())
-    {
-        put(value, above, Some(Value::Object(Map::new())));
-    }
-    match (value.pointer_mut(above), part) {
-        (Some(Value::Object(map)), Some(part)) => {
-            map.insert(last, part);
-        }
-        (Some(Value::Object(map)), None) => {
-            map.remove(&last);
-        }
-        (Some(Value::Array(list)), part) => {
-            if let Some(slot) = last.parse::<usize>().ok().and_then(|at| list.get_mut(at)) {
-                *slot = part.unwrap_or(Value::Null);
-            }
-        }
-        _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::{Entry, blank, choices, fits, has_secret, kind_of, put};
-
-    #[test]
-    fn parts_are_put_and_taken_away() {
-        let mut value = json!({});
-        put(&mut value, "/a/b~1c", Some(json!(1)));
-        assert_eq!(value, json!({"a": {"b/c": 1}}));
-        put(&mut value, "/list", Some(json!([null])));
-        put(&mut value, "/list/0/x", Some(json!("y")));
-        assert_eq!(value["list"], json!([{"x": "y"}]));
-        put(&mut value, "/a/b~1c", None);
-        assert_eq!(value["a"], json!({}));
-        put(&mut value, "", Some(json!({"whole": true})));
-        assert_eq!(value, json!({"whole": true}));
-        put(&mut value, "", None);
-        assert_eq!(value, json!({}));
-    }
-
-    #[test]
-    fn the_type_that_is_not_null_counts() {
-        assert_eq!(kind_of(&json!({"type": ["null", "integer"]})), "integer");
-        assert_eq!(kind_of(&json!({"properties": {}})), "object");
-        assert_eq!(kind_of(&json!({})), "any");
-    }
-
-    #[test]
-    fn what_is_typed_becomes_a_value_and_a_text_again() {
-        for (entry, text, value) in [
-            (Entry::Text, "12", json!("12")),
-            (Entry::Number, "-1.5", json!(-1.5)),
-            (Entry::Number, "a dozen", json!("a dozen")),
-            (Entry::Names, "a, b", json!(["a", "b"])),
-            (Entry::Json, "[\n  true\n]", json!([true])),
-            (Entry::Json, "[tru", json!("[tru")),
-        ] {
-            assert_eq!(entry.read(text), Some(value.clone()), "{text}");
-            assert_eq!(entry.write(&value), text, "{value}");
-            assert_eq!(entry.read("  "), None);
-        }
-    }
-
-    #[test]
-    fn choices_are_found_in_all_their_forms() {
-        assert_eq!(choices(&json!({"const": 1})), Some(vec![json!(1)]));
-        assert_eq!(
-            choices(&json!({"enum": ["a", null]})),
-            Some(vec![json!("a"), json!(null)])
-        );
-        assert_eq!(
-            choices(&json!({"oneOf": [{"const": "a", "title": "A"}, {"const": "b"}]})),
-            Some(vec![json!("a"), json!("b")])
-        );
-        assert_eq!(
-            choices(&json!({"anyOf": [{"const": "a"}, {"type": "null"}]})),
-            None
-        );
-        assert_eq!(choices(&json!({"type": "string"})), None);
-    }
-
-    #[test]
-    fn the_variant_of_a_value_is_found() {
-        let circle =
-            json!({"type": "object", "properties": {"kind": {"const": "circle"}}, "required": ["kind"]});
-        let square = json!({"type": "object", "properties": {"kind": {"enum": ["square"]}, "side": {}}});
-        for (value, schema, expected) in [
-            (json!({"kind": "circle"}), &circle, true),
-            (json!({"kind": "circle"}), &square, false),
-            (json!({"kind": "square", "side": 1}), &square, true),
-            (json!({}), &circle, false),
-            (json!("x"), &circle, false),
-            (json!(2), &json!({"type": "integer"}), true),
-            (json!("2"), &json!({"type": "integer"}), false),
-            (json!(null), &json!({"type": "null"}), true),
-            (json!("b"), &json!({"type": "string", "enum": ["a"]}), false),
-        ] {
-            assert_eq!(fits(&value, schema), expected, "{value} in {schema}");
-        }
-    }
-
-    #[test]
-    fn new_items_begin_as_what_they_are_to_be() {
-        assert_eq!(blank(&json!({"type": "string"})), json!(""));
-        assert_eq!(blank(&json!({"properties": {"a": {}}})), json!({}));
-        assert_eq!(blank(&json!({"type": "integer"})), json!(null));
-        assert_eq!(blank(&json!({"type": "string", "enum": ["a"]})), json!(null));
-    }
-
-    #[test]
-    fn secrets_are_found_at_any_depth() {
-        assert!(has_secret(
-            &json!({"properties": {"a": {"items": {"format": "password"}}}})
-        ));
-        assert!(has_secret(&json!({"$defs": {"a": {"writeOnly": true}}})));
-        assert!(!has_secret(&json!({"properties": {"a": {"format": "uri"}}})));
     }
 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
+use super::copy::request_id;
 use super::{Icon, Symbol};
+use crate::api::ApiError;
 use crate::reactive::effect;
 
 /// How long a message stays that needs no answer.
@@ -18,6 +20,7 @@ struct Toast {
     id: u32,
     text: String,
     failed: bool,
+    request: Option<String>,
     offer: Option<Offer>,
 }
 
@@ -49,7 +52,7 @@ impl Toasts {
 
     /// Says that something was done.
     pub(crate) fn done(self, text: impl Into<String>) {
-        self.show(text.into(), false, None);
+        self.show(text.into(), false, None, None);
     }
 
     /// Says that something was done, with a button while the message stays.
@@ -59,12 +62,22 @@ impl Toasts {
         verb: &'static str,
         press: impl Fn() + Send + Sync + 'static,
     ) {
-        self.show(text.into(), false, Some((verb, Arc::new(press))));
+        self.show(text.into(), false, None, Some((verb, Arc::new(press))));
     }
 
     /// Says why something cannot be done; stays until it is closed.
     pub(crate) fn refused(self, text: impl Into<String>) {
-        self.show(text.into(), true, None);
+        self.show(text.into(), true, None, None);
+    }
+
+    /// Says that a request failed, with its id to copy; stays until it is closed.
+    pub(crate) fn failed(self, what: &str, error: &ApiError) {
+        self.show(
+            format!("{what}: {}", error.detail()),
+            true,
+            error.request_id(),
+            None,
+        );
     }
 
     /// Says that something was taken back, and lets pages know that what they show is old.
@@ -83,7 +96,7 @@ impl Toasts {
         });
     }
 
-    fn show(self, text: String, failed: bool, offer: Option<Offer>) {
+    fn show(self, text: String, failed: bool, request: Option<String>, offer: Option<Offer>) {
         let id = self.next.get_value();
         self.next.set_value(id.wrapping_add(1));
         self.shown.update(|shown| {
@@ -94,6 +107,7 @@ impl Toasts {
                 id,
                 text,
                 failed,
+                request,
                 offer,
             });
         });
@@ -119,6 +133,7 @@ pub(crate) fn ToastRegion() -> impl IntoView {
                     <Icon symbol=if toast.failed { Symbol::Alert } else { Symbol::Check } />
                     <div class="toast-text">
                         <p>{toast.text}</p>
+                        {toast.request.map(request_id)}
                     </div>
                     {toast
                         .offer

@@ -10,7 +10,7 @@ use leptos::task::spawn_local;
 use serde_json::Value;
 
 use crate::api::{Ask, in_project, parse, with_query};
-use crate::components::{Dialog, Icon, Placement, Symbol};
+use crate::components::{Dialog, Icon, Placement, Symbol, Toasts};
 use crate::features::projects::Projects;
 use crate::reactive::effect;
 use crate::routes::{Page, Section};
@@ -68,6 +68,7 @@ pub(super) fn Palette(
     let session = Session::get();
     let projects = Projects::get();
     let navigator = Navigator::new();
+    let toasts = Toasts::get();
     let q = RwSignal::new(String::new());
     let at = RwSignal::new(0_usize);
     let found = RwSignal::new(Vec::<Entry>::new());
@@ -93,7 +94,7 @@ pub(super) fn Palette(
         if let Some(project) = current.get() {
             let actions = [
                 (Section::Upload, "Upload tools", ""),
-                (Section::Keys, "Make a key", ""),
+                (Section::Keys, "Make a key", "?new=1"),
                 (Section::Records, "Follow the record live", "?live=1"),
             ];
             entries.extend(
@@ -194,8 +195,9 @@ pub(super) fn Palette(
             Does::Go(path) => navigator.go(&path),
             Does::Theme(theme) => theme.apply(),
             Does::SignOut => spawn_local(async move {
-                // A failure leaves one signed in, which the page shows.
-                let _ = session.sign_out().await;
+                if let Err(error) = session.sign_out().await {
+                    toasts.failed("You are still signed in", &error);
+                }
             }),
         }
     };

@@ -8,11 +8,12 @@ use web_sys::HtmlElement;
 use crate::components::Dialog;
 
 /// What can be pressed, and what it does.
-const KEYS: [(&str, &str); 6] = [
+const KEYS: [(&str, &str); 7] = [
     ("Ctrl K", "Search for anything, or go anywhere (⌘ K on a Mac)"),
     ("/", "Put the cursor into the page's search box"),
     ("j  k", "Next and previous row of a list"),
     ("Enter", "Open the row"),
+    ("x", "Select the row, in the list of tools"),
     ("Esc", "Close what is open"),
     ("?", "Show this list"),
 ];

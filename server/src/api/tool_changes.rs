@@ -8,7 +8,7 @@ use super::tools_edit::note;
 use crate::error::ApiResult;
 use crate::extract::{EditDefinitions, InProject, Json, Query};
 use crate::gateway::publish::Author;
-use crate::gateway::tool_changes;
+use crate::gateway::tool_changes::{self, Asked};
 use crate::state::AppState;
 
 /// How to change.
@@ -29,7 +29,8 @@ pub struct ChangeQuery {
 /// Change many tools
 ///
 /// Enables, disables or deletes the selected tools, or moves them between groups and states. All or nothing: every tool that
-/// becomes another gets a revision with the note. The answer has what takes the change back: send its `undo` as the body to
+/// becomes another gets a revision with the note. Different tools can be changed differently, all together, by a list of
+/// `changes`, each with its own selection; no tool may be in two of them. The answer has what takes the change back: send its `undo` as the body to
 /// the same address. That restores exactly these tools, deleted ones too, and is refused (412) when one of them was changed
 /// since. As with uploads, a change that a policy test forbids is refused (409).
 #[utoipa::path(post, path = "/projects/{project_id}/tool-changes", tag = "tools", params(super::ProjectPath, ChangeQuery),
@@ -50,7 +51,12 @@ pub async fn change_tools(
     let result = match request {
         ToolChangeRequest::Change(asked) => {
             let author = author(note(asked.note.clone())?);
-            tool_changes::change(&app, project, &author, &asked, query.dry_run).await?
+            tool_changes::change(&app, project, &author, &Asked::one(&asked), query.dry_run).await?
+        }
+        ToolChangeRequest::Several(asked) => {
+            let author = author(note(asked.note.clone())?);
+            let changes = Asked::several(&asked)?;
+            tool_changes::change(&app, project, &author, &changes, query.dry_run).await?
         }
         ToolChangeRequest::Undo(asked) => {
             let author = author(Some("takes a change of many tools back".to_owned()));

@@ -1,54 +1,53 @@
 //! The use case "change many tools at once", and taking such a change back. All or nothing, in one transaction, under the
 //! same guards as an upload.
 
+mod selection;
 mod undo;
 
 use std::sync::Arc;
 
 use toolgate_api::tool_changes::{
-    ToolChangeItem, ToolChangeOutcome, ToolChangeResult, ToolChanges, ToolSelection, ToolUndo,
-    ToolUndoRequest, UndoneTool,
+    ToolChangeItem, ToolChangeOutcome, ToolChangeResult, ToolUndo, ToolUndoRequest, UndoneTool,
 };
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{self, ToolDefinition};
 use toolgate_core::ids::{ProjectId, ToolName};
 use toolgate_core::snapshot::CompiledTool;
-use toolgate_core::tool_changes::{self as rules, MAX_TOOLS, Matcher};
+use toolgate_core::tool_changes as rules;
 
 use super::policy_tests;
-use super::publish::{ATTEMPTS, Author, candidate, commit, current, too_busy, tool_not_found};
+use super::publish::{ATTEMPTS, Author, candidate, commit, current, too_busy};
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 
+pub use self::selection::Asked;
 pub use self::undo::undo;
 
-/// Changes the selected tools, or with `dry_run` only says what that would do.
+/// Changes tools, or with `dry_run` only says what that would do.
 ///
 /// # Errors
-/// 422 for a change that is none; 404 when a named tool is not there; 409 `selection_changed` when another number of tools
-/// is selected than expected; what the policy tests of the project refuse.
+/// 422 for a change that is none, and when two changes select the same tool; 404 when a named tool is not there; 409
+/// `selection_changed` when another number of tools is selected than expected; what the policy tests of the project refuse.
 pub async fn change(
     app: &App,
     project: &ProjectId,
     author: &Author<'_>,
-    asked: &ToolChanges,
+    asked: &[Asked<'_>],
     dry_run: bool,
 ) -> ApiResult<ToolChangeResult> {
-    let faults = rules::check(&asked.change);
+    let faults: Vec<Diagnostic> = asked.iter().flat_map(Asked::faults).collect();
     if !faults.is_empty() {
         return Err(invalid(faults));
     }
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
-        let selected = select(&state, &asked.select)?;
-        expect(asked.expect_count, selected.len())?;
-        let steps = selected
+        let steps = selection::select(&state, asked)?
             .into_iter()
-            .map(|tool| Step {
+            .map(|(tool, change)| Step {
                 name: tool.definition.name.clone(),
                 last: tool.revision,
-                after: rules::apply(&asked.change, &tool),
+                after: rules::apply(change, &tool),
                 before: Some(tool),
             })
             .collect();
@@ -57,73 +56,6 @@ pub async fn change(
         }
     }
     Err(too_busy())
-}
-
-/// The tools that are meant, by name.
-fn select(state: &ProjectState, selection: &ToolSelection) -> ApiResult<Vec<Arc<CompiledTool>>> {
-    match selection {
-        ToolSelection::Names(names) => named(state, names),
-        ToolSelection::Filter(filter) => {
-            let matcher = Matcher::new(filter);
-            let tools: Vec<_> = state
-                .snapshot
-                .tools()
-                .iter()
-                .filter(|tool| matcher.matches(tool))
-                .cloned()
-                .collect();
-            if tools.len() > MAX_TOOLS {
-                return Err(invalid(vec![
-                    Diagnostic::error(format!(
-                        "selects {} tools; at most {MAX_TOOLS} can be changed at once",
-                        tools.len()
-                    ))
-                    .hint("select fewer, and change the rest afterwards")
-                    .at_pointer("/select/filter"),
-                ]));
-            }
-            Ok(tools)
-        }
-    }
-}
-
-/// Tools by their names, each once.
-fn named(state: &ProjectState, names: &[String]) -> ApiResult<Vec<Arc<CompiledTool>>> {
-    if names.is_empty() || names.len() > MAX_TOOLS {
-        return Err(invalid(vec![
-            Diagnostic::error(format!("has {} names; write 1 to {MAX_TOOLS}", names.len()))
-                .at_pointer("/select/names"),
-        ]));
-    }
-    let mut tools = Vec::with_capacity(names.len());
-    let mut missing = Vec::new();
-    for (at, name) in names.iter().enumerate() {
-        match state.snapshot.tool(name) {
-            Some(tool) => tools.push(Arc::clone(tool)),
-            None => missing.push((at, name)),
-        }
-    }
-    if let Some((_, first)) = missing.first() {
-        let faults = missing.iter().map(|(at, _)| {
-            Diagnostic::error("there is no such tool").at_pointer(format!("/select/names/{at}"))
-        });
-        return Err(tool_not_found(first).errors(faults.collect()));
-    }
-    tools.sort_by(|a, b| a.name().cmp(b.name()));
-    tools.dedup_by(|a, b| a.name() == b.name());
-    Ok(tools)
-}
-
-fn expect(expected: Option<u32>, found: usize) -> ApiResult<()> {
-    match expected {
-        Some(expected) if u32::try_from(found) != Ok(expected) => Err(ApiError::new(
-            ErrorCode::SelectionChanged,
-            format!(
-                "{found} tools are selected, not the expected {expected}; nothing was changed. Look at the selection again."
-            ),
-        )),
-        _ => Ok(()),
-    }
 }
 
 /// 422 for what no schema says.

@@ -32,7 +32,18 @@ pub(super) fn path_of(name: &str) -> Option<String> {
     ASSETS
         .iter()
         .find(|asset| asset.name == name)
-        .map(|asset| format!("/ui/assets/{}", asset.file))
+        .map(|asset| served(asset.file))
+}
+
+/// The path at which a file is served.
+pub(super) fn served(file: &str) -> String {
+    format!("/ui/assets/{file}")
+}
+
+/// The content of a text file by its name in the sources.
+pub(super) fn text_of(name: &str) -> Option<&'static str> {
+    let asset = ASSETS.iter().find(|asset| asset.name == name)?;
+    std::str::from_utf8(asset.raw).ok()
 }
 
 /// Serves a file. What it is called changes with what it contains, so it may be kept for ever.

@@ -6,6 +6,7 @@
 mod assets;
 mod encoding;
 mod pages;
+mod parts;
 
 pub(crate) use pages::{error_page, wants_page};
 

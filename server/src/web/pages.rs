@@ -5,10 +5,10 @@ use axum::http::header::{
     ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 
-use super::assets;
+use super::{assets, parts};
 
 /// What a page may load and do: its own files, its own server. WebAssembly needs its own word; nothing inline runs,
 /// so that text which slipped into a page stays text.
@@ -66,6 +66,7 @@ impl Files {
 #[template(path = "shell.html")]
 struct Shell {
     files: Files,
+    parts: &'static [String],
 }
 
 /// The sign-in page; the dashboard takes over its form.
@@ -73,6 +74,7 @@ struct Shell {
 #[template(path = "sign_in.html")]
 struct SignIn {
     files: Files,
+    parts: &'static [String],
     points: [&'static str; 3],
 }
 
@@ -98,9 +100,12 @@ const POINTS: [&str; 3] = [
 ];
 
 /// Every page of the dashboard: it reads the address itself.
-pub(super) async fn show_dashboard() -> Response {
+pub(super) async fn show_dashboard(address: Uri) -> Response {
     match Files::embedded() {
-        Some(files) => page(&Shell { files }),
+        Some(files) => page(&Shell {
+            files,
+            parts: parts::of_page(address.path()),
+        }),
         None => page(&NotBuilt),
     }
 }
@@ -110,6 +115,7 @@ pub(super) async fn show_sign_in() -> Response {
     match Files::embedded() {
         Some(files) => page(&SignIn {
             files,
+            parts: &[],
             points: POINTS,
         }),
         None => page(&NotBuilt),

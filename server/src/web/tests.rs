@@ -87,6 +87,29 @@ mod embedded {
         }
     }
 
+    #[rstest]
+    #[case("tools", "tools")]
+    #[case("tools/look-up", "tools")]
+    #[case("states", "model")]
+    #[case("keys", "access")]
+    #[case("records", "run")]
+    #[tokio::test]
+    async fn a_page_names_the_parts_that_it_will_load(#[case] page: &str, #[case] family: &str) {
+        let html = text(get(&format!("/ui/projects/demo/{page}")).await).await;
+        let parts: Vec<_> = html
+            .split('"')
+            .filter(|part| part.ends_with(".wasm") && !part.contains("/app_bg."))
+            .collect();
+        assert_eq!(parts.iter().filter(|part| part.contains("/split_")).count(), 1);
+        assert!(
+            parts.last().unwrap().contains(&format!("/split_{family}_pages.")),
+            "{parts:?}"
+        );
+        for part in parts {
+            assert_eq!(get(part).await.status(), StatusCode::OK, "{part}");
+        }
+    }
+
     #[tokio::test]
     async fn the_sign_in_page_is_a_form_without_the_dashboard() {
         let html = text(get("/ui/sign-in").await).await;

@@ -203,6 +203,100 @@ async fn undoing_restores_exactly_what_was_there_deleted_tools_too() {
 }
 
 #[tokio::test]
+async fn different_changes_are_one_transaction_with_one_way_back() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    three(&admin).await;
+    let before = definitions(&admin).await;
+    let changes = json!({
+        "changes": [
+            {"select": {"names": ["c", "a"]}, "change": {"add_groups": ["new"]}},
+            {"select": {"filter": {"group": "h"}}, "change": {"delete": true}, "expect_count": 1}
+        ],
+        "note": "tidied up"
+    });
+    let dry = admin
+        .post(&format!("{CHANGES}?dry_run=true"), &changes)
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(definitions(&admin).await, before, "a dry run changes nothing");
+    let done = admin.post(CHANGES, &changes).await.expect(200).json();
+    assert_eq!(done["items"], dry["items"], "the verdict was the same");
+    assert_eq!(
+        outcomes(&done),
+        [
+            ("a", "changed", Some(2)),
+            ("b", "deleted", None),
+            ("c", "changed", Some(2))
+        ]
+    );
+    assert_eq!(done["count"], 3);
+    let revision = admin
+        .get(&format!("{TOOLS}/c/revisions/2"))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(revision["note"], "tidied up");
+    assert_eq!(revision["definition"]["group"], json!(["default", "new"]));
+
+    admin.post(CHANGES, &done["undo"]).await.expect(200);
+    assert_eq!(definitions(&admin).await, before);
+}
+
+#[tokio::test]
+async fn one_fault_among_several_changes_stops_them_all() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    three(&admin).await;
+    let off = json!({"enabled": false});
+    let fine = json!({"select": {"names": ["a"]}, "change": off});
+    for (second, status, code, pointer) in [
+        (
+            json!({"select": {"names": ["b"]}, "change": {"add_groups": [" x"]}}),
+            422,
+            "invalid_request",
+            "/changes/1/change/add_groups/0",
+        ),
+        (
+            json!({"select": {"names": ["b", "none"]}, "change": off}),
+            404,
+            "tool_not_found",
+            "/changes/1/select/names/1",
+        ),
+        (
+            json!({"select": {"filter": {"group": "g"}}, "change": off, "expect_count": 1}),
+            409,
+            "selection_changed",
+            "/changes/1/expect_count",
+        ),
+        (
+            json!({"select": {"filter": {"group": "g"}}, "change": {"delete": true}}),
+            422,
+            "invalid_request",
+            "/changes/1/select",
+        ),
+    ] {
+        let problem = admin
+            .post(CHANGES, &json!({"changes": [fine, second]}))
+            .await
+            .problem(status, code);
+        assert_eq!(problem["errors"][0]["pointer"], pointer, "{second}");
+    }
+    for body in [
+        json!({"changes": []}),
+        json!({"changes": [fine], "select": {"names": ["b"]}}),
+        json!({"changes": [["a"]]}),
+        json!({"changes": vec![fine; 1001]}),
+    ] {
+        admin.post(CHANGES, &body).await.problem(422, "invalid_request");
+    }
+    let page = admin.get(TOOLS).await.expect(200).json();
+    let mut tools = page["items"].as_array().unwrap().iter();
+    assert!(tools.all(|tool| tool["revision"] == 1), "nothing was changed");
+}
+
+#[tokio::test]
 async fn undoing_is_refused_when_one_tool_was_changed_since() {
     let app = TestApp::new().await;
     let admin = app.demo().await;

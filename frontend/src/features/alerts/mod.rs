@@ -32,11 +32,7 @@ pub(crate) fn AlertsPage() -> impl IntoView {
         let path = in_project(&project.get_untracked(), &["alerts", &id, "acknowledge"]);
         action.send(Ask::post(path, Body::None), move |_| list.reload());
     });
-    let cells: Cells = Arc::new(move |item: &Item| {
-        item.read::<Alert>()
-            .map(|alert| row(alert, acknowledge))
-            .into_any()
-    });
+    let cells: Cells = Arc::new(move |item: &Item| item.read::<Alert>().map(|alert| row(alert, acknowledge)));
     let empty = || {
         view! {
             <EmptyState

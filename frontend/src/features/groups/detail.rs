@@ -85,7 +85,7 @@ pub(super) fn GroupDetail(
         let address = untrack(|| path(&["rename"])) + query;
         moving.send(Ask::post(address, body).if_match("*"), move |answer| {
             if dry_run {
-                effects.set(answer.read().ok());
+                effects.set(moving.read(&answer));
             } else {
                 toasts.done("Renamed everywhere.");
                 chosen.push(new_name.get_untracked().trim());
@@ -98,7 +98,7 @@ pub(super) fn GroupDetail(
         let address = untrack(|| path(&[])) + query;
         moving.send(Ask::delete(address).if_match("*"), move |answer| {
             if dry_run {
-                effects.set(answer.read().ok());
+                effects.set(moving.read(&answer));
             } else {
                 toasts.done("The group is gone, from all tools too.");
                 open.set(false);
@@ -110,6 +110,7 @@ pub(super) fn GroupDetail(
     view! {
         <Dialog open title=Signal::derive(move || chosen.get()) placement=Placement::Drawer>
             <div class="dialog-body">
+                {loaded.placeholder_or("the group", "There is no such group yet: saving declares it.")}
                 {part(move || loaded.read::<Group>().map(about).into_any())}
                 <When test=may_change>
                     <section class="stack">
@@ -129,7 +130,7 @@ pub(super) fn GroupDetail(
                             <button
                                 type="button"
                                 class="button button-primary"
-                                disabled=move || saving.busy.get()
+                                disabled=move || saving.busy.get() || !loaded.is_known()
                                 on:click=save
                             >
                                 "Save"

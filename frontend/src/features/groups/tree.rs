@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use toolgate_api::groups::{Group, GroupPage};
 
 use crate::browser::encode;
-use crate::components::{Badge, EmptyState, Icon, Symbol, TimeAgo, Tone};
+use crate::components::{Badge, EmptyState, Icon, Symbol, TimeAgo, Tone, table};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, Section};
@@ -42,10 +42,6 @@ pub(super) fn Tree(
         page.items
             .sort_by(|one, other| one.name.split('/').cmp(other.name.split('/')));
         let cut = page.next_cursor.is_some();
-        let heads: Vec<_> = COLUMNS
-            .into_iter()
-            .map(|title| view! { <th scope="col" role="columnheader">{title}</th> })
-            .collect();
         let rows: Vec<_> = page
             .items
             .into_iter()
@@ -53,15 +49,7 @@ pub(super) fn Tree(
             .collect();
         view! {
             {cut.then(|| view! { <p class="note">"The first 200 groups are shown; search to narrow them down."</p> })}
-            <div class="table-wrap">
-                <table class="table" role="table">
-                    <caption class="visually-hidden">"Groups"</caption>
-                    <thead role="rowgroup">
-                        <tr role="row">{heads}</tr>
-                    </thead>
-                    <tbody role="rowgroup">{rows}</tbody>
-                </table>
-            </div>
+            {table("Groups", &COLUMNS, rows)}
         }
         .into_any()
     })

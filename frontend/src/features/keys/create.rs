@@ -6,7 +6,7 @@ use toolgate_api::keys::{CreateKey, CreatedKey};
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{CodeBlock, Dialog, Field, Select, TextInput};
+use crate::components::{Field, FormDialog, Select, ShownOnce, TextInput};
 use crate::reactive::effect;
 
 /// The roles that a key may have, as they travel and as people read them.
@@ -44,17 +44,14 @@ pub(super) fn CreateKeyDialog(
     let groups = RwSignal::new("default".to_owned());
     let role = RwSignal::new("agent".to_owned());
     let life = RwSignal::new(String::new());
-    let secret = RwSignal::new(None::<String>);
+    let secret = shown_once();
     let action = Action::new();
     effect(move || {
         if !open.get() {
-            // The secret leaves the page together with the dialog.
-            secret.set(None);
             name.set(String::new());
-            action.error.set(None);
         }
     });
-    let create = move || {
+    let create = move |()| {
         let request = CreateKey {
             name: name.get_untracked().trim().to_owned(),
             role: ROLES
@@ -72,7 +69,9 @@ pub(super) fn CreateKeyDialog(
         };
         let path = in_project(&project.get_untracked(), &["keys"]);
         action.send(Ask::post(path, Body::json(&request)), move |answer| {
-            secret.set(answer.read::<CreatedKey>().ok().map(|created| created.secret));
+            secret
+                .text
+                .set(action.read::<CreatedKey>(&answer).map(|created| created.secret));
             on_created.run(());
         });
     };
@@ -87,75 +86,42 @@ pub(super) fn CreateKeyDialog(
             .to_vec(),
     );
     view! {
-        <Dialog open title="New key">
-            {move || match secret.get() {
-                Some(text) => shown_once(text, open),
-                None => {
-                    view! {
-                        <form
-                            on:submit=move |event| {
-                                event.prevent_default();
-                                create();
-                            }
-                        >
-                            <div class="dialog-body">
-                                <Field id="key-name" label="Name" help="Who uses it, for people.">
-                                    <TextInput id="key-name" value=name placeholder="research agent" max="100" />
-                                </Field>
-                                <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * stands for all.">
-                                    <TextInput id="key-groups" value=groups mono=true />
-                                </Field>
-                                <Field id="key-role" label="Role" help="What it may manage.">
-                                    <Select
-                                        id="key-role"
-                                        value=role
-                                        options=roles
-                                        on_change=move |chosen| role.set(chosen)
-                                    />
-                                </Field>
-                                <Field id="key-life" label="Expires">
-                                    <Select
-                                        id="key-life"
-                                        value=life
-                                        options=lives
-                                        on_change=move |chosen| life.set(chosen)
-                                    />
-                                </Field>
-                                {action.outcome()}
-                            </div>
-                            <footer class="dialog-foot">
-                                <button type="button" class="button" on:click=move |_| open.set(false)>
-                                    "Cancel"
-                                </button>
-                                <button
-                                    type="submit"
-                                    class="button button-primary"
-                                    disabled=move || action.busy.get() || name.with(|name| name.trim().is_empty())
-                                >
-                                    "Make the key"
-                                </button>
-                            </footer>
-                        </form>
-                    }
-                        .into_any()
-                }
-            }}
-        </Dialog>
+        <FormDialog
+            open
+            title="New key"
+            verb="Make the key"
+            action
+            once=secret
+            ready=Signal::derive(move || name.with(|name| !name.trim().is_empty()))
+            on_submit=create
+        >
+            <Field id="key-name" label="Name" help="Who uses it, for people.">
+                <TextInput id="key-name" value=name placeholder="research agent" max="100" />
+            </Field>
+            <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * stands for all.">
+                <TextInput id="key-groups" value=groups mono=true />
+            </Field>
+            <Field id="key-role" label="Role" help="What it may manage.">
+                <Select
+                    id="key-role"
+                    value=role
+                    options=roles
+                    on_change=move |chosen| role.set(chosen)
+                />
+            </Field>
+            <Field id="key-life" label="Expires">
+                <Select
+                    id="key-life"
+                    value=life
+                    options=lives
+                    on_change=move |chosen| life.set(chosen)
+                />
+            </Field>
+        </FormDialog>
     }
 }
 
-/// A new secret, to copy, with the button that closes its dialog.
-pub(super) fn shown_once(secret: String, open: RwSignal<bool>) -> AnyView {
-    view! {
-        <div class="dialog-body">
-            <p>"Copy the key now. It is shown this once and kept nowhere."</p>
-            <CodeBlock caption="Key" text=secret />
-        </div>
-        <footer class="dialog-foot">
-            <button type="button" class="button button-primary" on:click=move |_| open.set(false)>
-                "I have copied it"
-            </button>
-        </footer>
-    }
-    .into_any()
+/// The place of a key's secret.
+pub(super) fn shown_once() -> ShownOnce {
+    ShownOnce::new("Key", "Copy the key now. It is shown this once and kept nowhere.")
 }

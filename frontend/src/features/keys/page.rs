@@ -15,14 +15,15 @@ use crate::components::{
 };
 use crate::paged::{Item, Paged};
 use crate::routes::{Page, Section};
-use crate::url::project_in_path;
+use crate::url::{UrlParam, project_in_path};
 
 /// All keys, newest first.
 #[component]
 pub(crate) fn KeysPage() -> impl IntoView {
     let project = project_in_path();
     let list = Paged::new(move || in_project(&project.get(), &["keys"]));
-    let creating = RwSignal::new(false);
+    // Other pages lead to the dialog by the address.
+    let creating = UrlParam::new("new").drawer();
     // The key that is to be revoked or rotated.
     let chosen = RwSignal::new(None::<Key>);
     let [asking, rotating] = [(); 2].map(|()| RwSignal::new(false));
@@ -51,7 +52,6 @@ pub(crate) fn KeysPage() -> impl IntoView {
     let cells: Cells = Arc::new(move |item: &Item| {
         item.read::<Key>()
             .map(|key| row(&project.get_untracked(), key, rotate, ask))
-            .into_any()
     });
     let first = move || {
         view! {

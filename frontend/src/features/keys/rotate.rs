@@ -6,8 +6,8 @@ use toolgate_api::keys::{CreatedKey, Key, RotateKey};
 use super::create::shown_once;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{Dialog, Field, Select};
-use crate::reactive::{effect, text};
+use crate::components::{Field, FormDialog, Select};
+use crate::reactive::text;
 
 /// How long the old secret goes on working, in seconds.
 const OVERLAPS: [(&str, &str); 4] = [
@@ -31,17 +31,9 @@ pub(super) fn RotateKeyDialog(
     on_rotated: Callback<()>,
 ) -> impl IntoView {
     let overlap = RwSignal::new(OVERLAPS[1].0.to_owned());
-    let secret = RwSignal::new(None::<String>);
+    let secret = shown_once();
     let action = Action::new();
-    effect(move || {
-        if !open.get() {
-            // The secret leaves the page together with the dialog.
-            secret.set(None);
-            action.error.set(None);
-        }
-    });
-    let rotate = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let rotate = move |()| {
         let Some(id) = key.with_untracked(|key| key.as_ref().map(|key| key.id.to_string())) else {
             return;
         };
@@ -50,7 +42,9 @@ pub(super) fn RotateKeyDialog(
         });
         let path = in_project(&project.get_untracked(), &["keys", &id, "rotate"]);
         action.send(Ask::post(path, body).if_match("*"), move |answer| {
-            secret.set(answer.read::<CreatedKey>().ok().map(|created| created.secret));
+            secret
+                .text
+                .set(action.read::<CreatedKey>(&answer).map(|created| created.secret));
             on_rotated.run(());
         });
     };
@@ -64,37 +58,23 @@ pub(super) fn RotateKeyDialog(
             .unwrap_or_default()
     };
     view! {
-        <Dialog open title=text(move || format!("Rotate {}", name()))>
-            {move || match secret.get() {
-                Some(text) => shown_once(text, open),
-                None => {
-                    view! {
-                        <form on:submit=rotate>
-                            <div class="dialog-body">
-                                <p>"The key keeps its name, role and groups, and gets a new secret."</p>
-                                <Field id="key-overlap" label="The old secret works">
-                                    <Select
-                                        id="key-overlap"
-                                        value=overlap
-                                        options
-                                        on_change=move |chosen: String| overlap.set(chosen)
-                                    />
-                                </Field>
-                                {action.outcome()}
-                            </div>
-                            <footer class="dialog-foot">
-                                <button type="button" class="button" on:click=move |_| open.set(false)>
-                                    "Cancel"
-                                </button>
-                                <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
-                                    "Make a new secret"
-                                </button>
-                            </footer>
-                        </form>
-                    }
-                        .into_any()
-                }
-            }}
-        </Dialog>
+        <FormDialog
+            open
+            title=text(move || format!("Rotate {}", name()))
+            verb="Make a new secret"
+            action
+            once=secret
+            on_submit=rotate
+        >
+            <p>"The key keeps its name, role and groups, and gets a new secret."</p>
+            <Field id="key-overlap" label="The old secret works">
+                <Select
+                    id="key-overlap"
+                    value=overlap
+                    options
+                    on_change=move |chosen: String| overlap.set(chosen)
+                />
+            </Field>
+        </FormDialog>
     }
 }

@@ -3,14 +3,17 @@
 use leptos::prelude::*;
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
-use crate::components::{EmptyState, Symbol};
+use crate::api::{Ask, Body, in_project, parse};
+use crate::browser::origin;
+use crate::components::{CodeBlock, EmptyState, Symbol};
 use crate::reactive::{When, condition};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::snippets;
 use crate::url::Navigator;
 
+/// The setting of the server that names the places which tools may reach.
+const EGRESS_ALLOW: &str = "TOOLGATE_EGRESS_ALLOW";
 /// The tool of the example that needs nothing but this server.
 const FIRST: &str = "gateway-status";
 
@@ -21,18 +24,26 @@ pub(super) fn FirstSteps(project: Memo<String>) -> impl IntoView {
     let may_edit = condition(move || session.may(&project.get(), Need::Edit));
     let action = Action::new();
     let navigator = Navigator::new();
+    // The example is stored, but the server may not call itself.
+    let locked = RwSignal::new(false);
     let load = move |_| {
         let path = in_project(&project.get_untracked(), &["tools"]);
         let body = Body::Yaml(snippets::first_steps());
-        action.send(Ask::post(path, body), move |_| {
-            navigator.go(&Page::Tool(project.get_untracked(), FIRST.to_owned()).path());
+        action.send(Ask::post(path, body), move |answer| {
+            let warnings = parse(&answer.text).unwrap_or_default()["warnings"].take();
+            if warnings.to_string().contains(EGRESS_ALLOW) {
+                locked.set(true);
+            } else {
+                navigator.go(&first(&project.get_untracked()));
+            }
         });
     };
     let link = move |section: Section, text: &'static str| {
         let href = move || Page::In(project.get(), section).path();
         view! { <a href=href>{text}</a> }.into_any()
     };
-    view! {
+    let start = move || {
+        view! {
         <EmptyState
             symbol=Symbol::Play
             title="Nothing has been called yet"
@@ -50,5 +61,42 @@ pub(super) fn FirstSteps(project: Memo<String>) -> impl IntoView {
             </ol>
             {action.outcome()}
         </EmptyState>
+        }
+    };
+    view! {
+        <Show when=move || locked.get() fallback=start>
+            {permit(&project.get())}
+        </Show>
     }
+}
+
+/// The page of the tool that is tried first.
+fn first(project: &str) -> String {
+    Page::Tool(project.to_owned(), FIRST.to_owned()).path()
+}
+
+/// What is still missing before the example can be called, and the line that says it to the server.
+fn permit(project: &str) -> AnyView {
+    view! {
+        <section class="panel stack">
+            <div>
+                <h2>"One setting before the first call"</h2>
+                <p>
+                    "The example is stored. Its tool " <code>{FIRST}</code>
+                    " asks this very server for its health, and Toolgate connects only to places that its operator has allowed, so that no \
+                     definition can reach into your network. Start the server again with this line in its environment:"
+                </p>
+            </div>
+            <CodeBlock caption="Environment of the server" text=format!("{EGRESS_ALLOW}={}", origin()) />
+            <p class="muted">
+                "If the setting has a value already, add this address to it after a comma. Without it the call is decided and recorded all the same, and fails with " <code>"egress_denied"</code> "."
+            </p>
+            <p>
+                <a class="button button-primary" href=first(project)>
+                    "Go to the tool"
+                </a>
+            </p>
+        </section>
+    }
+    .into_any()
 }

@@ -1,5 +1,6 @@
 //! One principal's grant: role, groups, ends.
 
+use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 use toolgate_api::auth::Role;
 use toolgate_api::permissions::{GrantTerms, GrantedGroup, Permission};
@@ -73,18 +74,32 @@ pub(super) fn GrantEditor(
                 .unwrap_or_default(),
         );
     });
-    // Who has no grant yet is answered 404, which is no fault here.
     let exists = move || loaded.is_there();
+    let fault = RwSignal::new(None::<String>);
     let may_change = move || session.may(&project.get(), Need::Own);
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
+        // What is meant as an end and is none must not become a grant without one.
+        let read =
+            groups.with_untracked(|text| text.lines().filter_map(parse).collect::<Result<Vec<_>, _>>());
+        let end = expires.with_untracked(|text| end_of(text));
+        let (groups, expires_at) = match (read, end) {
+            (Ok(groups), Ok(end)) => (groups, end),
+            (Err(text), _) | (_, Err(text)) => {
+                fault.set(Some(format!(
+                    "\"{text}\" is no time. Write one like 2026-12-31T18:00:00Z."
+                )));
+                return;
+            }
+        };
+        fault.set(None);
         let terms = GrantTerms {
             role: ROLES
                 .iter()
                 .find(|(_, key, _)| *key == role.get_untracked())
                 .map_or(Role::Agent, |(role, _, _)| *role),
-            groups: groups.get_untracked().lines().filter_map(parse).collect(),
-            expires_at: parse_time(&expires.get_untracked()),
+            groups,
+            expires_at,
         };
         let ask = Ask::put(untrack(path), Body::json(&terms));
         let ask = if untrack(exists) {
@@ -119,7 +134,7 @@ pub(super) fn GrantEditor(
         <Dialog open title=Signal::derive(name) placement=Placement::Drawer>
             <form on:submit=save>
                 <div class="dialog-body">
-                    {part(move || (!exists()).then(|| view! { <p class="note">"There is no grant in this project yet."</p> }).into_any())}
+                    {loaded.placeholder_or("the grant", "There is no grant in this project yet.")}
                     <Field id="grant-role" label="Role" help="What it may manage.">
                         <Select
                             id="grant-role"
@@ -138,6 +153,7 @@ pub(super) fn GrantEditor(
                     <Field id="grant-expires" label="Everything ends" help="A time in RFC 3339, or empty.">
                         <TextInput id="grant-expires" value=expires mono=true placeholder="2026-12-31T18:00:00Z" max="40" />
                     </Field>
+                    {part(move || fault.get().map(|text| view! { <p class="field-error" role="alert">{text}</p> }).into_any())}
                     {action.refusal(handle)}
                     <p>
                         <a href=move || {
@@ -153,7 +169,11 @@ pub(super) fn GrantEditor(
                                 "Take the grant away"
                             </button>
                         </When>
-                        <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
+                        <button
+                            type="submit"
+                            class="button button-primary"
+                            disabled=move || action.busy.get() || !loaded.is_known()
+                        >
                             "Save"
                         </button>
                     </footer>
@@ -171,16 +191,27 @@ fn line(group: &GrantedGroup) -> String {
     }
 }
 
-/// A line as a granted group.
-fn parse(line: &str) -> Option<GrantedGroup> {
+/// A line as a granted group; nothing for an empty one, and the end when that is no time.
+fn parse(line: &str) -> Option<Result<GrantedGroup, String>> {
     let line = line.trim();
     let (group, end) = line
         .rsplit_once(" until ")
         .map_or((line, ""), |(group, end)| (group.trim(), end));
-    (!group.is_empty()).then(|| GrantedGroup {
-        group: group.to_owned(),
-        expires_at: parse_time(end),
+    (!group.is_empty()).then(|| {
+        Ok(GrantedGroup {
+            group: group.to_owned(),
+            expires_at: end_of(end)?,
+        })
     })
+}
+
+/// An end that was typed: none for an empty text, which is given back when it is no time.
+fn end_of(text: &str) -> Result<Option<DateTime<Utc>>, String> {
+    let text = text.trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    parse_time(text).map(Some).ok_or_else(|| text.to_owned())
 }
 
 #[cfg(test)]
@@ -190,10 +221,19 @@ mod tests {
     #[test]
     fn lines_and_grants_round_trip() {
         for text in ["write", "*"] {
-            assert_eq!(parse(text).map(|group| line(&group)).as_deref(), Some(text));
+            assert_eq!(
+                parse(text).map(|group| group.map(|group| line(&group))),
+                Some(Ok(text.to_owned()))
+            );
         }
-        let ends = parse("knowledge/read until 2026-12-31T18:00:00Z").and_then(|group| group.expires_at);
+        let group = parse("knowledge/read until 2026-12-31T18:00:00Z").and_then(Result::ok);
+        let ends = group.and_then(|group| group.expires_at);
         assert_eq!(ends.map(|at| at.timestamp()), Some(1_798_740_000));
         assert_eq!(parse("   "), None);
+    }
+
+    #[test]
+    fn an_end_that_is_no_time_is_not_left_out() {
+        assert_eq!(parse("write until tomorrow"), Some(Err("tomorrow".to_owned())));
     }
 }

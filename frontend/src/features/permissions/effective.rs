@@ -6,7 +6,7 @@ use toolgate_api::tool_uses::ToolUses;
 
 use crate::api::in_project;
 use crate::browser::stamp;
-use crate::components::{EmptyState, Select, Symbol, Tags, csv_button, word};
+use crate::components::{EmptyState, Select, Symbol, Tags, csv_button, table, word};
 use crate::features::simulator::{Question, Simulation};
 use crate::features::tools::Exact;
 use crate::loaded::Loaded;
@@ -77,20 +77,8 @@ fn callers(uses: ToolUses, open: Callback<String>) -> AnyView {
             }
         })
         .collect();
-    let heads: Vec<_> = ["Who", "Role", "Through", "Ends"]
-        .into_iter()
-        .map(|title| view! { <th scope="col" role="columnheader">{title}</th> })
-        .collect();
     view! {
-        <div class="table-wrap">
-            <table class="table" role="table">
-                <caption class="visually-hidden">"Who can call it"</caption>
-                <thead role="rowgroup">
-                    <tr role="row">{heads}</tr>
-                </thead>
-                <tbody role="rowgroup">{rows}</tbody>
-            </table>
-        </div>
+        {table("Who can call it", &["Who", "Role", "Through", "Ends"], rows)}
         <p class="muted">"As far as conditions of groups and the state of the workflow let them."</p>
     }
     .into_any()

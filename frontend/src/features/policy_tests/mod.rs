@@ -46,7 +46,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     let run = move |_| {
         let path = in_project(&project.get_untracked(), &["policy-tests", "run"]);
         running.send(Ask::post(path, Body::None), move |answer| {
-            results.set(answer.read().ok());
+            results.set(running.read(&answer));
         });
     };
     let upload = move |_| {
@@ -76,7 +76,6 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     let cells: Cells = std::sync::Arc::new(move |item: &Item| {
         let test = item.read::<StoredPolicyTest>();
         test.map(|test| row(test, results, may_change.get_untracked(), edit, remove))
-            .into_any()
     });
     let empty = move || {
         view! {

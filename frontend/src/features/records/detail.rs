@@ -1,14 +1,15 @@
 //! One record, whole: what was asked, what was decided and why, and how it ended.
 
 use leptos::prelude::*;
-use toolgate_api::audit::AuditRecord;
+use toolgate_api::audit::{AuditAction, AuditRecord};
 
 use super::page::tone;
 use crate::api::in_project;
 use crate::browser::iso;
 use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, fact, facts, json_block, word};
+use crate::features::simulator::why;
 use crate::loaded::Loaded;
-use crate::reactive::{effect, part, text_memo};
+use crate::reactive::{part, text_memo};
 use crate::routes::{Page, Section};
 use crate::url::UrlParam;
 
@@ -20,15 +21,7 @@ pub(super) fn RecordDetail(
     /// The record's id.
     chosen: UrlParam,
 ) -> impl IntoView {
-    let open = RwSignal::new(false);
-    effect(move || open.set(!chosen.get().is_empty()));
-    Effect::new(move |before: Option<bool>| {
-        let now = open.get();
-        if before == Some(true) && !now {
-            chosen.push("");
-        }
-        now
-    });
+    let open = chosen.drawer();
     let address = text_memo(move || match chosen.get() {
         id if id.is_empty() => String::new(),
         id => in_project(&project.get(), &["audit", &id]),
@@ -45,6 +38,7 @@ pub(super) fn RecordDetail(
 }
 
 fn content(project: &str, record: AuditRecord) -> AnyView {
+    let reason = why(project, &record);
     let mut lines = vec![
         fact(
             "Outcome",
@@ -97,6 +91,12 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
             "Session",
             view! { <a href=href class="mono">{session.to_string()}</a> },
         ));
+    }
+    if matches!(
+        record.action,
+        AuditAction::Call | AuditAction::Resolve | AuditAction::AgentRequest
+    ) {
+        lines.push(fact("Decision", view! { <a href=reason>"Why?"</a> }));
     }
     lines.extend(record.duration_ms.map(|ms| fact("Took", format!("{ms} ms"))));
     lines.push(fact("Record", view! { <code>{record.id.to_string()}</code> }));

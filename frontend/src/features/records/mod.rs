@@ -3,6 +3,7 @@
 mod detail;
 mod filters;
 mod integrity;
+mod live;
 mod page;
 mod tail;
 

@@ -8,12 +8,16 @@ use toolgate_api::audit::{AuditOutcome, AuditRecord};
 use super::detail::RecordDetail;
 use super::filters::{Filters, RecordFilter};
 use super::integrity::Integrity;
+use super::live::{LiveList, follow, following};
 use super::tail::Tail;
-use crate::components::{Badge, Cells, EmptyState, Icon, List, SectionHead, Symbol, TimeAgo, Tone, word};
+use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Symbol, TimeAgo, Tone, word};
 use crate::paged::{Item, Paged};
-use crate::reactive::text_memo;
+use crate::reactive::part;
 use crate::routes::Section;
 use crate::url::{UrlParam, project_in_path};
+
+/// The headings of the columns.
+pub(super) const COLUMNS: [&str; 5] = ["When", "What", "Who", "State", "Outcome"];
 
 /// Every decision and call, newest first, or as they happen.
 #[component]
@@ -23,24 +27,23 @@ pub(crate) fn RecordsPage() -> impl IntoView {
     let live = UrlParam::new("live");
     let chosen = UrlParam::new("record");
     let is_live = Signal::derive(move || live.get() == "1");
-    let address = text_memo(move || {
-        if is_live.get() {
-            String::new()
-        } else {
-            filter.address(&project.get(), &["audit"])
-        }
-    });
-    let list = Paged::new(move || address.get());
+    let list = Paged::new(move || filter.address(&project.get(), &["audit"]));
     let tail = Tail::new(
         is_live,
         Memo::new(move |_| filter.address(&project.get(), &["audit", "stream"])),
     );
-    let open = Callback::new(move |id: String| chosen.push(&id));
-    let cells: Cells = Arc::new(move |item: &Item| {
-        item.read::<AuditRecord>()
-            .map(|record| row(record, open))
-            .into_any()
+    // What came before the stream stood is in the list, and so is all of it once one no longer follows.
+    Effect::new(move |before: Option<(bool, bool)>| {
+        let now = (is_live.get(), tail.connected.get());
+        let began = |before: (bool, bool)| !before.1 && now.1 && !tail.paused.get_untracked();
+        if before.is_some_and(|before| began(before) || (before.0 && !now.0)) {
+            list.reload();
+        }
+        now
     });
+    let open = Callback::new(move |id: String| chosen.push(&id));
+    let cells: Cells =
+        Arc::new(move |item: &Item| item.read::<AuditRecord>().map(|record| row(record, open)));
     let export = move |format: &str| {
         let address = filter.address(&project.get(), &["audit", "export"]);
         let join = if address.contains('?') { '&' } else { '?' };
@@ -55,27 +58,9 @@ pub(crate) fn RecordsPage() -> impl IntoView {
             />
         }
     };
-    let live_rows = move || {
-        tail.records
-            .get()
-            .into_iter()
-            .map(|record| view! { <tr role="row">{row(record, open)}</tr> })
-            .collect::<Vec<_>>()
-    };
     view! {
         <SectionHead section=Section::Records text="Every decision and every call, allowed or not, in a chain that shows tampering.">
-            <button
-                type="button"
-                class="button"
-                aria-pressed=move || is_live.get().to_string()
-                on:click=move |_| live.push(if is_live.get_untracked() { "" } else { "1" })
-            >
-                {move || {
-                    let symbol = if is_live.get() { Symbol::Pause } else { Symbol::Play };
-                    view! { <Icon symbol /> }
-                }}
-                {move || if is_live.get() { "Pause" } else { "Follow live" }}
-            </button>
+            {part(move || if is_live.get() { following(tail, live) } else { follow(live) })}
             <a class="button" rel="external" download href=move || export("jsonl")>
                 "JSONL"
             </a>
@@ -87,29 +72,9 @@ pub(crate) fn RecordsPage() -> impl IntoView {
         <Filters filter />
         {move || {
             if is_live.get() {
-                view! {
-                    <div class="stack">
-                        <p class="row" role="status">
-                            {move || {
-                                if tail.connected.get() {
-                                    view! { <Badge tone=Tone::Good text="live" /> }.into_any()
-                                } else {
-                                    view! { <Badge tone=Tone::Note text="connecting" /> }.into_any()
-                                }
-                            }}
-                            <span class="muted">"New records appear at the top."</span>
-                        </p>
-                        <div class="table-wrap" hidden=move || tail.records.with(Vec::is_empty)>
-                            <table class="table" role="table">
-                                <caption class="visually-hidden">"Records as they are written"</caption>
-                                <tbody role="rowgroup">{live_rows}</tbody>
-                            </table>
-                        </div>
-                    </div>
-                }
-                    .into_any()
+                view! { <LiveList tail list open /> }.into_any()
             } else {
-                view! { <List list what="records" columns=&["When", "What", "Who", "State", "Outcome"] cells=cells.clone() empty /> }
+                view! { <List list what="records" columns=&COLUMNS cells=cells.clone() empty /> }
                     .into_any()
             }
         }}
@@ -127,7 +92,8 @@ pub(crate) fn tone(outcome: AuditOutcome) -> Tone {
     }
 }
 
-fn row(record: AuditRecord, open: Callback<String>) -> AnyView {
+/// The cells of a record.
+pub(super) fn row(record: AuditRecord, open: Callback<String>) -> AnyView {
     let id = record.id.to_string();
     let what = record.tool.unwrap_or_default();
     let moved = record

@@ -1,4 +1,6 @@
-//! The record as it is written: server-sent events into a list.
+//! The record as it is written: server-sent events into a list that can be held still.
+
+use std::sync::Arc;
 
 use leptos::prelude::*;
 use toolgate_api::audit::AuditRecord;
@@ -16,9 +18,17 @@ const KEPT: usize = 200;
 #[derive(Clone, Copy)]
 pub(crate) struct Tail {
     /// What came, newest first.
-    pub(crate) records: RwSignal<Vec<AuditRecord>>,
+    pub(crate) records: RwSignal<Vec<Arc<AuditRecord>>>,
     /// Whether the connection stands.
     pub(crate) connected: RwSignal<bool>,
+    /// Whether what came stays as it is; what comes meanwhile waits.
+    pub(crate) paused: RwSignal<bool>,
+    /// How many records wait that were not seen yet.
+    pub(crate) news: RwSignal<usize>,
+    /// What has come since the list was changed last, oldest first.
+    waiting: StoredValue<Vec<AuditRecord>>,
+    /// Whether the next frame changes the list.
+    due: StoredValue<bool>,
 }
 
 impl Tail {
@@ -28,9 +38,16 @@ impl Tail {
         let tail = Self {
             records: RwSignal::new(Vec::new()),
             connected: RwSignal::new(false),
+            paused: RwSignal::new(false),
+            news: RwSignal::new(0),
+            waiting: StoredValue::new(Vec::new()),
+            due: StoredValue::new(false),
         };
         effect(move || {
             let address = address.get();
+            tail.waiting.set_value(Vec::new());
+            tail.news.set(0);
+            tail.paused.set(false);
             tail.records.set(Vec::new());
             tail.connected.set(false);
             if !on.get() || address.is_empty() {
@@ -62,16 +79,69 @@ impl Tail {
         tail
     }
 
-    /// A record comes twice: when it is opened, and when it is completed.
-    fn take(self, record: AuditRecord) {
-        self.records.try_update(
-            |records| match records.iter_mut().find(|known| known.id == record.id) {
-                Some(known) => *known = record,
-                None => {
-                    records.insert(0, record);
-                    records.truncate(KEPT);
-                }
-            },
-        );
+    /// Holds the list still.
+    pub(crate) fn pause(self) {
+        self.paused.set(true);
     }
+
+    /// Shows what has come meanwhile, and goes on.
+    pub(crate) fn resume(self) {
+        self.paused.set(false);
+        self.show();
+    }
+
+    /// Many records may come within one frame; the list changes once.
+    fn take(self, record: AuditRecord) {
+        // The page may be gone.
+        let Some(paused) = self.paused.try_get_untracked() else {
+            return;
+        };
+        if paused {
+            let is_known = self
+                .waiting
+                .with_value(|waiting| waiting.iter().any(|known| known.id == record.id))
+                || self.records.with_untracked(|records| has(records, &record));
+            if !is_known {
+                self.news.update(|news| *news += 1);
+            }
+        }
+        self.waiting.update_value(|waiting| {
+            // Those in the list are pushed out of it by then.
+            if waiting.len() == 2 * KEPT {
+                waiting.remove(0);
+            }
+            waiting.push(record);
+        });
+        if !paused && !self.due.get_value() {
+            self.due.set_value(true);
+            request_animation_frame(move || {
+                if self.due.try_set_value(false).is_none() && !self.paused.get_untracked() {
+                    self.show();
+                }
+            });
+        }
+    }
+
+    fn show(self) {
+        let waiting = self.waiting.try_update_value(std::mem::take).unwrap_or_default();
+        self.news.set(0);
+        if !waiting.is_empty() {
+            self.records.update(|records| merge(records, waiting));
+        }
+    }
+}
+
+fn has(records: &[Arc<AuditRecord>], record: &AuditRecord) -> bool {
+    records.iter().any(|known| known.id == record.id)
+}
+
+/// Puts what came on top. A record comes twice: when it is opened, and when it is completed; the second replaces the first.
+fn merge(records: &mut Vec<Arc<AuditRecord>>, came: Vec<AuditRecord>) {
+    for record in came {
+        match records.iter_mut().find(|known| known.id == record.id) {
+            Some(known) => *known = Arc::new(record),
+            None => records.insert(0, Arc::new(record)),
+        }
+    }
+    records.truncate(KEPT);
 }

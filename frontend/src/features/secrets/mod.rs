@@ -79,7 +79,7 @@ pub(crate) fn SecretsPage() -> impl IntoView {
     };
     let cells: Cells = Arc::new(move |item: &Item| {
         let secret = item.read::<Secret>();
-        secret.map(|secret| row(secret, replace, ask_removal)).into_any()
+        secret.map(|secret| row(secret, replace, ask_removal))
     });
     let empty = move || {
         view! {

@@ -30,7 +30,9 @@ pub(super) fn live(address: Memo<String>, on_news: impl Fn() + Send + Sync + 'st
         // Asking what a session can call is recorded too, and this page asks.
         let is_news =
             |record: &AuditRecord| matches!(record.action, AuditAction::Call | AuditAction::Session);
-        let news = tail.records.with(|records| records.iter().any(is_news));
+        let news = tail
+            .records
+            .with(|records| records.iter().any(|record| is_news(record)));
         if !(news || connected) || waits.get_value() {
             return;
         }

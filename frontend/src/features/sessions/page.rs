@@ -52,11 +52,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
         }
     });
     let open = Callback::new(move |id: String| chosen.push(&id));
-    let cells: Cells = Arc::new(move |item: &Item| {
-        item.read::<Session>()
-            .map(|session| row(session, open))
-            .into_any()
-    });
+    let cells: Cells = Arc::new(move |item: &Item| item.read::<Session>().map(|session| row(session, open)));
     let empty = move || {
         view! {
             <EmptyState

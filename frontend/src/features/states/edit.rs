@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use crate::api::{in_project, parse};
+use crate::api::in_project;
 use crate::components::{Dialog, Field, TextInput};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect};
@@ -57,11 +57,7 @@ impl EditTool {
             }
             in_project(&self.project.get(), &["tools", tool.trim()])
         });
-        let stored = move || {
-            loaded
-                .answer
-                .with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()))
-        };
+        let stored = move || loaded.json();
         let names = Loaded::new(move || {
             if !self.shown.get() {
                 return String::new();
@@ -83,10 +79,7 @@ impl EditTool {
             }
         };
         let options = move || {
-            let page = names
-                .answer
-                .with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
-            page.unwrap_or_default()["items"]
+            names.json().unwrap_or_default()["items"]
                 .as_array()
                 .into_iter()
                 .flatten()

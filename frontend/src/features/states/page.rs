@@ -73,7 +73,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
         </SectionHead>
         {graph.placeholder("the state machine")}
         {edit.view()}
-        <When test=move || graph.is_there() && !is_there.get()>
+        <When test=move || machine.with(Option::is_some) && !is_there.get()>
             <EmptyState
                 symbol=Symbol::State
                 title="There is only one state"

@@ -5,6 +5,7 @@ use toolgate_api::states::{GraphTransition, StateGraph};
 
 use super::edit::EditTool;
 use super::picked::{Picked, way_of};
+use crate::components;
 use crate::routes::Page;
 
 /// Every transition, as a table that unfolds.
@@ -37,19 +38,7 @@ pub(super) fn table(project: &str, machine: &StateGraph, picked: Picked) -> AnyV
     view! {
         <details class="panel">
             <summary>{format!("As a table: {} states, {} transitions", machine.state_count, machine.transition_count)}</summary>
-            <div class="table-wrap">
-                <table class="table" role="table">
-                    <caption class="visually-hidden">"Transitions"</caption>
-                    <thead role="rowgroup">
-                        <tr role="row">
-                            <th scope="col" role="columnheader">"From"</th>
-                            <th scope="col" role="columnheader">"To"</th>
-                            <th scope="col" role="columnheader">"By"</th>
-                        </tr>
-                    </thead>
-                    <tbody role="rowgroup">{rows}</tbody>
-                </table>
-            </div>
+            {components::table("Transitions", &["From", "To", "By"], rows)}
         </details>
     }
     .into_any()

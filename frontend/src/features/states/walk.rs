@@ -6,7 +6,7 @@ use toolgate_api::states::{State, StateGraph};
 
 use super::edit::EditTool;
 use super::picked::Picked;
-use crate::api::{in_project, parse, with_query};
+use crate::api::{in_project, with_query};
 use crate::browser::encode;
 use crate::components::{Icon, Symbol};
 use crate::loaded::Loaded;
@@ -92,7 +92,7 @@ pub(super) fn Walk(
             {tools.placeholder("the tools")}
             {part(move || {
                 let edit = may_edit().then_some(edit);
-                let page = tools.answer.with(|answer| answer.as_ref().and_then(|answer| parse(&answer.text).ok()));
+                let page = tools.json();
                 machine.with(|machine| {
                     let (Some(machine), Some(page)) = (machine, page) else {
                         return ().into_any();

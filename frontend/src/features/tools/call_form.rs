@@ -84,7 +84,7 @@ pub(super) fn CallForm(
         let arguments = move || name.with_value(|name| snippets::mcp_call(name, form.value.get()));
         [
             ("curl", text(move || snippets::call(&project.get(), &body()))),
-            ("MCP message", text(arguments)),
+            ("MCP: the message tools/call", text(arguments)),
             (
                 "TypeScript",
                 text(move || snippets::typescript_call(&project.get(), &body())),
@@ -139,7 +139,12 @@ pub(super) fn CallForm(
             })}
             <details class="panel">
                 <summary>"The same call as a program"</summary>
-                <div class="stack">{programs()}</div>
+                <div class="stack">
+                    {programs()}
+                    <p class="muted">
+                        "A client of the Model Context Protocol sends the message above. This server has no MCP endpoint to send it to yet; use one of the others here."
+                    </p>
+                </div>
             </details>
         </div>
     }

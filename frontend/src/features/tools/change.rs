@@ -26,12 +26,7 @@ pub(crate) fn offer_undo(toasts: Toasts, session: Session, address: String, text
                 Ok(_) => toasts.taken_back(),
                 Err(error) => {
                     session.observe(&error);
-                    let id = error.request_id().map(|id| format!(" (Request {id})"));
-                    toasts.refused(format!(
-                        "This could not be undone: {}{}",
-                        error.detail(),
-                        id.unwrap_or_default()
-                    ));
+                    toasts.failed("This could not be undone", &error);
                 }
             }
         });

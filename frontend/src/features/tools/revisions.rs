@@ -7,7 +7,7 @@ use serde_json::Value;
 use toolgate_api::tools::ToolRevision;
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, parse};
+use crate::api::{Ask, Body, in_project};
 use crate::components::{Badge, Cells, Confirm, Diff, Field, List, TextInput, TimeAgo, Toasts, Tone};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
@@ -75,9 +75,7 @@ pub(super) fn Revisions(
     });
     let cells: Cells = Arc::new(move |item: &Item| {
         let revision = item.read::<ToolRevision>();
-        revision
-            .map(|revision| row(revision, newest, may_edit, compare, ask))
-            .into_any()
+        revision.map(|revision| row(revision, newest, may_edit, compare, ask))
     });
     let [first, second] = [from, to].map(|param| {
         let value = RwSignal::new(String::new());
@@ -106,10 +104,7 @@ pub(super) fn Revisions(
             {part(move || {
                 if address.get().is_empty() { ().into_any() } else { compared.placeholder("the difference") }
             })}
-            {part(move || {
-                let found = compared.answer.get().and_then(|answer| parse(&answer.text).ok());
-                found.map(|found| difference(&found)).into_any()
-            })}
+            {part(move || compared.json().map(|found| difference(&found)).into_any())}
             <List
                 list
                 what="revisions"

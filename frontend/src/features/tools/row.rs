@@ -10,10 +10,13 @@ use crate::paged::Item;
 use crate::routes::Page;
 
 /// The cells of a tool, without those that are hidden. With a selection, it can be selected.
-pub(super) fn tool_row(project: &str, item: &Item, hidden: &str, selection: Option<Selection>) -> AnyView {
-    let Some(tool) = item.read::<Tool>() else {
-        return ().into_any();
-    };
+pub(super) fn tool_row(
+    project: &str,
+    item: &Item,
+    hidden: &str,
+    selection: Option<Selection>,
+) -> Option<AnyView> {
+    let tool = item.read::<Tool>()?;
     let name = tool.name;
     let href = Page::Tool(project.to_owned(), name.clone()).path();
     let shown = |key: &str, title: &'static str, class: &'static str, content: AnyView| {
@@ -49,7 +52,7 @@ pub(super) fn tool_row(project: &str, item: &Item, hidden: &str, selection: Opti
         </span>
     }
     .into_any();
-    view! {
+    let cells = view! {
         <div role="rowheader" class="tool-cell">
             {select}
             <div class="tool-words">
@@ -66,8 +69,8 @@ pub(super) fn tool_row(project: &str, item: &Item, hidden: &str, selection: Opti
         {shown("groups", "Groups", "", groups)}
         {shown("states", "States", "", states(tool.available_in_states, tool.state))}
         {shown("revision", "Revision", "tool-revision", revision)}
-    }
-    .into_any()
+    };
+    Some(cells.into_any())
 }
 
 /// The states a tool is open in, and the state that it moves the workflow to.

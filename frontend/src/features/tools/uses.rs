@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 use toolgate_api::json::from_value;
 
-use crate::api::{in_project, parse, with_query};
+use crate::api::{in_project, with_query};
 use crate::components::{TimeAgo, fact, facts};
 use crate::loaded::Loaded;
 use crate::reactive::part;
@@ -25,9 +25,8 @@ pub(super) fn Uses(
     view! {
         {loaded.placeholder("what uses the tool")}
         {part(move || {
-            let answer = loaded.answer.get().and_then(|answer| parse(&answer.text).ok());
             let links = Links { session, project: project.get() };
-            answer.map(|uses| content(&uses, &links, &name.get())).into_any()
+            loaded.json().map(|uses| content(&uses, &links, &name.get())).into_any()
         })}
     }
 }

@@ -9,10 +9,10 @@ use crate::action::Action;
 use crate::api::{Ask, Body};
 use crate::browser::encode;
 use crate::components::{
-    Badge, Cells, CodeBlock, Dialog, Field, List, PageHeading, TextInput, TimeAgo, Toasts, Tone,
+    Badge, Cells, Field, FormDialog, List, PageHeading, ShownOnce, TextInput, TimeAgo, Toasts, Tone,
 };
 use crate::paged::{Item, Paged};
-use crate::reactive::effect;
+use crate::reactive::{effect, part};
 
 /// All users; for system administrators.
 #[component]
@@ -22,20 +22,20 @@ pub(crate) fn UsersPage() -> impl IntoView {
     let username = RwSignal::new(String::new());
     let display = RwSignal::new(String::new());
     let admin = RwSignal::new(false);
-    let password = RwSignal::new(None::<String>);
+    let password = ShownOnce::new(
+        "Password",
+        "This password is shown once. Hand it over safely; it can be changed after signing in.",
+    );
     let action = Action::new();
     let toasts = Toasts::get();
     effect(move || {
         if !creating.get() {
-            password.set(None);
             username.set(String::new());
             display.set(String::new());
             admin.set(false);
-            action.error.set(None);
         }
     });
-    let create = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let create = move |()| {
         let request = CreateUser {
             username: username.get_untracked().trim().to_owned(),
             display_name: Some(display.get_untracked().trim().to_owned()).filter(|name| !name.is_empty()),
@@ -43,10 +43,9 @@ pub(crate) fn UsersPage() -> impl IntoView {
             system_admin: admin.get_untracked(),
         };
         action.send(Ask::post("/users", Body::json(&request)), move |answer| {
-            password.set(
-                answer
-                    .read::<CreatedUser>()
-                    .ok()
+            password.text.set(
+                action
+                    .read::<CreatedUser>(&answer)
                     .and_then(|created| created.generated_password),
             );
             list.reload();
@@ -57,10 +56,9 @@ pub(crate) fn UsersPage() -> impl IntoView {
         action.send(
             Ask::post(path, Body::json(&ResetPassword::default())),
             move |answer| {
-                password.set(
-                    answer
-                        .read::<PasswordWasReset>()
-                        .ok()
+                password.text.set(
+                    action
+                        .read::<PasswordWasReset>(&answer)
                         .and_then(|reset| reset.generated_password),
                 );
                 creating.set(true);
@@ -84,11 +82,7 @@ pub(crate) fn UsersPage() -> impl IntoView {
             list.reload();
         });
     });
-    let cells: Cells = Arc::new(move |item: &Item| {
-        item.read::<User>()
-            .map(|user| row(user, reset, disable))
-            .into_any()
-    });
+    let cells: Cells = Arc::new(move |item: &Item| item.read::<User>().map(|user| row(user, reset, disable)));
     view! {
         <div class="page-head">
             <div>
@@ -101,61 +95,32 @@ pub(crate) fn UsersPage() -> impl IntoView {
                 </button>
             </div>
         </div>
-        {action.outcome()}
+        {part(move || if creating.get() { ().into_any() } else { action.outcome() })}
         <List list what="users" columns=&["User", "Since", "Standing", "Change"] cells empty=|| () />
-        <Dialog open=creating title="User">
-            {move || match password.get() {
-                Some(text) => {
-                    view! {
-                        <div class="dialog-body">
-                            <p>"This password is shown once. Hand it over safely; it can be changed after signing in."</p>
-                            <CodeBlock caption="Password" text />
-                        </div>
-                        <footer class="dialog-foot">
-                            <button type="button" class="button button-primary" on:click=move |_| creating.set(false)>
-                                "I have copied it"
-                            </button>
-                        </footer>
-                    }
-                        .into_any()
-                }
-                None => {
-                    view! {
-                        <form on:submit=create>
-                            <div class="dialog-body">
-                                <Field id="user-name" label="User name" help="To sign in with.">
-                                    <TextInput id="user-name" value=username mono=true max="64" />
-                                </Field>
-                                <Field id="user-display" label="Name" help="For people; may be left out.">
-                                    <TextInput id="user-display" value=display max="100" />
-                                </Field>
-                                <label class="check">
-                                    <input
-                                        type="checkbox"
-                                        prop:checked=move || admin.get()
-                                        on:change=move |event| admin.set(event_target_checked(&event))
-                                    />
-                                    "System administrator: manages every project, and users"
-                                </label>
-                            </div>
-                            <footer class="dialog-foot">
-                                <button type="button" class="button" on:click=move |_| creating.set(false)>
-                                    "Cancel"
-                                </button>
-                                <button
-                                    type="submit"
-                                    class="button button-primary"
-                                    disabled=move || action.busy.get() || username.with(|name| name.trim().is_empty())
-                                >
-                                    "Make the user"
-                                </button>
-                            </footer>
-                        </form>
-                    }
-                        .into_any()
-                }
-            }}
-        </Dialog>
+        <FormDialog
+            open=creating
+            title="User"
+            verb="Make the user"
+            action
+            once=password
+            ready=Signal::derive(move || username.with(|name| !name.trim().is_empty()))
+            on_submit=create
+        >
+            <Field id="user-name" label="User name" help="To sign in with.">
+                <TextInput id="user-name" value=username mono=true max="64" />
+            </Field>
+            <Field id="user-display" label="Name" help="For people; may be left out.">
+                <TextInput id="user-display" value=display max="100" />
+            </Field>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    prop:checked=move || admin.get()
+                    on:change=move |event| admin.set(event_target_checked(&event))
+                />
+                "System administrator: manages every project, and users"
+            </label>
+        </FormDialog>
     }
 }
 
