@@ -10,6 +10,7 @@ use crate::features::alerts::AlertsPage;
 use crate::features::connect::ConnectPage;
 use crate::features::groups::GroupsPage;
 use crate::features::health::HealthPage;
+use crate::features::imports::{ImportPage, ImportsPage, NewImportPage, QuarantinePage};
 use crate::features::keys::KeysPage;
 use crate::features::limits::LimitsPage;
 use crate::features::permissions::PermissionsPage;
@@ -34,6 +35,8 @@ type Make = fn(Kind) -> AnyView;
 enum Family {
     /// What tools are.
     Tools,
+    /// Where tools come from.
+    Imports,
     /// Their groups and states.
     Model,
     /// Who may call them, and why.
@@ -46,6 +49,9 @@ impl Family {
     const fn of(kind: Kind) -> Self {
         match kind {
             Kind::Tool | Kind::In(Section::Tools | Section::Upload) => Self::Tools,
+            Kind::NewImport | Kind::Import | Kind::In(Section::Imports | Section::Quarantine) => {
+                Self::Imports
+            }
             Kind::In(Section::Groups | Section::States) => Self::Model,
             Kind::Users
             | Kind::In(Section::Permissions | Section::Keys | Section::Simulator | Section::PolicyTests) => {
@@ -58,6 +64,7 @@ impl Family {
     async fn load(self) -> Result<Make, ApiError> {
         match self {
             Self::Tools => tools_pages().await,
+            Self::Imports => imports_pages().await,
             Self::Model => model_pages().await,
             Self::Access => access_pages().await,
             Self::Run => run_pages().await,
@@ -67,12 +74,12 @@ impl Family {
 
 /// What has been loaded, shared through the context.
 #[derive(Clone, Copy)]
-pub(crate) struct Families([RwSignal<Option<Make>>; 4]);
+pub(crate) struct Families([RwSignal<Option<Make>>; 5]);
 
 impl Families {
     /// Shares them with everything below the caller.
     pub(crate) fn provide() {
-        provide_context(Self([(); 4].map(|()| RwSignal::new(None))));
+        provide_context(Self([(); 5].map(|()| RwSignal::new(None))));
     }
 
     const fn of(self, family: Family) -> RwSignal<Option<Make>> {
@@ -112,6 +119,17 @@ fn tools_pages() -> Result<Make, ApiError> {
         Kind::Tool => view! { <ToolPage /> }.into_any(),
         Kind::In(Section::Tools) => view! { <ToolsPage /> }.into_any(),
         Kind::In(Section::Upload) => view! { <UploadPage /> }.into_any(),
+        _ => ().into_any(),
+    })
+}
+
+#[wasm_split(imports_pages, wasm_split_path = leptos::wasm_split, fallible)]
+fn imports_pages() -> Result<Make, ApiError> {
+    Ok(|kind| match kind {
+        Kind::NewImport => view! { <NewImportPage /> }.into_any(),
+        Kind::Import => view! { <ImportPage /> }.into_any(),
+        Kind::In(Section::Imports) => view! { <ImportsPage /> }.into_any(),
+        Kind::In(Section::Quarantine) => view! { <QuarantinePage /> }.into_any(),
         _ => ().into_any(),
     })
 }

@@ -36,6 +36,7 @@ fn family(path: &str) -> Option<&'static str> {
     };
     Some(match segment {
         "tools" | "upload" => "tools_pages",
+        "imports" | "quarantine" => "imports_pages",
         "groups" | "states" => "model_pages",
         "permissions" | "keys" | "simulator" | "policy-tests" | "users" => "access_pages",
         "sessions" | "records" | "alerts" | "limits" | "secrets" | "settings" | "connect" | "health" => {
@@ -117,6 +118,7 @@ const import1 = { __wasm_split_load_tools_pages };
     #[case::overview("projects/demo/overview", None)]
     #[case::list("projects/demo/tools", Some("tools_pages"))]
     #[case::one_tool("projects/demo/tools/keys", Some("tools_pages"))]
+    #[case::one_import("projects/demo/imports/tools", Some("imports_pages"))]
     #[case::groups("projects/demo/groups", Some("model_pages"))]
     #[case::keys("projects/tools/keys", Some("access_pages"))]
     #[case::users("users", Some("access_pages"))]

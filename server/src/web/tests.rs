@@ -90,6 +90,7 @@ mod embedded {
     #[rstest]
     #[case("tools", "tools")]
     #[case("tools/look-up", "tools")]
+    #[case("imports/petstore", "imports")]
     #[case("states", "model")]
     #[case("keys", "access")]
     #[case("records", "run")]
