@@ -175,6 +175,20 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// The user, if it may do everything in every project.
+    ///
+    /// # Errors
+    /// 403 for everyone else.
+    pub fn require_system_admin(&self) -> ApiResult<UserId> {
+        match &self.identity.credential {
+            Credential::User { user, .. } if self.identity.system_admin => Ok(user.id),
+            _ => Err(ApiError::new(
+                ErrorCode::Forbidden,
+                "Only a system administrator may do this.",
+            )),
+        }
+    }
+
     /// For changes of access and their records.
     #[must_use]
     pub fn actor(&self) -> Actor<'_> {
@@ -283,16 +297,8 @@ impl FromRequestParts<AppState> for SystemAdmin {
 
     async fn from_request_parts(parts: &mut Parts, app: &AppState) -> ApiResult<Self> {
         let caller = Caller::from_request_parts(parts, app).await?;
-        match &caller.identity.credential {
-            Credential::User { user, .. } if caller.identity.system_admin => Ok(Self {
-                user: user.id,
-                caller,
-            }),
-            _ => Err(ApiError::new(
-                ErrorCode::Forbidden,
-                "Only a system administrator may do this.",
-            )),
-        }
+        let user = caller.require_system_admin()?;
+        Ok(Self { user, caller })
     }
 }
 

@@ -31,6 +31,7 @@ use utoipa::openapi::{Content, Ref, RefOr, Response};
         (name = "keys", description = "Service keys of agents and machines."),
         (name = "permissions", description = "Who holds which role and groups."),
         (name = "tools", description = "Definitions of tools and their history."),
+        (name = "imports", description = "Descriptions of APIs whose operations are tools, and what newer ones change."),
         (name = "groups", description = "Groups of tools: what is declared about them, and when they are open."),
         (name = "states", description = "Workflow states, and the graph that tools make of them."),
         (name = "calls", description = "What is available, and calling it."),
@@ -213,6 +214,14 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     }
     if conditional {
         statuses.extend([412, 428]);
+    }
+    match operation.operation_id.as_deref() {
+        // A description may have to be fetched.
+        Some("preview_import" | "put_import" | "refresh_import") => {
+            statuses.extend([409, 412, 422, 428, 502, 504]);
+        }
+        Some("approve_change" | "reject_change") => statuses.extend([409, 412, 422, 428]),
+        _ => {}
     }
     // Some names cannot be given away: `default`, `*` and `undefined`.
     if path.ends_with("/rename") || path.ends_with("/groups/{group}") || path.ends_with("/states/{state}") {

@@ -11,9 +11,9 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, audit, auth, calls, definitions, explain, groups, health, imports, keys, limits,
-    permissions, policy_tests, projects, recommendations, secrets, sessions, settings, states, status,
-    tool_changes, tools, tools_edit, tools_revisions, usage, users,
+    agent_requests, alerts, audit, auth, calls, definitions, egress, explain, groups, health, imports, keys,
+    limits, permissions, policy_tests, projects, quarantine, recommendations, secrets, sessions, settings,
+    states, status, tool_changes, tools, tools_edit, tools_revisions, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -37,6 +37,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(projects::list_projects, projects::create_project))
         .routes(routes!(projects::get_project, projects::delete_project))
         .routes(routes!(settings::get_settings, settings::replace_settings))
+        .routes(routes!(egress::get_egress, egress::replace_egress))
         .routes(routes!(limits::get_limits, limits::replace_limits))
         .routes(routes!(limits::get_limit_usage))
         .routes(routes!(secrets::list_secrets))
@@ -64,7 +65,18 @@ pub fn routes() -> OpenApiRouter<AppState> {
             tools_edit::replace_tool,
             tools_edit::delete_tool
         ))
-        .routes(routes!(imports::preview_import))
+        .routes(routes!(imports::list_imports, imports::preview_import))
+        .routes(routes!(
+            imports::get_import,
+            imports::put_import,
+            imports::delete_import
+        ))
+        .routes(routes!(imports::list_import_operations))
+        .routes(routes!(imports::refresh_import))
+        .routes(routes!(quarantine::list_quarantine))
+        .routes(routes!(quarantine::get_quarantined_change))
+        .routes(routes!(quarantine::approve_change))
+        .routes(routes!(quarantine::reject_change))
         .routes(routes!(tools_revisions::list_tool_revisions))
         .routes(routes!(tools_revisions::get_tool_revision))
         .routes(routes!(tools_revisions::diff_tool_revisions))

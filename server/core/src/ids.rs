@@ -122,6 +122,13 @@ text_id! {
 }
 
 text_id! {
+    /// The id of an import in its project.
+    ImportId, "import id",
+    "1-63 lower-case letters, digits and single hyphens, starting with a letter, not ending with a hyphen",
+    |text| ProjectId::parse(text).is_ok()
+}
+
+text_id! {
     /// A tool's name, or that of a tool service (the character rule of the MCP specification 2026-07-28).
     ToolName, "tool name", "1-128 letters, digits, '.', '_' and '-'",
     |text| {

@@ -13,10 +13,11 @@ use tracing::Instrument;
 use url::Url;
 
 use crate::config::{ExecutorConfig, SecretSource};
-use crate::egress::Resolve;
 use crate::egress::connector::SystemResolver;
+use crate::egress::{Origins, Resolve};
 use crate::failure::Failure;
 use crate::guard::{Outcome, Refused, Slot, Slots, UpstreamReport, Upstreams, retry_after_s};
+use crate::http::fetch::{self, FetchLimits, Fetched};
 use crate::http::message;
 use crate::http::send::{Sender, denied};
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
@@ -115,6 +116,7 @@ impl Executors {
         definition: &Arc<ToolDefinition>,
         envs: &BTreeMap<String, String>,
         secrets: Option<&dyn SecretSource>,
+        egress: Option<&Origins>,
     ) -> Result<(), Failure> {
         let slot = self.slots.find(project, &definition.name);
         let prepare = || Prepared::new(Arc::clone(definition), &self.config);
@@ -129,7 +131,10 @@ impl Executors {
         };
         template.has_values(envs, values)?;
         if let Ok(url) = Url::parse(template.base()) {
-            self.config.egress.permits(&url).map_err(|error| denied(&error))?;
+            self.config
+                .egress
+                .permits_with(&url, egress)
+                .map_err(|error| denied(&error))?;
         }
         let open_for = slot.and_then(|slot| slot.breaker.open_for(Instant::now()));
         match open_for {
@@ -165,6 +170,20 @@ impl Executors {
         within: Duration,
     ) -> Result<u16, Failure> {
         message::post_message(&self.sender, url, headers, content, within).await
+    }
+
+    /// Reads a document from an address by GET, with redirects. Every hop passes the same gates as a tool's; `egress` is
+    /// what the project may reach beside the server's list.
+    ///
+    /// # Errors
+    /// Why there is no document; see the table of error codes.
+    pub async fn fetch(
+        &self,
+        url: &str,
+        egress: Option<Arc<Origins>>,
+        limits: FetchLimits,
+    ) -> Result<Fetched, Failure> {
+        fetch::fetch(&self.sender, url, egress, limits).await
     }
 
     /// The tools whose breaker is open now, in no particular order.
@@ -203,6 +222,7 @@ impl Executors {
         let project = invocation.project.clone();
         let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
         plan.hand_on(invocation.trace);
+        plan.origins = invocation.egress;
         let pass = slot
             .breaker
             .admit(start)

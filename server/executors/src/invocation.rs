@@ -10,6 +10,7 @@ use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::{CallId, ProjectId};
 
 use crate::config::SecretSource;
+use crate::egress::Origins;
 
 /// One admitted call, ready to be executed.
 #[derive(Debug, Clone)]
@@ -24,6 +25,8 @@ pub struct Invocation {
     pub envs: Arc<BTreeMap<String, String>>,
     /// The secrets of the project; `None` when it has none.
     pub secrets: Option<Arc<dyn SecretSource>>,
+    /// What the project may reach beside the server's list; `None` when that is nothing.
+    pub egress: Option<Arc<Origins>>,
     /// The merged arguments, without environment values.
     pub arguments: Map<String, Value>,
     /// The trace that the call belongs to, as headers for the upstream; a definition's own headers win.

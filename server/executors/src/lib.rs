@@ -28,9 +28,10 @@ mod prepared;
 mod redact;
 
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
-pub use egress::{EgressError, EgressPolicy, Resolve};
+pub use egress::{EgressError, EgressPolicy, Origins, Resolve};
 pub use executors::{BreakerReport, Executors};
 pub use failure::Failure;
 pub use guard::UpstreamReport;
+pub use http::fetch::{FetchLimits, Fetched};
 pub use http::stream::{StreamLimits, StreamedAnswer};
 pub use invocation::{Execution, Invocation};

@@ -1,58 +1,64 @@
 //! Importing descriptions of APIs.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use toolgate_api::ErrorCode;
-use toolgate_api::imports::ImportPreview;
-use toolgate_core::openapi_import::{ImportOptions, Selection};
-use url::Url;
+use toolgate_api::imports::{
+    Import, ImportOperation, ImportOperationPage, ImportPage, ImportPreview, ImportReport, ImportSource,
+};
+use toolgate_core::ids::ImportId;
 
-use super::tools_edit::{UploadForm, read};
+use super::cursor;
+use super::imports_query::{ImportQuery, PreviewQuery};
+use super::permissions::PutHeaders;
+use super::precondition::{IfMatch, PutCondition, etag, unchanged};
+use super::projects::PageQuery;
+use super::tools_edit::{UploadForm, note};
 use crate::error::{ApiError, ApiResult};
-use crate::extract::{EditDefinitions, InProject, Query};
-use crate::gateway::imports;
+use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions, SystemAdmin};
+use crate::gateway::imports::run::{self, Asked};
+use crate::gateway::imports::source::{Description, Said, reading};
+use crate::gateway::imports::{self, read};
+use crate::gateway::publish::Author;
 use crate::state::AppState;
 
-/// Longest text of a query parameter, in characters.
-const LONGEST: usize = 2_000;
+/// The import in the path, after its project.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes the parameter; the extractor reads it")]
+pub struct ImportPath {
+    /// The import's id.
+    #[param(
+        example = "petstore",
+        min_length = 1,
+        max_length = 63,
+        pattern = "^[a-z](-?[a-z0-9])*$"
+    )]
+    import_id: String,
+}
 
-/// How to read a description, and which of its operations are meant. Lists have commas between their items.
-#[derive(Debug, Default, Deserialize, utoipa::IntoParams)]
+/// How to import again.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub struct ImportQuery {
-    /// Only operations with any of these tags.
-    #[param(max_length = 2000, example = "pets,owners")]
-    tag: Option<String>,
-    /// Only operations with any of these paths; `*` is anything within a segment, `**` anything.
-    #[param(max_length = 2000, example = "/pets/**")]
-    path: Option<String>,
-    /// Only operations with any of these methods.
-    #[param(max_length = 2000, example = "GET,HEAD")]
-    method: Option<String>,
-    /// Only these operations, by their id or the name of their tool.
-    #[param(max_length = 2000, example = "getPet,listPets")]
-    operation_id: Option<String>,
-    /// Where the description came from, for servers without a host.
-    #[param(max_length = 2000, example = "https://petstore.example.com/openapi.json")]
-    document_url: Option<String>,
-    /// The API's address, instead of the servers of the description.
-    #[param(max_length = 2000, example = "https://petstore.example.com/v1")]
-    base_url: Option<String>,
-    /// Values of variables in the addresses of servers, as `name=value`.
-    #[param(max_length = 2000, example = "region=eu,stage=live")]
-    variables: Option<String>,
-    /// The credential of each security scheme that tools are to present: an environment variable or `secret:NAME`, as
-    /// `scheme=source`.
-    #[param(max_length = 2000, example = "apiKey=secret:PETSTORE_KEY")]
-    credentials: Option<String>,
-    /// Also answer every definition, and its difference from the project's tool of that name.
+pub struct RefreshQuery {
+    /// Only say what the import would do.
+    #[serde(default)]
+    #[param(default = false)]
+    dry_run: bool,
+    /// Also answer every definition and what changed in it.
     #[serde(default)]
     #[param(default = false)]
     definitions: bool,
+    /// Why; kept with the revisions.
+    #[param(max_length = 500)]
+    note: Option<String>,
+    /// Store it even if policy tests that hold now would fail; the revisions' note then names them.
+    #[serde(default)]
+    #[param(default = false)]
+    ignore_policy_tests: bool,
 }
 
 /// Preview an import
@@ -60,7 +66,7 @@ pub struct ImportQuery {
 /// Reads a description of an API (OpenAPI 3.0, 3.1 or 3.2, or Swagger 2.0; at most 5 MiB of JSON or YAML) and says for each
 /// operation which tool it would become, or why it cannot: a fault costs the operation it is in, never the whole. Nothing is
 /// stored; the definitions can be uploaded as they are, or edited first. References to other documents are not followed.
-#[utoipa::path(post, path = "/projects/{project_id}/imports", tag = "tools", params(super::ProjectPath, ImportQuery),
+#[utoipa::path(post, path = "/projects/{project_id}/imports", tag = "imports", params(super::ProjectPath, PreviewQuery),
     request_body(description = "The description", content(
         (String = "application/yaml", example = "openapi: 3.1.0\ninfo: {title: Petstore, version: 1.0.0}\nservers: [{url: \"https://petstore.example.com\"}]\npaths: {/pets: {get: {operationId: listPets, summary: List all pets}}}\n"),
         (Object = "application/json"), (UploadForm = "multipart/form-data"))),
@@ -68,78 +74,212 @@ pub struct ImportQuery {
 pub async fn preview_import(
     State(app): State<AppState>,
     place: InProject<EditDefinitions>,
-    Query(query): Query<ImportQuery>,
+    Query(query): Query<PreviewQuery>,
     request: Request,
 ) -> ApiResult<axum::Json<ImportPreview>> {
-    let asked = query.read()?;
-    let (bytes, _) = read(&app, request).await?;
-    let project = Arc::clone(&place.project);
-    tokio::task::spawn_blocking(move || imports::describe(&app, &project, &bytes, &asked))
+    let words = query.words();
+    let said = words.said()?;
+    let description = words.description(&app, &place.caller, request).await?;
+    let source = said.over(None, description.url());
+    let (options, selection) = reading(&source)?;
+    let request = imports::Request {
+        options,
+        selection,
+        definitions: query.definitions,
+    };
+    imports::describe(&app, &place.project, description, request)
         .await
-        .map_err(|error| ApiError::internal(&error))?
         .map(axum::Json)
 }
 
-impl ImportQuery {
-    fn read(self) -> ApiResult<imports::Request> {
-        let document_url = match &self.document_url {
-            Some(text) => Some(
-                Url::parse(bounded("document_url", text)?)
-                    .map_err(|error| malformed(format!("`document_url` is no address: {error}.")))?,
-            ),
-            None => None,
-        };
-        let base_url = match self.base_url {
-            Some(text) => Some(bounded("base_url", &text)?.to_owned()),
-            None => None,
-        };
-        Ok(imports::Request {
-            options: ImportOptions {
-                document_url,
-                base_url,
-                variables: pairs("variables", self.variables.as_deref())?,
-                credentials: pairs("credentials", self.credentials.as_deref())?,
-            },
-            selection: Selection {
-                tags: list("tag", self.tag.as_deref())?,
-                paths: list("path", self.path.as_deref())?,
-                methods: list("method", self.method.as_deref())?,
-                operations: list("operation_id", self.operation_id.as_deref())?,
-            },
-            definitions: self.definitions,
-        })
+/// List imports
+///
+/// By id; each with what was imported last, where its tools send requests, and how much of it waits for a decision.
+#[utoipa::path(get, path = "/projects/{project_id}/imports", tag = "imports", params(super::ProjectPath, PageQuery),
+    responses((status = 200, description = "A page", body = ImportPage)))]
+pub async fn list_imports(
+    State(app): State<AppState>,
+    place: InProject<ReadDefinitions>,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<axum::Json<ImportPage>> {
+    let (after, limit) = query.parse()?;
+    let found = read::list(&app, &place.project, after.as_deref(), limit + 1).await?;
+    let (items, next_cursor) = cursor::page(found, limit, |import: &Import| import.id.clone());
+    Ok(axum::Json(ImportPage { items, next_cursor }))
+}
+
+/// Import a description
+///
+/// The chosen operations become disabled tools, all of them or none. Importing again compares with the last time: new
+/// operations become disabled tools; what changed in others waits in the quarantine, and their tools stay as they are; what
+/// was edited here is kept. An operation that is gone keeps its tool. `If-None-Match: *` makes an import, `If-Match` imports
+/// again; a dry run needs neither. What the query does not mention stays as it was said the last time.
+#[utoipa::path(put, path = "/projects/{project_id}/imports/{import_id}", tag = "imports",
+    params(super::ProjectPath, ImportPath, PutHeaders, ImportQuery),
+    request_body(description = "The description", content(
+        (String = "application/yaml", example = "openapi: 3.1.0\ninfo: {title: Petstore, version: 1.0.0}\nservers: [{url: \"https://petstore.example.com\"}]\npaths: {/pets: {get: {operationId: listPets, summary: List all pets}}}\n"),
+        (Object = "application/json"), (UploadForm = "multipart/form-data"))),
+    responses((status = 200, description = "Imported again, or a dry run", body = ImportReport, headers(("ETag" = String, description = "For `If-Match`"))),
+        (status = 201, description = "A new import", body = ImportReport, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn put_import(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    Path((_, id)): Path<(String, String)>,
+    Query(query): Query<ImportQuery>,
+    request: Request,
+) -> ApiResult<Response> {
+    let condition = match query.dry_run {
+        true => None,
+        false => Some(PutCondition::required(&headers)?),
+    };
+    let id = ImportId::parse(id).map_err(|error| {
+        ApiError::new(
+            ErrorCode::MalformedRequest,
+            format!("The id of the import: {error}."),
+        )
+    })?;
+    let asked = Asked {
+        id,
+        said: query.words().said()?,
+        description: query.words().description(&app, &place.caller, request).await?,
+        adopt: query.adopt,
+        definitions: query.definitions,
+        dry_run: query.dry_run,
+    };
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: note(query.note)?,
+        ignore_policy_tests: query.ignore_policy_tests,
+    };
+    let check = |revision: Option<i64>| match &condition {
+        Some(condition) => condition.check(revision.map(tag).as_deref()),
+        None => Ok(()),
+    };
+    let (is_new, report) = Box::pin(run::import(&app, &place.project.row.id, &author, asked, check)).await?;
+    Ok(answer(is_new, report))
+}
+
+/// Get an import
+///
+/// Where it came from, where its tools send requests, and how many of its operations are in which state.
+#[utoipa::path(get, path = "/projects/{project_id}/imports/{import_id}", tag = "imports", params(super::ProjectPath, ImportPath),
+    responses((status = 200, description = "The import", body = Import, headers(("ETag" = String, description = "For `If-Match`"))),
+        (status = 304, description = "Not modified")))]
+pub async fn get_import(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<ReadDefinitions>,
+    Path((_, id)): Path<(String, String)>,
+) -> ApiResult<Response> {
+    let import = read::get(&app, &place.project, &id).await?;
+    let tag = tag(import.revision);
+    if unchanged(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
     }
+    Ok(([(header::ETAG, etag(&tag))], axum::Json(import)).into_response())
 }
 
-fn bounded<'t>(name: &str, text: &'t str) -> ApiResult<&'t str> {
-    if text.chars().nth(LONGEST).is_some() {
-        return Err(malformed(format!("`{name}` has more than {LONGEST} characters.")));
-    }
-    Ok(text)
+/// List the operations of an import
+///
+/// By the names of their tools; each with what was edited here, whether a change waits, and whether the description still
+/// has it.
+#[utoipa::path(get, path = "/projects/{project_id}/imports/{import_id}/operations", tag = "imports",
+    params(super::ProjectPath, ImportPath, PageQuery),
+    responses((status = 200, description = "A page", body = ImportOperationPage)))]
+pub async fn list_import_operations(
+    State(app): State<AppState>,
+    place: InProject<ReadDefinitions>,
+    Path((_, id)): Path<(String, String)>,
+    Query(query): Query<PageQuery>,
+) -> ApiResult<axum::Json<ImportOperationPage>> {
+    let (after, limit) = query.parse()?;
+    let found = read::operations(&app, &place.project, &id, after.as_deref(), limit + 1).await?;
+    let (items, next_cursor) =
+        cursor::page(found, limit, |operation: &ImportOperation| operation.tool.clone());
+    Ok(axum::Json(ImportOperationPage { items, next_cursor }))
 }
 
-fn list(name: &str, text: Option<&str>) -> ApiResult<Vec<String>> {
-    let text = bounded(name, text.unwrap_or_default())?;
-    Ok(text
-        .split(',')
-        .map(str::trim)
-        .filter(|item| !item.is_empty())
-        .map(str::to_owned)
-        .collect())
+/// Delete an import
+///
+/// Its tools stay as they are; what waits in the quarantine is dropped. Importing the description anew takes the tools in
+/// with `adopt`.
+#[utoipa::path(delete, path = "/projects/{project_id}/imports/{import_id}", tag = "imports",
+    params(super::ProjectPath, ImportPath, super::IfMatchHeader),
+    responses((status = 204, description = "Deleted")))]
+pub async fn delete_import(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    Path((_, id)): Path<(String, String)>,
+) -> ApiResult<StatusCode> {
+    let precondition = IfMatch::required(&headers)?;
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: None,
+        ignore_policy_tests: false,
+    };
+    read::delete(&app, &place.project.row.id, &author, &id, |revision| {
+        precondition.check(&tag(revision))
+    })
+    .await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
-fn pairs(name: &str, text: Option<&str>) -> ApiResult<BTreeMap<String, String>> {
-    list(name, text)?
-        .iter()
-        .map(|item| match item.split_once('=') {
-            Some((key, value)) if !key.is_empty() && !value.is_empty() => {
-                Ok((key.to_owned(), value.to_owned()))
-            }
-            _ => Err(malformed(format!("`{name}` has an item that is not name=value."))),
-        })
-        .collect()
+/// Import again
+///
+/// For system administrators. Fetches the description from the address it came from, through the egress rules, and imports it
+/// as it was imported the last time.
+#[utoipa::path(post, path = "/projects/{project_id}/imports/{import_id}/refresh", tag = "imports",
+    params(super::ProjectPath, ImportPath, super::IfMatchHeader, RefreshQuery),
+    responses((status = 200, description = "Imported again, or a dry run", body = ImportReport, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn refresh_import(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    _admin: SystemAdmin,
+    Path((_, id)): Path<(String, String)>,
+    Query(query): Query<RefreshQuery>,
+) -> ApiResult<Response> {
+    let precondition = IfMatch::required(&headers)?;
+    let ImportSource { url, .. } = read::get(&app, &place.project, &id).await?.source;
+    let url = url.ok_or_else(|| {
+        ApiError::new(
+            ErrorCode::InvalidRequest,
+            "The description of this import was sent, not fetched. Send the newer one with PUT, or name its `url` there.",
+        )
+    })?;
+    let asked = Asked {
+        id: ImportId::parse(id).map_err(|error| read::not_found(&error.text))?,
+        description: Description::At(url),
+        said: Said::default(),
+        adopt: false,
+        definitions: query.definitions,
+        dry_run: query.dry_run,
+    };
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: note(query.note)?,
+        ignore_policy_tests: query.ignore_policy_tests,
+    };
+    let check = |revision: Option<i64>| match revision {
+        Some(revision) => precondition.check(&tag(revision)),
+        None => Err(read::not_found("that was here")),
+    };
+    let (_, report) = Box::pin(run::import(&app, &place.project.row.id, &author, asked, check)).await?;
+    Ok(answer(false, report))
 }
 
-fn malformed(detail: String) -> ApiError {
-    ApiError::new(ErrorCode::MalformedRequest, detail)
+fn answer(is_new: bool, report: ImportReport) -> Response {
+    let status = if is_new && !report.dry_run {
+        StatusCode::CREATED
+    } else {
+        StatusCode::OK
+    };
+    let tag = etag(&tag(report.import.revision));
+    (status, [(header::ETAG, tag)], axum::Json(report)).into_response()
+}
+
+fn tag(revision: i64) -> String {
+    format!("v{revision}")
 }

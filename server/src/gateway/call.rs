@@ -100,6 +100,7 @@ pub async fn call(
         definition: Arc::clone(&tool.definition),
         envs: Arc::clone(&tool.envs),
         secrets: (!project.secrets.is_empty()).then(|| project.secrets.source(started)),
+        egress: project.egress.origins(),
         arguments: merged.arguments,
         trace: spans::outgoing(&span, asker.trace),
     };

@@ -181,9 +181,14 @@ fn circumstances(
         },
     };
     let secrets = project.secrets.unused();
-    let ready = app
-        .executors
-        .foresee(&project.row.id, &tool.definition, &tool.envs, Some(&secrets));
+    let egress = project.egress.origins();
+    let ready = app.executors.foresee(
+        &project.row.id,
+        &tool.definition,
+        &tool.envs,
+        Some(&secrets),
+        egress.as_deref(),
+    );
     let execution = match ready {
         Ok(()) => Foreseen::Holds,
         Err(failure) => Foreseen::Fails {

@@ -15,7 +15,7 @@ use toolgate_core::definition::{
 };
 use toolgate_core::ids::{ProjectId, ToolName};
 use toolgate_store::StoreError;
-use toolgate_store::rows::{Publication, RevisionRow};
+use toolgate_store::rows::{ImportChange, Publication, RevisionRow};
 
 pub(super) use self::plan::candidate;
 use self::plan::plan;
@@ -132,7 +132,7 @@ pub async fn upload(
 pub fn warnings(app: &App, state: &ProjectState, upload: &Upload) -> Vec<Diagnostic> {
     let definitions = || upload.tools.iter().map(|tool| &tool.definition);
     let mut warnings = upload.warnings.clone();
-    warnings.extend(definitions().filter_map(|definition| egress_warning(app, definition)));
+    warnings.extend(definitions().filter_map(|definition| egress_warning(app, state, definition)));
     warnings.extend(secrets::warnings(state, definitions(), upload.services.iter()));
     warnings
 }
@@ -227,6 +227,18 @@ pub(super) async fn commit(
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
 ) -> ApiResult<Option<toolgate_store::Published>> {
+    commit_with(app, state, author, tools, services, &ImportChange::default()).await
+}
+
+/// As [`commit`], with a change of the imports that the tools belong to.
+pub(super) async fn commit_with(
+    app: &App,
+    state: &ProjectState,
+    author: &Author<'_>,
+    tools: Vec<(ToolName, Option<ToolDefinition>)>,
+    services: Vec<ServiceDefinition>,
+    imports: &ImportChange,
+) -> ApiResult<Option<toolgate_store::Published>> {
     let world = app.world.now();
     let ignore = author.ignore_policy_tests;
     let said = policy_tests::guard(app, &world, state, ignore, || {
@@ -243,7 +255,7 @@ pub(super) async fn commit(
         at: app.clock.now(),
         note: policy_tests::noted(author.note.clone(), said),
     };
-    match app.store.publish(&publication).await {
+    match app.store.publish_with(&publication, imports).await {
         Ok(published) => {
             app.world.refresh().await?;
             Ok(Some(published))
@@ -283,7 +295,7 @@ fn check_expectations(state: &ProjectState, tools: &[UploadedTool]) -> ApiResult
 }
 
 /// Says early that calls will be refused until an operator allows the destination.
-fn egress_warning(app: &App, definition: &ToolDefinition) -> Option<Diagnostic> {
+fn egress_warning(app: &App, state: &ProjectState, definition: &ToolDefinition) -> Option<Diagnostic> {
     let options = &definition.options;
     let (pointer, base) = match (&options.http, &options.jina) {
         (Some(http), _) => ("/options/http/base_url", http.base_url.as_str()),
@@ -291,13 +303,13 @@ fn egress_warning(app: &App, definition: &ToolDefinition) -> Option<Diagnostic> 
         (None, None) => return None,
     };
     let url = url::Url::parse(base).ok()?;
-    let refusal = app.egress.permits(&url).err()?;
+    let refusal = state.egress.permits(&app.egress, &url).err()?;
     Some(
         Diagnostic::warning(format!(
             "calls of \"{}\" will be refused: {refusal}",
             definition.name
         ))
-        .hint("ask the operator to add the host to TOOLGATE_EGRESS_ALLOW")
+        .hint("ask a system administrator to add the host to the project's egress list")
         .at_pointer(pointer),
     )
 }

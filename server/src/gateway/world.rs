@@ -17,6 +17,7 @@ use toolgate_core::snapshot::{ProjectSnapshot, ToolInput};
 use toolgate_store::rows::{ProjectParts, ProjectRow, ProjectRows};
 use toolgate_store::{Scope, Store, StoreError};
 
+use super::egress::LoadedEgress;
 use super::limits::ProjectLimiter;
 use super::load::ProjectLoad;
 use crate::auth::directory::Directory;
@@ -40,6 +41,8 @@ pub struct ProjectState {
     definitions_version: Option<i64>,
     /// The revision of the settings; 0 while nothing was ever set.
     pub settings_revision: i64,
+    /// Where its tools may connect to beside where all may.
+    pub egress: LoadedEgress,
     /// Its secrets, opened.
     pub secrets: Arc<ProjectSecrets>,
     /// How much of it may be used, and is.
@@ -222,6 +225,7 @@ fn put_together(
     ProjectState {
         secrets: Arc::new(secrets),
         limits: Arc::new(limits),
+        egress: LoadedEgress::new(parts.egress),
         row: parts.project,
         policy_tests: parts.policy_tests.into(),
         settings: Arc::new(parts.settings.value),

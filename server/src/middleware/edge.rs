@@ -27,8 +27,11 @@ use crate::error::ApiError;
 use crate::telemetry::trace_context::TraceContext;
 use crate::telemetry::{Metrics, spans};
 
-/// The route that takes descriptions of APIs, which are larger than other bodies.
-const IMPORTS: &str = "/projects/{project_id}/imports";
+/// The routes that take descriptions of APIs, which are larger than other bodies.
+const IMPORTS: [&str; 2] = [
+    "/projects/{project_id}/imports",
+    "/projects/{project_id}/imports/{import_id}",
+];
 /// Bytes of the body of an import: a description of 5 MiB, and the form around it.
 const MAX_IMPORT_BYTES: usize = (5 << 20) + (64 << 10);
 
@@ -66,7 +69,7 @@ impl EdgeSettings {
     /// Bytes of a body at a route.
     fn max_body_bytes_at(&self, route: Option<&MatchedPath>) -> usize {
         match route {
-            Some(route) if route.as_str() == IMPORTS => self.max_body_bytes.max(MAX_IMPORT_BYTES),
+            Some(route) if IMPORTS.contains(&route.as_str()) => self.max_body_bytes.max(MAX_IMPORT_BYTES),
             _ => self.max_body_bytes,
         }
     }

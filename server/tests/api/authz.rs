@@ -44,6 +44,8 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("delete_project", OWNERS),
         ("get_settings", READERS),
         ("replace_settings", OWNERS),
+        ("get_egress", READERS),
+        ("replace_egress", &["admin"]),
         ("get_limits", READERS),
         ("replace_limits", OWNERS),
         ("get_limit_usage", &["auditor", "owner", "admin"]),
@@ -73,6 +75,16 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("get_tool_uses", READERS),
         ("upload_tools", EDITORS),
         ("preview_import", EDITORS),
+        ("list_imports", READERS),
+        ("get_import", READERS),
+        ("list_import_operations", READERS),
+        ("put_import", EDITORS),
+        ("refresh_import", &["admin"]),
+        ("delete_import", EDITORS),
+        ("list_quarantine", READERS),
+        ("get_quarantined_change", READERS),
+        ("approve_change", EDITORS),
+        ("reject_change", EDITORS),
         ("replace_tool", EDITORS),
         ("delete_tool", EDITORS),
         ("change_tools", EDITORS),
@@ -199,6 +211,7 @@ async fn attempt(client: &Client<'_>, method: &str, path: &str, id: &str) -> cra
         .replace("{project_id}", "demo")
         .replace("{tool_name}", "ping")
         .replace("{test_name}", "none")
+        .replace("{import_id}", "none")
         .replace("{alert_id}", "00000000-0000-7000-8000-000000000000")
         .replace("{group}", "g")
         .replace("{state}", "undefined")

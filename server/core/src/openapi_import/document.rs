@@ -6,7 +6,7 @@ use toolgate_api::Diagnostic;
 use super::yaml;
 
 /// Longest description, in bytes.
-const MAX_BYTES: usize = 5 << 20;
+pub const MAX_BYTES: usize = 5 << 20;
 /// Longest chain of references to references.
 const MAX_HOPS: usize = 16;
 

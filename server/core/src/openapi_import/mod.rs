@@ -28,7 +28,7 @@ use serde_json::Value;
 use toolgate_api::Diagnostic;
 use url::Url;
 
-pub use self::document::Dialect;
+pub use self::document::{Dialect, MAX_BYTES};
 pub use self::security::SecurityNeed;
 pub use self::select::Selection;
 

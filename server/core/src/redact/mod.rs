@@ -5,7 +5,7 @@ mod text;
 
 use serde_json::{Map, Value};
 
-use names::is_secret_name;
+pub use names::is_secret_name;
 pub use text::redact_text;
 use text::{MARK, scrub};
 

@@ -41,7 +41,7 @@ const MEASURES: [&str; 8] = [
 ];
 
 /// Whether a name announces a secret, however it is written: `api_key`, `X-Api-Key`, `apiKey` and `APIKEY` alike.
-pub(super) fn is_secret_name(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     // Most names are one word already.
     if name.len() <= 200 && name.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return announces(name, &[name]);

@@ -1,14 +1,13 @@
 //! The allow-list.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use ipnet::IpNet;
 use thiserror::Error;
-use url::{Host, Url};
+use url::Url;
 
 use super::address::AddressClass;
-use super::parse_exact;
+use super::origins::{Door, Origins, literal, origin, origin_url};
 
 /// Always on the list.
 const DEFAULTS: [&str; 2] = ["https://s.jina.ai", "https://r.jina.ai"];
@@ -48,7 +47,10 @@ pub enum EgressError {
         read: String,
     },
     /// The origin is not on the allow-list.
-    #[error("{origin} is not on the egress allow-list; an administrator can add it to TOOLGATE_EGRESS_ALLOW")]
+    #[error(
+        "{origin} is not on the egress allow-list; a system administrator can add it to the project's egress list, \
+         or the operator to TOOLGATE_EGRESS_ALLOW"
+    )]
     NotListed {
         /// Scheme, host and port.
         origin: String,
@@ -66,16 +68,10 @@ pub enum EgressError {
 /// Which origins and addresses may be reached. Cloning is cheap enough for configuration, not for the hot path.
 #[derive(Debug, Clone)]
 pub struct EgressPolicy {
-    /// By host; the ports that are open there.
-    hosts: BTreeMap<String, Vec<Door>>,
+    /// The origins that every tool may connect to.
+    listed: Origins,
     /// Networks whose addresses a listed name may resolve to.
     networks: Vec<IpNet>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Door {
-    https: bool,
-    port: u16,
 }
 
 impl EgressPolicy {
@@ -89,7 +85,7 @@ impl EgressPolicy {
     /// The first entry that cannot be used, with the reason.
     pub fn parse(entries: &[String]) -> Result<Self, EgressError> {
         let mut policy = Self {
-            hosts: BTreeMap::new(),
+            listed: Origins::default(),
             networks: Vec::new(),
         };
         let defaults = DEFAULTS.iter().copied();
@@ -120,24 +116,35 @@ impl EgressPolicy {
             self.networks.push(network);
             return Ok(());
         }
-        if entry.contains('*') {
-            return Err("hosts are listed exactly, without wildcards".to_owned());
-        }
-        let url = parse_exact(entry).map_err(|error| error.to_string())?;
-        if url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
-            return Err("an entry is scheme://host[:port], without path, query or fragment".to_owned());
-        }
+        let url = origin_url(entry)?;
         if let Some(class) = literal(&url).and_then(AddressClass::of)
             && !class.may_be_permitted()
         {
             return Err(format!("{} is never dialled", class.describe()));
         }
-        let (host, door) = origin(&url).map_err(|error| error.to_string())?;
-        let doors = self.hosts.entry(host.to_owned()).or_default();
-        if !doors.contains(&door) {
-            doors.push(door);
+        self.listed.add(&url).map_err(|error| error.to_string())
+    }
+
+    /// Checks an entry for the list of a project, and gives it as it is to be written. A list of a project opens no way to
+    /// addresses that are not public: these only the server's own configuration permits.
+    ///
+    /// # Errors
+    /// Why it cannot be on such a list.
+    pub fn check_entry(&self, entry: &str) -> Result<String, String> {
+        if entry.starts_with("cidr:") {
+            return Err("networks are permitted by the server's configuration only".to_owned());
         }
-        Ok(())
+        let url = origin_url(entry)?;
+        if let Some(address) = literal(&url)
+            && let Some(class) = AddressClass::of(address)
+            && !(class.may_be_permitted() && self.is_in_network(address))
+        {
+            return Err(format!(
+                "{} is permitted by the server's configuration only (TOOLGATE_EGRESS_ALLOW)",
+                class.describe()
+            ));
+        }
+        Ok(url.origin().ascii_serialization())
     }
 
     /// Whether a request may be sent to this URL. The addresses that its host resolves to are checked when they are
@@ -146,11 +153,19 @@ impl EgressPolicy {
     /// # Errors
     /// Why not.
     pub fn permits(&self, url: &Url) -> Result<(), EgressError> {
+        self.permits_with(url, None)
+    }
+
+    /// As [`Self::permits`], for a request of a project that has a list of its own.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn permits_with(&self, url: &Url, more: Option<&Origins>) -> Result<(), EgressError> {
         if !url.username().is_empty() || url.password().is_some() {
             return Err(EgressError::UserInfo);
         }
         let (host, door) = origin(url)?;
-        if self.lists(host, door.https, door.port) {
+        if self.listed.has(host, door) || more.is_some_and(|more| more.has(host, door)) {
             Ok(())
         } else {
             Err(EgressError::NotListed {
@@ -162,32 +177,18 @@ impl EgressPolicy {
     /// The list as it stands in the summary at start, one entry per line.
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
-        let origins = self.hosts.iter().flat_map(|(host, doors)| {
-            doors.iter().map(move |door| match door {
-                Door {
-                    https: true,
-                    port: 443,
-                } => format!("https://{host}"),
-                Door {
-                    https: false,
-                    port: 80,
-                } => format!("http://{host}"),
-                Door { https: true, port } => format!("https://{host}:{port}"),
-                Door { https: false, port } => format!("http://{host}:{port}"),
-            })
-        });
-        origins
+        self.listed
+            .describe()
             .chain(self.networks.iter().map(|network| format!("cidr:{network}")))
             .collect()
     }
 
-    fn lists(&self, host: &str, https: bool, port: u16) -> bool {
-        self.hosts
-            .get(host)
-            .is_some_and(|doors| doors.contains(&Door { https, port }))
+    fn is_in_network(&self, address: IpAddr) -> bool {
+        self.networks.iter().any(|network| network.contains(&address))
     }
 
-    /// Whether an address may be dialled for a host. `host` is as it stands in a URL, with brackets around IPv6.
+    /// Whether an address may be dialled for a host. `host` is as it stands in a URL, with brackets around IPv6. What a
+    /// project lists does not matter here.
     pub(crate) fn check_address(
         &self,
         host: &str,
@@ -203,37 +204,12 @@ impl EgressPolicy {
         }
         let literal = host.trim_start_matches('[').trim_end_matches(']').parse() == Ok(address);
         let local_name = host == "localhost" && address.is_loopback();
-        let by_entry = (literal || local_name) && self.lists(host, https, port);
-        if by_entry || self.networks.iter().any(|network| network.contains(&address)) {
+        let by_entry = (literal || local_name) && self.listed.has(host, Door { https, port });
+        if by_entry || self.is_in_network(address) {
             Ok(())
         } else {
             Err(class)
         }
-    }
-}
-
-fn origin(url: &Url) -> Result<(&str, Door), EgressError> {
-    let https = match url.scheme() {
-        "https" => true,
-        "http" => false,
-        other => {
-            return Err(EgressError::Scheme {
-                scheme: other.to_owned(),
-            });
-        }
-    };
-    let host = url.host_str().ok_or(EgressError::Unreadable {
-        rule: "a URL has a host",
-    })?;
-    let port = url.port().unwrap_or(if https { 443 } else { 80 });
-    Ok((host, Door { https, port }))
-}
-
-fn literal(url: &Url) -> Option<IpAddr> {
-    match url.host()? {
-        Host::Ipv4(v4) => Some(v4.into()),
-        Host::Ipv6(v6) => Some(v6.into()),
-        Host::Domain(_) => None,
     }
 }
 
@@ -308,6 +284,56 @@ mod tests {
     fn bad_entries_are_named(#[case] entry: &str) {
         let error = EgressPolicy::parse(&[entry.to_owned()]).expect_err("refused");
         assert!(error.to_string().contains(entry), "{error}");
+    }
+
+    #[rstest]
+    #[case::name("https://api.example.com", Ok("https://api.example.com"))]
+    #[case::as_written("HTTPS://API.Example.com:443/", Ok("https://api.example.com"))]
+    #[case::http("http://api.example.com:8080", Ok("http://api.example.com:8080"))]
+    #[case::public_address("https://93.184.216.34", Ok("https://93.184.216.34"))]
+    #[case::permitted_network("http://10.1.2.3", Ok("http://10.1.2.3"))]
+    #[case::private("http://192.168.1.1", Err("server's configuration only"))]
+    #[case::loopback("http://127.0.0.1:8080", Err("server's configuration only"))]
+    #[case::mapped("http://[::1]", Err("server's configuration only"))]
+    #[case::metadata("http://169.254.169.254", Err("server's configuration only"))]
+    #[case::network("cidr:10.0.0.0/8", Err("server's configuration only"))]
+    #[case::path("https://a.example/v1", Err("without path"))]
+    #[case::wildcard("https://*.example", Err("without wildcards"))]
+    #[case::user("https://u:p@a.example", Err("user information"))]
+    #[case::spelling("http://2130706433", Err("write it that way"))]
+    #[case::bare("a.example", Err("scheme://host"))]
+    fn entries_of_projects_open_no_way_inside(#[case] entry: &str, #[case] expected: Result<&str, &str>) {
+        let policy = policy(&["cidr:10.0.0.0/8", "cidr:169.254.0.0/16", "http://127.0.0.1:8080"]);
+        match (policy.check_entry(entry), expected) {
+            (Ok(origin), Ok(expected)) => assert_eq!(origin, expected),
+            (Err(reason), Err(says)) => assert!(reason.contains(says), "{reason}"),
+            (found, _) => panic!("{found:?}"),
+        }
+    }
+
+    #[test]
+    fn a_project_reaches_its_own_origins_too() {
+        let policy = policy(&["https://api.example.com"]);
+        let own = Origins::of(["https://own.example:8443", "not an origin", "http://127.0.0.1:1"]);
+        let rows = [
+            ("https://api.example.com/", true, true),
+            ("https://own.example:8443/x", false, true),
+            ("https://own.example/", false, false),
+            ("http://own.example:8443/", false, false),
+            ("https://u@own.example:8443/", false, false),
+            // It may be named, and is not dialled all the same.
+            ("http://127.0.0.1:1/", false, true),
+        ];
+        for (url, alone, with) in rows {
+            let url = Url::parse(url).expect("a URL");
+            let permitted = (
+                policy.permits(&url).is_ok(),
+                policy.permits_with(&url, Some(&own)).is_ok(),
+            );
+            assert_eq!(permitted, (alone, with), "{url}");
+        }
+        let loopback = "127.0.0.1".parse().expect("an address");
+        assert!(policy.check_address("127.0.0.1", false, 1, loopback).is_err());
     }
 
     #[rstest]

@@ -34,6 +34,7 @@ pub(crate) async fn post_message(
         url,
         headers: all,
         body: Some(content),
+        origins: None,
     };
     let deadline = Instant::now() + within;
     let response = timeout_at(deadline, sender.send_once(&hop, deadline))

@@ -4,6 +4,7 @@ pub(crate) mod answer;
 mod body;
 mod error;
 mod exact;
+pub(crate) mod fetch;
 pub(crate) mod headers;
 pub(crate) mod message;
 pub(crate) mod plan;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
@@ -9,6 +10,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use url::Url;
 
+use crate::egress::Origins;
 use crate::failure::Failure;
 use crate::redact::Secrets;
 
@@ -129,6 +131,8 @@ pub(crate) struct RequestPlan {
     pub(crate) body: Option<Bytes>,
     /// What must be removed from every text that comes back.
     pub(crate) secrets: Secrets,
+    /// What the call's project may reach beside the server's list.
+    pub(crate) origins: Option<Arc<Origins>>,
 }
 
 impl RequestPlan {

@@ -1,11 +1,14 @@
 //! Following redirects by hand, so that every hop passes the same gates.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use http::header::{self, HeaderName};
 use http::{HeaderMap, Method, StatusCode};
 use toolgate_api::ErrorCode;
 use url::Url;
 
+use crate::egress::Origins;
 use crate::failure::Failure;
 use crate::redact::Secrets;
 
@@ -27,6 +30,8 @@ pub(crate) struct Hop {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Bytes>,
+    /// What its project may reach beside the server's list.
+    pub(crate) origins: Option<Arc<Origins>>,
 }
 
 impl Hop {
@@ -115,6 +120,7 @@ mod tests {
             url,
             headers,
             body: Some(Bytes::from_static(body.as_bytes())),
+            origins: None,
         }
     }
 

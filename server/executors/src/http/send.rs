@@ -75,6 +75,7 @@ impl Sender {
             url: plan.url.clone(),
             headers: plan.headers.clone(),
             body: plan.body.clone(),
+            origins: plan.origins.clone(),
         };
         let response = self.walk(hop, &plan.secrets, deadline).await?;
         body::read(response, self.max_response_bytes).await
@@ -101,7 +102,7 @@ impl Sender {
         hop: &Hop,
         deadline: Instant,
     ) -> Result<Response<Incoming>, Failure> {
-        self.policy.permits(&hop.url).map_err(|error| denied(&error))?;
+        self.permitted(hop)?;
         self.send_hop(hop, deadline).await
     }
 
@@ -113,7 +114,7 @@ impl Sender {
         deadline: Instant,
     ) -> Result<Response<Incoming>, Failure> {
         for _ in 0..=MAX_REDIRECTS {
-            self.policy.permits(&hop.url).map_err(|error| denied(&error))?;
+            self.permitted(&hop)?;
             let response = self.send_hop(&hop, deadline).await?;
             match hop.next(response.status(), response.headers(), secrets)? {
                 Some(next) => {
@@ -131,6 +132,12 @@ impl Sender {
             ErrorCode::UpstreamInvalid,
             format!("the upstream redirects more than {MAX_REDIRECTS} times"),
         ))
+    }
+
+    fn permitted(&self, hop: &Hop) -> Result<(), Failure> {
+        self.policy
+            .permits_with(&hop.url, hop.origins.as_deref())
+            .map_err(|error| denied(&error))
     }
 
     /// One hop, with the retries that are safe.

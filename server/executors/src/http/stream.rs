@@ -144,6 +144,7 @@ fn plan(url: Url, content: Bytes) -> super::redirect::Hop {
         url,
         headers,
         body: Some(content),
+        origins: None,
     }
 }
 

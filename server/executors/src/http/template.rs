@@ -183,6 +183,7 @@ impl HttpTemplate {
             headers,
             body,
             secrets,
+            origins: None,
         })
     }
 

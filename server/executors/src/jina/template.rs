@@ -123,6 +123,7 @@ impl JinaTemplate {
             headers,
             body,
             secrets: inputs.secrets(),
+            origins: None,
         })
     }
 

@@ -65,6 +65,7 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
         envs: Arc::new(definition.options.envs.clone()),
         definition: definition.clone(),
         secrets: None,
+        egress: None,
         arguments,
     }
 }

@@ -1,0 +1,143 @@
+//! What newer descriptions change, until somebody decides.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use toolgate_api::quarantine::{ApproveChange, QuarantinePage, QuarantinedChange};
+use toolgate_api::tools::Tool;
+
+use super::cursor;
+use super::precondition::{IfMatch, etag, unchanged};
+use super::tools::answer;
+use super::tools_edit::{NoteQuery, note};
+use crate::error::ApiResult;
+use crate::extract::{EditDefinitions, InProject, Json, Path, Query, ReadDefinitions, check_lengths};
+use crate::gateway::publish::{Author, tool_not_found};
+use crate::gateway::quarantine;
+use crate::state::AppState;
+
+/// Which changes to list.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct QuarantineQuery {
+    /// Only those of this import.
+    #[param(max_length = 63, example = "petstore")]
+    import: Option<String>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 1024)]
+    cursor: Option<String>,
+    /// Items per page.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+/// List the quarantine
+///
+/// What newer descriptions change in tools of this project, over all imports; by the names of the tools. Each comes with what
+/// the description changed, what was edited here, and where the two do not agree. Until it is approved or rejected the tool
+/// stays as it is.
+#[utoipa::path(get, path = "/projects/{project_id}/quarantine", tag = "imports", params(super::ProjectPath, QuarantineQuery),
+    responses((status = 200, description = "A page", body = QuarantinePage)))]
+pub async fn list_quarantine(
+    State(app): State<AppState>,
+    place: InProject<ReadDefinitions>,
+    Query(query): Query<QuarantineQuery>,
+) -> ApiResult<axum::Json<QuarantinePage>> {
+    check_lengths(&[("import", &query.import, 63)])?;
+    let limit = cursor::limit(query.limit)?;
+    let after = cursor::parse(query.cursor.as_deref())?;
+    let found = quarantine::list(
+        &app,
+        &place.project,
+        query.import.as_deref(),
+        after.as_deref(),
+        limit,
+    )
+    .await?;
+    Ok(axum::Json(QuarantinePage {
+        items: found.items,
+        total: usize::try_from(found.total).unwrap_or(usize::MAX),
+        next_cursor: found.last.as_deref().map(cursor::after),
+    }))
+}
+
+/// Get a quarantined change
+///
+/// With the definitions it is about: as the last import brought it, as the tool is, as the description has it now, and as
+/// approving leaves it.
+#[utoipa::path(get, path = "/projects/{project_id}/quarantine/{tool_name}", tag = "imports", params(super::ProjectPath, super::ToolPath),
+    responses((status = 200, description = "The change", body = QuarantinedChange, headers(("ETag" = String, description = "For `If-Match`"))),
+        (status = 304, description = "Not modified")))]
+pub async fn get_quarantined_change(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<ReadDefinitions>,
+    Path((_, name)): Path<(String, String)>,
+) -> ApiResult<Response> {
+    let (change, tag) = quarantine::get(&app, &place.project, &name).await?;
+    if unchanged(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
+    }
+    Ok(([(header::ETAG, etag(&tag))], axum::Json(change)).into_response())
+}
+
+/// Approve a quarantined change
+///
+/// Joins what the description changed with what was edited here, as a new revision of the tool. Where both changed the same
+/// place in different ways somebody has to decide: 409 `merge_conflict` names these places, until `conflicts` or `choices`
+/// do. `If-Match` must name the change as it was read, so that nobody approves what they have not seen.
+#[utoipa::path(post, path = "/projects/{project_id}/quarantine/{tool_name}/approve", tag = "imports",
+    params(super::ProjectPath, super::ToolPath, super::IfMatchHeader, NoteQuery), request_body = ApproveChange,
+    responses((status = 200, description = "The tool as it is now", body = Tool, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn approve_change(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    Path((_, name)): Path<(String, String)>,
+    Query(query): Query<NoteQuery>,
+    Json(request): Json<ApproveChange>,
+) -> ApiResult<Response> {
+    let precondition = IfMatch::required(&headers)?;
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: note(query.note)?,
+        ignore_policy_tests: query.ignore_policy_tests,
+    };
+    let project = &place.project.row.id;
+    quarantine::approve(&app, project, &author, &name, &request, |tag| {
+        precondition.check(tag)
+    })
+    .await?;
+    let place = place.again(&app)?;
+    let tool = place.project.snapshot.tool(&name);
+    answer(
+        &HeaderMap::new(),
+        tool.ok_or_else(|| tool_not_found(&name))?,
+        true,
+    )
+}
+
+/// Reject a quarantined change
+///
+/// The tool stays as it is. What is rejected counts as seen: it comes back only when the description changes again.
+#[utoipa::path(post, path = "/projects/{project_id}/quarantine/{tool_name}/reject", tag = "imports",
+    params(super::ProjectPath, super::ToolPath, super::IfMatchHeader),
+    responses((status = 204, description = "Rejected")))]
+pub async fn reject_change(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    Path((_, name)): Path<(String, String)>,
+) -> ApiResult<StatusCode> {
+    let precondition = IfMatch::required(&headers)?;
+    let author = Author {
+        name: &place.caller.identity.principal.name,
+        note: None,
+        ignore_policy_tests: false,
+    };
+    let project = &place.project.row.id;
+    quarantine::reject(&app, project, &author, &name, |tag| precondition.check(tag)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}

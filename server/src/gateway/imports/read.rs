@@ -1,0 +1,156 @@
+//! What there is of imports.
+
+use toolgate_api::imports::{Import, ImportCounts, ImportOperation};
+use toolgate_api::quarantine::{OperationChange, PropertyChange};
+use toolgate_core::ids::ProjectId;
+use toolgate_core::imports::{local_changes, value};
+use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow};
+
+use super::hosts;
+use crate::error::{ApiError, ApiResult};
+use crate::gateway::publish::{ATTEMPTS, Author, commit_with, current, too_busy};
+use crate::gateway::world::ProjectState;
+use crate::state::App;
+
+/// The imports of a project, by id.
+pub async fn list(
+    app: &App,
+    project: &ProjectState,
+    after: Option<&str>,
+    limit: usize,
+) -> ApiResult<Vec<Import>> {
+    let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+    let rows = app.store.imports(project.row.uid, after, limit).await?;
+    Ok(rows
+        .into_iter()
+        .map(|(row, counts)| wire(app, project, row, counts))
+        .collect())
+}
+
+/// One import.
+pub async fn get(app: &App, project: &ProjectState, id: &str) -> ApiResult<Import> {
+    let found = app.store.import(project.row.uid, id).await?;
+    let (row, operations) = found.ok_or_else(|| not_found(id))?;
+    let counts = counts(&operations);
+    Ok(wire(app, project, row, counts))
+}
+
+/// The operations of an import, by the names of their tools.
+pub async fn operations(
+    app: &App,
+    project: &ProjectState,
+    id: &str,
+    after: Option<&str>,
+    limit: usize,
+) -> ApiResult<Vec<ImportOperation>> {
+    let uid = project.row.uid;
+    let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+    let rows = app.store.import_operations(uid, Some(id), after, limit).await?;
+    if rows.is_empty() && app.store.import(uid, id).await?.is_none() {
+        return Err(not_found(id));
+    }
+    Ok(rows.into_iter().map(|row| operation(project, row)).collect())
+}
+
+/// Removes an import; its tools stay.
+///
+/// # Errors
+/// 404 without one; what `matches` says of its revision.
+pub async fn delete(
+    app: &App,
+    project: &ProjectId,
+    author: &Author<'_>,
+    id: &str,
+    matches: impl Fn(i64) -> ApiResult<()>,
+) -> ApiResult<()> {
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        let found = app.store.import(state.row.uid, id).await?;
+        let (row, _) = found.ok_or_else(|| not_found(id))?;
+        matches(row.revision)?;
+        let change = ImportChange {
+            remove: Some(id.to_owned()),
+            ..ImportChange::default()
+        };
+        if commit_with(app, &state, author, Vec::new(), Vec::new(), &change)
+            .await?
+            .is_some()
+        {
+            return Ok(());
+        }
+    }
+    Err(too_busy())
+}
+
+/// How many operations are in which state.
+pub(super) fn counts(rows: &[ImportOperationRow]) -> ImportCounts {
+    let count = |of: fn(&ImportOperationRow) -> bool| {
+        u32::try_from(rows.iter().filter(|row| of(row)).count()).unwrap_or(u32::MAX)
+    };
+    ImportCounts {
+        operations: count(|_| true),
+        waiting: count(|row| row.waiting.is_some()),
+        gone: count(|row| row.gone_since.is_some()),
+    }
+}
+
+/// An import as it travels.
+pub(super) fn wire(app: &App, project: &ProjectState, row: ImportRow, counts: ImportCounts) -> Import {
+    Import {
+        id: row.id,
+        title: row.title,
+        version: row.version,
+        format: row.format,
+        source: row.source,
+        hosts: hosts(app, project, row.hosts),
+        counts,
+        revision: row.revision,
+        created_at: row.created_at,
+        created_by: row.created_by,
+        imported_at: row.imported_at,
+        imported_by: row.imported_by,
+    }
+}
+
+fn operation(project: &ProjectState, row: ImportOperationRow) -> ImportOperation {
+    let tool = project.snapshot.tool(row.tool.as_str());
+    let edited = tool.map_or_else(Vec::new, |tool| {
+        local_changes(&value(&row.base), &value(&tool.definition))
+            .into_iter()
+            .map(|change| change.pointer)
+            .collect()
+    });
+    ImportOperation {
+        method: row.method,
+        path: row.path,
+        tool: row.tool.to_string(),
+        enabled: tool.map(|tool| tool.definition.enabled),
+        edited,
+        waiting_since: row.waiting.map(|waiting| waiting.since),
+        gone_since: row.gone_since,
+    }
+}
+
+/// Leaves only where something changed: an answer about thousands of operations would be too long with all values.
+pub(super) fn places_only(change: &mut OperationChange) {
+    let strip = |changes: &mut Vec<PropertyChange>| {
+        for change in changes {
+            change.before = None;
+            change.after = None;
+        }
+    };
+    strip(&mut change.upstream);
+    strip(&mut change.local);
+    for conflict in &mut change.conflicts {
+        conflict.base = None;
+        conflict.ours = None;
+        conflict.theirs = None;
+    }
+    change.diff = None;
+}
+
+/// There is no such import.
+pub fn not_found(id: &str) -> ApiError {
+    let shown: String = id.chars().take(64).collect();
+    ApiError::not_found(format!("import \"{shown}\""))
+}

@@ -1,0 +1,429 @@
+//! Importing: for the first time, or again when the description has changed.
+//!
+//! New operations become disabled tools; what changed in others waits in the quarantine. All of it is one transaction.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use toolgate_api::ErrorCode;
+use toolgate_api::imports::{ImportOutcome, ImportReport, ImportSource, ImportedOperation};
+use toolgate_core::definition::{self, ToolDefinition};
+use toolgate_core::ids::{ImportId, ProjectId, ToolName};
+use toolgate_core::imports::{Kept, Place, Planned, Verdict, compare, plan};
+use toolgate_core::openapi_import::{Operation, Preview, Selection};
+use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
+
+use super::source::{Description, Said, reading};
+use super::{Request, Told, format, origins, parsed, read, wire};
+use crate::error::{ApiError, ApiResult};
+use crate::gateway::policy_tests;
+use crate::gateway::publish::{self, ATTEMPTS, Author, candidate, current, too_busy};
+use crate::gateway::world::ProjectState;
+use crate::state::App;
+
+/// Imports of one project.
+const MAX_IMPORTS: usize = 200;
+/// Operations of one import.
+const MAX_OPERATIONS: usize = 5_000;
+/// Characters of a title and of a version that are kept.
+const LONGEST: usize = 200;
+
+/// What is to be imported.
+pub struct Asked {
+    /// Under which id.
+    pub id: ImportId,
+    /// The description.
+    pub description: Description,
+    /// What is said about it.
+    pub said: Said,
+    /// Whether tools that are there already are taken in.
+    pub adopt: bool,
+    /// Whether definitions are answered too.
+    pub definitions: bool,
+    /// Whether nothing is to be stored.
+    pub dry_run: bool,
+}
+
+/// Imports; whether the import is new, and what became of each operation.
+///
+/// # Errors
+/// What `condition` says of the revision that is there; 422 when the description cannot be read; what the policy tests of
+/// the project refuse.
+pub async fn import(
+    app: &Arc<App>,
+    project: &ProjectId,
+    author: &Author<'_>,
+    asked: Asked,
+    condition: impl Fn(Option<i64>) -> ApiResult<()>,
+) -> ApiResult<(bool, ImportReport)> {
+    let state = current(app, project)?;
+    let before = app.store.import(state.row.uid, asked.id.as_str()).await?;
+    condition(before.as_ref().map(|(row, _)| row.revision))?;
+    let source = asked.said.over(
+        before.as_ref().map(|(row, _)| &row.source),
+        asked.description.url(),
+    );
+    let (options, selection) = reading(&source)?;
+    let bytes = asked.description.read(app, &state).await?;
+    let request = Request {
+        options,
+        selection,
+        definitions: asked.definitions,
+    };
+    let (found, request) = parsed(app, &state, bytes, request).await?;
+    let run = Run {
+        id: &asked.id,
+        source: &source,
+        found: &found,
+        selection: &request.selection,
+        adopt: asked.adopt,
+        definitions: asked.definitions,
+        author,
+    };
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        let before = app.store.import(state.row.uid, asked.id.as_str()).await?;
+        condition(before.as_ref().map(|(row, _)| row.revision))?;
+        let is_new = before.is_none();
+        let mut step = run.step(app, &state, before).await?;
+        if asked.dry_run {
+            if !state.policy_tests.is_empty() {
+                let candidate = candidate(app, &state, author, &step.tools, &[]);
+                let effects = policy_tests::effects(app, &app.world.now(), &state, &candidate);
+                step.report.policy_tests = Some(policy_tests::wire_effects(effects));
+            }
+            step.report.dry_run = true;
+            return Ok((is_new, step.report));
+        }
+        let noted = Author {
+            note: author
+                .note
+                .clone()
+                .or_else(|| Some(format!("imports {} {}", asked.id, step.report.import.version))),
+            ..*author
+        };
+        let done = publish::commit_with(app, &state, &noted, step.tools, Vec::new(), &step.change).await?;
+        if let Some(published) = done {
+            step.report.import.revision = published.version;
+            return Ok((is_new, step.report));
+        }
+    }
+    Err(too_busy())
+}
+
+/// One import on its way.
+struct Run<'a> {
+    id: &'a ImportId,
+    source: &'a ImportSource,
+    found: &'a Preview,
+    selection: &'a Selection,
+    adopt: bool,
+    definitions: bool,
+    author: &'a Author<'a>,
+}
+
+/// What is to be stored, and what is to be told.
+struct Step {
+    tools: Vec<(ToolName, Option<ToolDefinition>)>,
+    change: ImportChange,
+    report: ImportReport,
+}
+
+/// The tools of a project, and which of them belong to another import.
+struct Tools<'a> {
+    state: &'a ProjectState,
+    elsewhere: HashSet<String>,
+}
+
+impl Place for Tools<'_> {
+    fn tool(&self, name: &str) -> Option<&ToolDefinition> {
+        self.state.snapshot.tool(name).map(|tool| &*tool.definition)
+    }
+
+    fn is_elsewhere(&self, name: &str) -> bool {
+        self.elsewhere.contains(name)
+    }
+}
+
+impl Run<'_> {
+    async fn step(
+        &self,
+        app: &App,
+        state: &ProjectState,
+        before: Option<(ImportRow, Vec<ImportOperationRow>)>,
+    ) -> ApiResult<Step> {
+        let uid = state.row.uid;
+        let (row, rows) = before.map_or((None, Vec::new()), |(row, rows)| (Some(row), rows));
+        if row.is_none() {
+            let count = app.store.imports(uid, None, u32::MAX).await?.len();
+            if count >= MAX_IMPORTS {
+                return Err(too_many(format!("A project has at most {MAX_IMPORTS} imports")));
+            }
+        }
+        let elsewhere = app.store.imported_tools(uid).await?;
+        let tools = Tools {
+            state,
+            elsewhere: elsewhere
+                .into_iter()
+                .filter(|(_, import)| import != self.id.as_str())
+                .map(|(tool, _)| tool)
+                .collect(),
+        };
+        let kept: Vec<Kept> = rows.iter().map(kept).collect();
+        let is_chosen = |operation: &Operation| self.selection.includes(operation);
+        let planned = plan(&kept, &self.found.operations, is_chosen, &tools, self.adopt);
+        let now = app.clock.now();
+        let mut after: Vec<ImportOperationRow> = Vec::with_capacity(planned.len());
+        let mut new = Vec::new();
+        let mut operations = Vec::with_capacity(planned.len());
+        for planned in planned {
+            let before = planned.kept.map(|at| &rows[at]);
+            let found = planned.found.map(|at| &self.found.operations[at]);
+            if let Verdict::New(definition) = &planned.verdict {
+                new.push((definition.name.clone(), Some((**definition).clone())));
+            }
+            after.extend(self.row(before, found, &planned.verdict, now));
+            operations.push(self.told(app, &tools, before, found, planned));
+        }
+        if after.len() > MAX_OPERATIONS {
+            return Err(too_many(format!(
+                "An import has at most {MAX_OPERATIONS} operations"
+            )));
+        }
+        let row = self.import_row(row, &after, now);
+        let import = read::wire(app, state, row.clone(), read::counts(&after));
+        Ok(Step {
+            tools: new,
+            change: ImportChange {
+                put: Some(row),
+                operations: changed(after, &rows),
+                remove: None,
+            },
+            report: ImportReport {
+                dry_run: false,
+                import,
+                total: self.found.operations.len(),
+                operations,
+                problems: self.found.problems.clone(),
+                policy_tests: None,
+            },
+        })
+    }
+
+    /// An operation as it is kept afterwards; `None` when it is none of the import.
+    fn row(
+        &self,
+        before: Option<&ImportOperationRow>,
+        found: Option<&Operation>,
+        verdict: &Verdict,
+        now: DateTime<Utc>,
+    ) -> Option<ImportOperationRow> {
+        let (method, path) = match (found, before) {
+            (Some(found), _) => (found.method.clone(), found.path.clone()),
+            (None, Some(before)) => (before.method.clone(), before.path.clone()),
+            (None, None) => return None,
+        };
+        let settled = |base: &ToolDefinition| ImportOperationRow {
+            import: self.id.to_string(),
+            revision: before.map_or(0, |before| before.revision),
+            method: method.clone(),
+            path: path.clone(),
+            tool: base.name.clone(),
+            base: base.clone(),
+            waiting: None,
+            gone_since: None,
+        };
+        match verdict {
+            Verdict::New(base)
+            | Verdict::Adopted(base)
+            | Verdict::Unchanged(base)
+            | Verdict::Deleted(base) => Some(settled(base)),
+            Verdict::Taken(_) => None,
+            Verdict::Refused(_) => before.map(|before| ImportOperationRow {
+                gone_since: None,
+                ..before.clone()
+            }),
+            Verdict::Gone => before.map(|before| ImportOperationRow {
+                waiting: None,
+                gone_since: before.gone_since.or(Some(now)),
+                ..before.clone()
+            }),
+            Verdict::Changed(theirs) => before.map(|before| ImportOperationRow {
+                waiting: Some(self.waiting(before, theirs, now)),
+                ..settled(&before.base)
+            }),
+        }
+    }
+
+    /// A change that waits already goes on waiting since then.
+    fn waiting(
+        &self,
+        before: &ImportOperationRow,
+        theirs: &ToolDefinition,
+        now: DateTime<Utc>,
+    ) -> WaitingRow {
+        match &before.waiting {
+            Some(waiting) if waiting.definition == *theirs => waiting.clone(),
+            _ => WaitingRow {
+                definition: theirs.clone(),
+                since: now,
+                by: self.author.name.to_owned(),
+            },
+        }
+    }
+
+    /// An operation for the answer.
+    fn told(
+        &self,
+        app: &App,
+        tools: &Tools<'_>,
+        before: Option<&ImportOperationRow>,
+        found: Option<&Operation>,
+        planned: Planned,
+    ) -> ImportedOperation {
+        let mut told = Told::of(outcome(&planned.verdict));
+        let definition = match planned.verdict {
+            Verdict::Taken(reason) | Verdict::Refused(reason) => {
+                told.reason = Some(reason);
+                None
+            }
+            Verdict::Gone => None,
+            Verdict::Changed(theirs) => {
+                let ours = before.and_then(|before| tools.tool(before.tool.as_str()));
+                if let (Some(before), Some(ours)) = (before, ours) {
+                    let mut change = publish::with_context(app, tools.state, |context| {
+                        compare(&before.base, ours, &theirs, context)
+                    });
+                    if !self.definitions {
+                        read::places_only(&mut change);
+                    }
+                    told.change = Some(change);
+                }
+                Some(theirs)
+            }
+            Verdict::Adopted(theirs) => {
+                let ours = tools.tool(theirs.name.as_str());
+                told.diff = self.definitions.then(|| definition::diff(ours, Some(&theirs)));
+                Some(theirs)
+            }
+            Verdict::New(theirs) | Verdict::Unchanged(theirs) | Verdict::Deleted(theirs) => Some(theirs),
+        };
+        told.definition = definition.filter(|_| self.definitions);
+        let name = before.map(|before| before.tool.to_string());
+        match (found, before) {
+            (Some(found), _) => {
+                let name = name.unwrap_or_else(|| found.name.clone());
+                wire(without_tool(found), name, told)
+            }
+            (None, before) => wire(gone(before), name.unwrap_or_default(), told),
+        }
+    }
+
+    /// The import as it is kept afterwards.
+    fn import_row(
+        &self,
+        before: Option<ImportRow>,
+        operations: &[ImportOperationRow],
+        now: DateTime<Utc>,
+    ) -> ImportRow {
+        let by = self.author.name.to_owned();
+        let (created_at, created_by, revision) = before.map_or((now, by.clone(), 0), |row| {
+            (row.created_at, row.created_by, row.revision)
+        });
+        let short = |text: &str| text.chars().take(LONGEST).collect();
+        let definitions = operations.iter().flat_map(|row| {
+            let waiting = row.waiting.as_ref().map(|waiting| &waiting.definition);
+            std::iter::once(&row.base).chain(waiting)
+        });
+        ImportRow {
+            id: self.id.to_string(),
+            revision,
+            title: short(&self.found.title),
+            version: short(&self.found.version),
+            format: format(self.found.dialect),
+            source: self.source.clone(),
+            hosts: origins(definitions),
+            created_at,
+            created_by,
+            imported_at: now,
+            imported_by: by,
+        }
+    }
+}
+
+fn kept(row: &ImportOperationRow) -> Kept {
+    Kept {
+        method: row.method.clone(),
+        path: row.path.clone(),
+        tool: row.tool.clone(),
+        base: row.base.clone(),
+        waiting: row.waiting.as_ref().map(|waiting| waiting.definition.clone()),
+        gone: row.gone_since.is_some(),
+    }
+}
+
+/// The rows that are not stored as they are.
+fn changed(after: Vec<ImportOperationRow>, before: &[ImportOperationRow]) -> Vec<ImportOperationRow> {
+    let before: HashMap<&str, &ImportOperationRow> =
+        before.iter().map(|row| (row.tool.as_str(), row)).collect();
+    after
+        .into_iter()
+        .filter(|row| before.get(row.tool.as_str()).is_none_or(|before| *before != row))
+        .collect()
+}
+
+const fn outcome(verdict: &Verdict) -> ImportOutcome {
+    match verdict {
+        Verdict::New(_) => ImportOutcome::New,
+        Verdict::Adopted(_) => ImportOutcome::Adopted,
+        Verdict::Taken(_) => ImportOutcome::Taken,
+        Verdict::Refused(_) => ImportOutcome::Refused,
+        Verdict::Unchanged(_) => ImportOutcome::Unchanged,
+        Verdict::Changed(_) => ImportOutcome::Changed,
+        Verdict::Deleted(_) => ImportOutcome::Deleted,
+        Verdict::Gone => ImportOutcome::Gone,
+    }
+}
+
+/// An operation for the answer, whose tool is told by the verdict.
+fn without_tool(operation: &Operation) -> Operation {
+    Operation {
+        method: operation.method.clone(),
+        path: operation.path.clone(),
+        pointer: operation.pointer.clone(),
+        operation_id: operation.operation_id.clone(),
+        tags: operation.tags.clone(),
+        summary: operation.summary.clone(),
+        deprecated: operation.deprecated,
+        name: operation.name.clone(),
+        tool: Err(String::new()),
+        notes: operation.notes.clone(),
+        security: operation.security.clone(),
+    }
+}
+
+/// An operation that the description has no more.
+fn gone(row: Option<&ImportOperationRow>) -> Operation {
+    let text = |of: fn(&ImportOperationRow) -> &str| row.map(of).unwrap_or_default().to_owned();
+    Operation {
+        method: text(|row| &row.method),
+        path: text(|row| &row.path),
+        pointer: String::new(),
+        operation_id: None,
+        tags: Vec::new(),
+        summary: None,
+        deprecated: false,
+        name: text(|row| row.tool.as_str()),
+        tool: Err(String::new()),
+        notes: Vec::new(),
+        security: Vec::new(),
+    }
+}
+
+fn too_many(what: String) -> ApiError {
+    ApiError::new(
+        ErrorCode::InvalidRequest,
+        format!("{what}; nothing was stored. Choose fewer, or delete what is not needed."),
+    )
+}

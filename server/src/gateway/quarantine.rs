@@ -1,0 +1,260 @@
+//! The quarantine: what newer descriptions change, until somebody approves or rejects it. The tools stay as they are
+//! meanwhile; approving makes a revision, under the same guards as an upload.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toolgate_api::quarantine::{ApproveChange, MergeSide, MergeSides, QuarantinedChange};
+use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::{ToolDefinition, check_tool};
+use toolgate_core::ids::ProjectId;
+use toolgate_core::imports::{approved, compare, value};
+use toolgate_core::snapshot::CompiledTool;
+use toolgate_store::rows::{ImportChange, ImportOperationRow, WaitingRow};
+
+use super::publish::{ATTEMPTS, Author, commit_with, current, invalid_definition, too_busy, with_context};
+use super::world::ProjectState;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// A page of what waits.
+pub struct Waiting {
+    /// By the names of the tools. Those whose tool was deleted are left out: there is nothing to decide.
+    pub items: Vec<QuarantinedChange>,
+    /// All that wait, on all pages.
+    pub total: u64,
+    /// The last tool of the page, when there is more.
+    pub last: Option<String>,
+}
+
+/// What waits in one import or in all.
+pub async fn list(
+    app: &App,
+    project: &ProjectState,
+    import: Option<&str>,
+    after: Option<&str>,
+    limit: usize,
+) -> ApiResult<Waiting> {
+    let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
+    let (mut rows, total) = app
+        .store
+        .waiting_operations(project.row.uid, import, after, more)
+        .await?;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let last = rows.last().filter(|_| has_more).map(|row| row.tool.to_string());
+    let items = rows
+        .into_iter()
+        .filter_map(|row| {
+            let tool = project.snapshot.tool(row.tool.as_str())?;
+            let waiting = row.waiting.clone()?;
+            Some(told(app, project, &row, &waiting, &tool.definition))
+        })
+        .collect();
+    Ok(Waiting { items, total, last })
+}
+
+/// One change with its definitions, and its tag: another one when the change, or the tool, is another.
+pub async fn get(app: &App, project: &ProjectState, tool: &str) -> ApiResult<(QuarantinedChange, String)> {
+    let row = app.store.import_operation(project.row.uid, tool).await?;
+    let (row, waiting, tool) = waiting(project, row, tool)?;
+    let tag = tag(&row, tool);
+    let ours = &tool.definition;
+    let merged = approved(&row.base, ours, &waiting.definition, |_| None).ok();
+    let mut change = told(app, project, &row, &waiting, ours);
+    change.definitions = Some(MergeSides {
+        base: value(&row.base),
+        ours: value(ours),
+        theirs: value(&waiting.definition),
+        merged,
+    });
+    Ok((change, tag))
+}
+
+/// Applies a change to its tool.
+///
+/// # Errors
+/// 404 when nothing waits; what `matches` says of its tag; 409 `merge_conflict` with every place that is not decided; 422
+/// when what comes out is no definition; what the policy tests of the project refuse.
+pub async fn approve(
+    app: &App,
+    project: &ProjectId,
+    author: &Author<'_>,
+    tool: &str,
+    decision: &ApproveChange,
+    matches: impl Fn(&str) -> ApiResult<()>,
+) -> ApiResult<()> {
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        let row = app.store.import_operation(state.row.uid, tool).await?;
+        let (row, waiting, tool) = waiting(&state, row, tool)?;
+        matches(&tag(&row, tool))?;
+        let after = merged(app, &state, &row, &waiting, tool, decision)?;
+        let changes = *tool.definition != after;
+        let author = Author {
+            note: author
+                .note
+                .clone()
+                .or_else(|| Some(format!("approves what the import {} brought", row.import))),
+            ..*author
+        };
+        let tools = if changes {
+            vec![(row.tool.clone(), Some(after))]
+        } else {
+            Vec::new()
+        };
+        let change = settled(row, waiting);
+        if commit_with(app, &state, &author, tools, Vec::new(), &change)
+            .await?
+            .is_some()
+        {
+            return Ok(());
+        }
+    }
+    Err(too_busy())
+}
+
+/// Leaves the tool as it is; the next import is compared with what is rejected now.
+///
+/// # Errors
+/// 404 when nothing waits; what `matches` says of its tag.
+pub async fn reject(
+    app: &App,
+    project: &ProjectId,
+    author: &Author<'_>,
+    tool: &str,
+    matches: impl Fn(&str) -> ApiResult<()>,
+) -> ApiResult<()> {
+    for _ in 0..ATTEMPTS {
+        let state = current(app, project)?;
+        let row = app.store.import_operation(state.row.uid, tool).await?;
+        let (row, waiting, tool) = waiting(&state, row, tool)?;
+        matches(&tag(&row, tool))?;
+        let change = settled(row, waiting);
+        if commit_with(app, &state, author, Vec::new(), Vec::new(), &change)
+            .await?
+            .is_some()
+        {
+            tracing::info!(project = %project, tool = tool.name(), by = author.name, "an imported change was rejected");
+            return Ok(());
+        }
+    }
+    Err(too_busy())
+}
+
+/// The operation of a tool with what waits.
+fn waiting<'s>(
+    state: &'s ProjectState,
+    row: Option<ImportOperationRow>,
+    name: &str,
+) -> ApiResult<(ImportOperationRow, WaitingRow, &'s CompiledTool)> {
+    let shown: String = name.chars().take(128).collect();
+    let none = || ApiError::not_found(format!("change of the tool \"{shown}\" in the quarantine"));
+    let mut row = row.ok_or_else(none)?;
+    let waiting = row.waiting.take().ok_or_else(none)?;
+    let tool = state.snapshot.tool(name).ok_or_else(none)?;
+    Ok((row, waiting, tool))
+}
+
+/// What approving makes of the tool.
+fn merged(
+    app: &App,
+    state: &ProjectState,
+    row: &ImportOperationRow,
+    waiting: &WaitingRow,
+    tool: &CompiledTool,
+    decision: &ApproveChange,
+) -> ApiResult<ToolDefinition> {
+    let sides = (&row.base, &*tool.definition, &waiting.definition);
+    let conflicts: BTreeSet<String> = approved(sides.0, sides.1, sides.2, |_| None)
+        .err()
+        .into_iter()
+        .flatten()
+        .collect();
+    let choices = choices(decision, &conflicts)?;
+    let decide = |pointer: &str| choices.get(pointer).copied().or(decision.conflicts);
+    let value = approved(sides.0, sides.1, sides.2, decide).map_err(undecided)?;
+    let (definition, _) =
+        with_context(app, state, |context| check_tool(&value, context)).map_err(invalid_definition)?;
+    Ok(definition)
+}
+
+/// Single decisions by their places, each of which must be a conflict.
+fn choices<'d>(
+    decision: &'d ApproveChange,
+    conflicts: &BTreeSet<String>,
+) -> ApiResult<BTreeMap<&'d str, MergeSide>> {
+    let unknown = decision
+        .choices
+        .iter()
+        .enumerate()
+        .filter(|(_, choice)| !conflicts.contains(&choice.pointer));
+    let faults: Vec<Diagnostic> = unknown
+        .map(|(at, _)| {
+            Diagnostic::error("nothing conflicts there")
+                .hint("read the change again: `conflicts` names every place to decide")
+                .at_pointer(format!("/choices/{at}/pointer"))
+        })
+        .collect();
+    if !faults.is_empty() {
+        return Err(ApiError::new(
+            ErrorCode::InvalidRequest,
+            "A choice is about nothing that has to be decided; nothing was changed.",
+        )
+        .errors(faults));
+    }
+    Ok(decision
+        .choices
+        .iter()
+        .map(|choice| (choice.pointer.as_str(), choice.take))
+        .collect())
+}
+
+fn undecided(conflicts: Vec<String>) -> ApiError {
+    let faults = conflicts.into_iter().map(|pointer| {
+        Diagnostic::error("the description and somebody here changed this in different ways")
+            .hint("decide in `choices`, or with `conflicts` for all: \"ours\" or \"theirs\"")
+            .at_pointer(pointer)
+    });
+    ApiError::new(
+        ErrorCode::MergeConflict,
+        "Somebody has to decide what counts; nothing was changed. `errors` names each place of the definition.",
+    )
+    .errors(faults.collect())
+}
+
+/// Nothing waits any more: what waited is what newer descriptions are compared with.
+fn settled(row: ImportOperationRow, waiting: WaitingRow) -> ImportChange {
+    ImportChange {
+        operations: vec![ImportOperationRow {
+            base: waiting.definition,
+            waiting: None,
+            ..row
+        }],
+        ..ImportChange::default()
+    }
+}
+
+fn told(
+    app: &App,
+    project: &ProjectState,
+    row: &ImportOperationRow,
+    waiting: &WaitingRow,
+    ours: &ToolDefinition,
+) -> QuarantinedChange {
+    QuarantinedChange {
+        import: row.import.clone(),
+        tool: row.tool.to_string(),
+        method: row.method.clone(),
+        path: row.path.clone(),
+        since: waiting.since,
+        by: waiting.by.clone(),
+        change: with_context(app, project, |context| {
+            compare(&row.base, ours, &waiting.definition, context)
+        }),
+        definitions: None,
+    }
+}
+
+fn tag(row: &ImportOperationRow, tool: &CompiledTool) -> String {
+    format!("v{}-{}", row.revision, tool.revision)
+}
