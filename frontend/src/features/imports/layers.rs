@@ -127,7 +127,7 @@ impl Layering {
             >
                 <div class="dialog-body">
                     <p class="muted">
-                        "What is decided here is written into the tool right after the import. The names of usable variables begin with TOOLGATE_TOOL_ENV_, or are secret:NAME."
+                        "What is decided here is written into the tool right after the import. Variables are those that the server permits to definitions, and secrets of this project as secret:NAME."
                     </p>
                     {self.action.outcome()}
                     {part(rows)}

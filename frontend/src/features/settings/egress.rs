@@ -44,7 +44,7 @@ pub(super) fn Egress(
         <section class="panel stack" aria-label="Where tools may connect to">
             <h2>"Where tools may connect to"</h2>
             <p class="muted">
-                "Beside the hosts that the server allows to every project. Private addresses are never reached by this list: the server's own configuration must name their networks (TOOLGATE_EGRESS_PRIVATE)."
+                "Beside the hosts that the server allows to every project. A private address is reached only if the server's own configuration names it or its network: TOOLGATE_EGRESS_ALLOW with http://10.0.0.5 or cidr:10.0.0.0/8."
             </p>
             {loaded.placeholder("the egress list")}
             {part(move || {
