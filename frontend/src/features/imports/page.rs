@@ -6,9 +6,10 @@ use leptos::prelude::*;
 use toolgate_api::imports::{Import, ImportOperation};
 
 use super::again::Again;
-use super::badges::{format_name, operation_name};
+use super::badges::{counted, format_name, operation_name};
 use super::hosts::hosts_view;
 use super::list::standing;
+use super::next::Next;
 use super::waiting::Waiting;
 use crate::action::Action;
 use crate::api::{Ask, in_project, with_query};
@@ -40,15 +41,17 @@ pub(crate) fn ImportPage() -> impl IntoView {
     let url = Memo::new(move |_| {
         import.with(|import| import.as_ref().and_then(|import| import.source.url.clone()))
     });
+    // Reading it again must not take away the report of the import that was just done.
+    let is_there = condition(move || loaded.is_there());
     let content = part(move || {
-        if !loaded.is_there() {
+        if !is_there.get() {
             return ().into_any();
         }
         if tab.get() == "again" && may_edit.get() {
             let on_done = move |()| loaded.reload();
             return view! { <Again project id import=loaded url=url.get() on_done /> }.into_any();
         }
-        view! { <Operations project id /> }.into_any()
+        view! { <Operations project id may_edit /> }.into_any()
     });
     let heading = text(move || {
         import.with(|import| {
@@ -173,9 +176,9 @@ fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyV
     .into_any()
 }
 
-/// The operations, by the names of their tools.
+/// The operations, by the names of their tools; those that are still disabled can be enabled.
 #[component]
-fn Operations(project: Memo<String>, id: Memo<String>) -> impl IntoView {
+fn Operations(project: Memo<String>, id: Memo<String>, may_edit: Memo<bool>) -> impl IntoView {
     let list = Paged::sized(
         move || in_project(&project.get(), &["imports", &id.get(), "operations"]),
         200,
@@ -193,7 +196,33 @@ fn Operations(project: Memo<String>, id: Memo<String>) -> impl IntoView {
             />
         }
     };
-    view! { <List list what="operations" columns=&["Operation", "Tool", "Standing", "Edited here"] cells empty /> }
+    let disabled = Memo::new(move |_| {
+        list.items.with(|items| {
+            let operations = items.iter().filter_map(Item::read::<ImportOperation>);
+            let disabled = operations.filter(|operation| operation.enabled == Some(false));
+            disabled.map(|operation| operation.tool).collect::<Vec<_>>()
+        })
+    });
+    let next = move || {
+        let tools = disabled.get();
+        if tools.is_empty() || !may_edit.get() {
+            return ().into_any();
+        }
+        let title = format!("Enable {}, and try a call", counted(tools.len(), "disabled tool"));
+        view! {
+            <details class="settings-more">
+                <summary>{title}</summary>
+                <div class="stack">
+                    <Next project tools on_changed=move |()| list.reload() />
+                </div>
+            </details>
+        }
+        .into_any()
+    };
+    view! {
+        <List list what="operations" columns=&["Operation", "Tool", "Standing", "Edited here"] cells empty />
+        {part(next)}
+    }
 }
 
 fn row(project: &str, operation: ImportOperation) -> AnyView {
