@@ -39,7 +39,7 @@ export class QuarantinePage {
   constructor(page) {
     this.page = page;
     this.rows = page.getByRole('table', { name: 'changes' }).getByRole('rowheader');
-    this.conflicts = page.getByRole('region', { name: 'Conflicts' });
+    this.conflicts = page.getByRole('region', { name: /^Conflicts of / });
     this.approve = page.getByRole('button', { name: 'Approve', exact: true });
     this.reject = page.getByRole('button', { name: 'Reject', exact: true });
     this.count = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Quarantine/ });

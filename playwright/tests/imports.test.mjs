@@ -189,7 +189,7 @@ stage.story('who may only look is offered nothing else', async () => {
     await page.getByRole('table', { name: 'operations' }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Remove', exact: true }).count(), 0);
     await page.goto(`/ui/projects/${id}/quarantine?tool=getPet`);
-    await page.getByRole('region', { name: 'Conflicts' }).waitFor();
+    await page.getByRole('region', { name: /^Conflicts of / }).waitFor();
     assert.equal(await page.getByRole('radio').count(), 0);
     assert.equal(await new QuarantinePage(page).approve.count(), 0);
     await page.goto(`/ui/projects/${id}/settings`);

@@ -9,6 +9,7 @@ use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::Toasts;
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect};
+use crate::routes::{Page, Section};
 use crate::session::Session;
 
 /// A file, a text, or the address of the last time.
@@ -85,6 +86,10 @@ pub(super) fn Again(
                 </div>
             }
         });
+    let inbox = move || {
+        let path = Page::In(project.get(), Section::Quarantine).path();
+        with_query(path, &[("import", &id.get())])
+    };
     view! {
         <section class="panel stack" aria-label="Import again">
             <h2>"Import again"</h2>
@@ -114,7 +119,11 @@ pub(super) fn Again(
         </section>
         {verdict.view(project, source.handle, Callback::new(move |()| send(true)))}
         <When test=move || verdict.report.with(|report| report.as_ref().is_some_and(|report| !report.dry_run))>
-            <p class="muted">"Go to the quarantine to approve or reject what changed."</p>
+            <p>
+                <a class="button" href=inbox>
+                    "Show what waits"
+                </a>
+            </p>
         </When>
     }
 }

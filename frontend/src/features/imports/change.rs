@@ -13,20 +13,21 @@ use crate::features::tools::diff;
 /// How conflicts are decided, by pointer.
 pub(super) type Decisions = RwSignal<BTreeMap<String, MergeSide>>;
 
-/// The change in short: places with what stood there and what stands there. With `decisions`, conflicts can be decided.
-pub(super) fn change_view(change: &OperationChange, decisions: Option<Decisions>) -> AnyView {
+/// The change of a tool in short: places with what stood there and what stands there. With `decisions`, conflicts can be
+/// decided.
+pub(super) fn change_view(tool: &str, change: &OperationChange, decisions: Option<Decisions>) -> AnyView {
     let conflicts: Vec<_> = change
         .conflicts
         .iter()
         .enumerate()
-        .map(|(at, conflict)| conflict_view(at, conflict, decisions))
+        .map(|(at, conflict)| conflict_view(tool, at, conflict, decisions))
         .collect();
     let has_conflicts = !conflicts.is_empty();
     let result = change.diff.clone().map(|text| {
         view! {
             <details>
                 <summary>"What approving changes in the tool"</summary>
-                <Diff text />
+                <Diff text name=format!("What approving changes in {tool}") />
             </details>
         }
     });
@@ -35,7 +36,7 @@ pub(super) fn change_view(change: &OperationChange, decisions: Option<Decisions>
             {has_conflicts
                 .then(|| {
                     view! {
-                        <section class="stack-small" aria-label="Conflicts">
+                        <section class="stack-small" aria-label=format!("Conflicts of {tool}")>
                             <p>
                                 <Badge tone=Tone::Bad text=counted(conflicts.len(), "conflict") />
                                 " The description and somebody here changed the same place in different ways."
@@ -44,15 +45,15 @@ pub(super) fn change_view(change: &OperationChange, decisions: Option<Decisions>
                         </section>
                     }
                 })}
-            {places("The description changed", &change.upstream)}
-            {places("Edited here, and kept", &change.local)}
+            {places(tool, "The description changed", &change.upstream)}
+            {places(tool, "Edited here, and kept", &change.local)}
             {result}
         </div>
     }
     .into_any()
 }
 
-fn places(title: &'static str, places: &[PropertyChange]) -> AnyView {
+fn places(tool: &str, title: &'static str, places: &[PropertyChange]) -> AnyView {
     if places.is_empty() {
         return ().into_any();
     }
@@ -63,8 +64,9 @@ fn places(title: &'static str, places: &[PropertyChange]) -> AnyView {
             view! {
                 <li>
                     <code>{pointer(&place.pointer)}</code>
-                    <div class="diff" tabindex="0" role="region" aria-label=format!("{title}: {}", place.pointer)>
-                        {lines("-", before)} {lines("+", after)}
+                    <div class="diff" tabindex="0" role="region" aria-label=format!("{title}: {tool} {}", place.pointer)>
+                        {lines("-", before)}
+                        {lines("+", after)}
                     </div>
                 </li>
             }
@@ -97,13 +99,14 @@ fn lines(sign: &'static str, text: Option<String>) -> AnyView {
     lines.collect::<Vec<_>>().into_any()
 }
 
-fn conflict_view(at: usize, conflict: &MergeConflict, decisions: Option<Decisions>) -> AnyView {
+fn conflict_view(tool: &str, at: usize, conflict: &MergeConflict, decisions: Option<Decisions>) -> AnyView {
     let side = |title: &'static str, value: Option<&Value>| {
         let text = written(value).unwrap_or_else(|| "(nothing)".to_owned());
+        let name = format!("{title}: {tool} {}", pointer(&conflict.pointer));
         view! {
             <div>
                 <p class="muted">{title}</p>
-                <pre tabindex="0" role="region" aria-label=title class="side">
+                <pre tabindex="0" role="region" aria-label=name class="side">
                     {text}
                 </pre>
             </div>
@@ -154,7 +157,7 @@ pub(super) fn sides_view(sides: &MergeSides) -> AnyView {
         view! {
             <details class="panel" open=open>
                 <summary>{title}</summary>
-                <Diff text />
+                <Diff text name=title />
             </details>
         }
         .into_any()

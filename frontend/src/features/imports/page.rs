@@ -13,7 +13,6 @@ use super::next::Next;
 use super::waiting::Waiting;
 use crate::action::Action;
 use crate::api::{Ask, in_project, with_query};
-use crate::browser::encode;
 use crate::components::{
     Badge, Breadcrumbs, Cells, Confirm, EmptyState, List, PageHeading, Tabs, Tags, TimeAgo, Toasts, Tone,
     fact, facts,
@@ -91,8 +90,8 @@ fn told(import: &Import) -> AnyView {
 /// Where it came from, what was chosen, and the hosts.
 fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyView {
     let source = import.source.clone();
-    let waiting =
-        Page::In(project.get_untracked(), Section::Quarantine).path() + "?import=" + &encode(&import.id);
+    let waiting = Page::In(project.get_untracked(), Section::Quarantine).path();
+    let waiting = with_query(waiting, &[("import", &import.id)]);
     let chosen = [
         ("tags", source.tags),
         ("paths", source.paths),

@@ -156,7 +156,7 @@ fn one(project: &str, waiting: &QuarantinedChange, decisions: Option<Decisions>)
                 {operation_name(&waiting.method, &waiting.path)} " of " <a href=import>{waiting.import.clone()}</a>
                 ", since " <TimeAgo at=waiting.since /> {format!(" by {}. ", waiting.by)} <a href=tool>"Show the tool"</a>
             </p>
-            {change_view(&waiting.change, decisions)}
+            {change_view(&waiting.tool, &waiting.change, decisions)}
         </section>
         {waiting.definitions.as_ref().map(sides_view)}
     }

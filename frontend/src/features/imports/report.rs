@@ -203,7 +203,7 @@ fn operation(project: &str, one: &ImportedOperation, dry_run: bool) -> AnyView {
         <li>
             <div class="row">{name_of(one)} {tool} {outcome_badge(one.outcome, false)}</div>
             {told(one)}
-            {one.change.as_ref().map(|change| change_view(change, None))}
+            {one.change.as_ref().map(|change| change_view(&one.tool, change, None))}
         </li>
     }
     .into_any()
