@@ -5,3 +5,9 @@ try {
 } catch {
   // Storage may be blocked; the system's theme applies then.
 }
+
+// The system may ask for more contrast in any theme, and change its mind.
+const contrast = matchMedia('(prefers-contrast: more)');
+const follow = () => (document.documentElement.dataset.contrast = contrast.matches ? 'more' : '');
+contrast.addEventListener('change', follow);
+follow();

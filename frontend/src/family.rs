@@ -35,7 +35,9 @@ type Make = fn(Kind) -> AnyView;
 enum Family {
     /// What tools are.
     Tools,
-    /// Where tools come from.
+    /// Bringing definitions in.
+    Intake,
+    /// What was imported, and what of it waits.
     Imports,
     /// Their groups and states.
     Model,
@@ -48,10 +50,9 @@ enum Family {
 impl Family {
     const fn of(kind: Kind) -> Self {
         match kind {
-            Kind::Tool | Kind::In(Section::Tools | Section::Upload) => Self::Tools,
-            Kind::NewImport | Kind::Import | Kind::In(Section::Imports | Section::Quarantine) => {
-                Self::Imports
-            }
+            Kind::Tool | Kind::In(Section::Tools) => Self::Tools,
+            Kind::NewImport | Kind::In(Section::Upload) => Self::Intake,
+            Kind::Import | Kind::In(Section::Imports | Section::Quarantine) => Self::Imports,
             Kind::In(Section::Groups | Section::States) => Self::Model,
             Kind::Users
             | Kind::In(Section::Permissions | Section::Keys | Section::Simulator | Section::PolicyTests) => {
@@ -64,6 +65,7 @@ impl Family {
     async fn load(self) -> Result<Make, ApiError> {
         match self {
             Self::Tools => tools_pages().await,
+            Self::Intake => intake_pages().await,
             Self::Imports => imports_pages().await,
             Self::Model => model_pages().await,
             Self::Access => access_pages().await,
@@ -74,12 +76,12 @@ impl Family {
 
 /// What has been loaded, shared through the context.
 #[derive(Clone, Copy)]
-pub(crate) struct Families([RwSignal<Option<Make>>; 5]);
+pub(crate) struct Families([RwSignal<Option<Make>>; 6]);
 
 impl Families {
     /// Shares them with everything below the caller.
     pub(crate) fn provide() {
-        provide_context(Self([(); 5].map(|()| RwSignal::new(None))));
+        provide_context(Self([(); 6].map(|()| RwSignal::new(None))));
     }
 
     const fn of(self, family: Family) -> RwSignal<Option<Make>> {
@@ -118,7 +120,15 @@ fn tools_pages() -> Result<Make, ApiError> {
     Ok(|kind| match kind {
         Kind::Tool => view! { <ToolPage /> }.into_any(),
         Kind::In(Section::Tools) => view! { <ToolsPage /> }.into_any(),
+        _ => ().into_any(),
+    })
+}
+
+#[wasm_split(intake_pages, wasm_split_path = leptos::wasm_split, fallible)]
+fn intake_pages() -> Result<Make, ApiError> {
+    Ok(|kind| match kind {
         Kind::In(Section::Upload) => view! { <UploadPage /> }.into_any(),
+        Kind::NewImport => view! { <NewImportPage /> }.into_any(),
         _ => ().into_any(),
     })
 }
@@ -126,7 +136,6 @@ fn tools_pages() -> Result<Make, ApiError> {
 #[wasm_split(imports_pages, wasm_split_path = leptos::wasm_split, fallible)]
 fn imports_pages() -> Result<Make, ApiError> {
     Ok(|kind| match kind {
-        Kind::NewImport => view! { <NewImportPage /> }.into_any(),
         Kind::Import => view! { <ImportPage /> }.into_any(),
         Kind::In(Section::Imports) => view! { <ImportsPage /> }.into_any(),
         Kind::In(Section::Quarantine) => view! { <QuarantinePage /> }.into_any(),

@@ -4,13 +4,15 @@ import { createServer } from 'node:net';
 import { after, before, test } from 'node:test';
 
 import { SignInPage } from '../pages/sign-in.mjs';
-import { launch, visit } from '../support/browser.mjs';
+import { launch, settled, signedIn, visit } from '../support/browser.mjs';
 import { ADMIN, Server } from '../support/server.mjs';
 
 /** How many clicks it may take from a blank database to the first success. */
 const MOST_CLICKS = 6;
 
 let server;
+/** A server as it is without any setting of its own. */
+let plain;
 let browser;
 before(async () => {
   // The example calls this very server, which has to permit that, and so must know its port before it starts.
@@ -19,11 +21,13 @@ before(async () => {
     TOOLGATE_LISTEN: `127.0.0.1:${port}`,
     TOOLGATE_EGRESS_ALLOW: `http://127.0.0.1:${port}`,
   });
+  plain = await Server.start();
   browser = await launch();
 });
 after(async () => {
   await browser?.close();
   await server?.stop();
+  await plain?.stop();
 });
 
 async function freePort() {
@@ -63,3 +67,20 @@ test('from a blank database to the first successful call', () =>
     await page.goto('/ui/projects/first-steps/overview');
     await page.getByRole('link', { name: /^1\s*calls/ }).waitFor();
   }));
+
+test('without a setting of its own, the server says which one the first call needs', async () => {
+  await plain.signIn();
+  await plain.createProject('first', 'First steps');
+  const storageState = await signedIn(browser, plain.origin);
+  await visit(browser, plain.origin, { storageState }, async (page) => {
+    await page.goto('/ui/projects/first/overview');
+    await settled(page);
+    await page.getByRole('button', { name: 'Load the example and try it' }).click();
+    const line = page.getByRole('region', { name: 'Environment of the server' });
+    assert.equal((await line.textContent()).trim(), `TOOLGATE_EGRESS_ALLOW=${plain.origin}`);
+    await page.getByRole('link', { name: 'Go to the tool' }).click();
+    await page.getByRole('heading', { name: 'gateway-status', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Call the tool' }).click();
+    await page.getByText('egress_denied').waitFor();
+  });
+});

@@ -77,6 +77,11 @@ stage.story('rows, the search and the help have keys of their own', async (page)
   assert.notEqual(first, second);
   await keyboard.press('k');
   assert.equal(await focused(), first);
+  const chosen = page.getByRole('checkbox', { name: `Select ${first}`, exact: true });
+  await keyboard.press('x');
+  assert.equal(await chosen.isChecked(), true);
+  await keyboard.press('x');
+  assert.equal(await chosen.isChecked(), false);
   await keyboard.press('Enter');
   await page.getByRole('heading', { name: first, level: 1 }).waitFor();
   await page.goBack();
@@ -89,7 +94,7 @@ stage.story('rows, the search and the help have keys of their own', async (page)
   await page.getByRole('heading', { level: 1 }).focus();
   await keyboard.press('?');
   const help = page.getByRole('dialog', { name: 'Keyboard' });
-  await help.waitFor();
+  await help.getByText('Select the row').waitFor();
   await keyboard.press('Escape');
   await help.waitFor({ state: 'hidden' });
 });
@@ -103,6 +108,17 @@ stage.story('closing a dialog gives the focus back', async (page) => {
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'New key' }).waitFor({ state: 'hidden' });
   assert.equal(await button.evaluate((one) => one === document.activeElement), true);
+});
+
+stage.story('the palette opens the dialog of a new key', async (page) => {
+  await page.goto('/ui/projects/demo/overview');
+  await settled(page);
+  await new Palette(page).take('make a key', 'Make a key');
+  const dialog = page.getByRole('dialog', { name: 'New key' });
+  await dialog.getByLabel('Name').waitFor();
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'hidden' });
+  assert.doesNotMatch(page.url(), /new=/);
 });
 
 stage.story('on every page one sees where the focus is, and gets on', async (page) => {

@@ -117,6 +117,22 @@ test('a visit loads every file once', async () => {
   }
 });
 
+story('every page has named what it loads before it started', async (page) => {
+  const late = {};
+  for (const it of PAGES) {
+    await page.goto(lively(it));
+    await settled(page);
+    const found = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .filter(({ name, initiatorType }) => name.endsWith('.wasm') && initiatorType !== 'link')
+        .map(({ name }) => name.split('/').at(-1)),
+    );
+    if (found.length > 0) late[it.name] = found;
+  }
+  assert.deepEqual(late, {});
+});
+
 story('a page that is not there', async (page) => {
   await page.goto('/ui/nowhere');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();

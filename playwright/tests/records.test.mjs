@@ -8,7 +8,7 @@ const stage = setStage();
 /** How soon a record must be on the screen. */
 const AT_ONCE_MS = 1000;
 
-stage.story('what happens appears in the open page, until one pauses', async (page) => {
+stage.story('what happens appears in the open page; a pause holds it still', async (page) => {
   const { server } = stage;
   const agent = await server.createKey('demo', 'followed agent', ['knowledge']);
   const call = (word) =>
@@ -30,14 +30,24 @@ stage.story('what happens appears in the open page, until one pauses', async (pa
   assert.equal(await page.evaluate(() => window.sameDocument), true, 'nothing was loaded again');
 
   await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('paused', { exact: true }).waitFor();
+  const table = page.getByRole('table', { name: 'Records as they are written' });
+  const still = await table.textContent();
+  await call('second');
+  const news = page.getByRole('button', { name: '1 new' });
+  await news.waitFor({ timeout: AT_ONCE_MS });
+  assert.equal(await table.textContent(), still, 'nothing moves');
+  await news.click();
+  await rows.nth(2).waitFor();
+  await page.getByText('live', { exact: true }).waitFor();
+  await news.waitFor({ state: 'hidden' });
+  await call('third');
+  await rows.nth(3).waitFor({ timeout: AT_ONCE_MS });
+
+  await page.getByRole('button', { name: 'Stop following' }).click();
   await page.getByRole('button', { name: 'Follow live' }).waitFor();
   await settled(page);
-  const before = await rows.count();
-  assert.equal(before, 2, 'what was seen stays');
-  await call('second');
-  const records = await server.get('/projects/demo/audit?principal_name=followed%20agent');
-  assert.equal(records.items.length, 3);
-  assert.equal(await rows.count(), before);
+  assert.equal(await rows.count(), 4, 'the list has it all');
 });
 
 stage.story('a refusal tells why, and leads to the simulator or the session', async (page) => {
@@ -47,12 +57,15 @@ stage.story('a refusal tells why, and leads to the simulator or the session', as
   const record = page.getByRole('dialog', { name: 'Record' });
   await record.getByText('insufficient_tool_groups').waitFor();
   await record.getByText('Missing', { exact: true }).waitFor();
+  assert.match(await record.getByRole('link', { name: 'Why?' }).getAttribute('href'), /\/simulator\?principal=.*tool=publish/);
   assert.match(page.url(), /record=/, 'the record is in the address');
   await page.keyboard.press('Escape');
   await record.waitFor({ state: 'hidden' });
   assert.doesNotMatch(page.url(), /record=/);
   await page.goBack();
   await record.getByText('insufficient_tool_groups').waitFor();
+  await record.getByRole('link', { name: 'Why?' }).click();
+  await page.getByRole('heading', { name: 'Simulator', level: 1 }).waitFor();
 });
 
 stage.story('filters are in the address, and the export follows them', async (page) => {

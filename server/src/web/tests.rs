@@ -91,6 +91,8 @@ mod embedded {
     #[case("tools", "tools")]
     #[case("tools/look-up", "tools")]
     #[case("imports/petstore", "imports")]
+    #[case("imports/new", "intake")]
+    #[case("upload", "intake")]
     #[case("states", "model")]
     #[case("keys", "access")]
     #[case("records", "run")]

@@ -41,13 +41,16 @@ pub(crate) fn HealthPage() -> impl IntoView {
         </div>
         {status.placeholder("the health of the server")}
         {part(move || status.read::<SystemStatus>().map(checks).into_any())}
-        <details class="panel" on:toggle=move |_| wants_metrics.set(true)>
-            <summary>"Figures for Prometheus"</summary>
-            {part(move || if wants_metrics.get() { metrics.placeholder("the figures") } else { ().into_any() })}
-            <When test=move || metrics.is_there()>
-                <CodeBlock caption="/metrics" text />
-            </When>
-        </details>
+        // It stands below the checks, so it comes with them.
+        <When test=move || status.is_there()>
+            <details class="panel" on:toggle=move |_| wants_metrics.set(true)>
+                <summary>"Figures for Prometheus"</summary>
+                {part(move || if wants_metrics.get() { metrics.placeholder("the figures") } else { ().into_any() })}
+                <When test=move || metrics.is_there()>
+                    <CodeBlock caption="/metrics" text />
+                </When>
+            </details>
+        </When>
     }
 }
 

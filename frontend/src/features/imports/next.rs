@@ -3,20 +3,31 @@
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::wasm_split::wasm_split;
 use serde_json::{Value, json};
 use toolgate_api::tools::Tool;
 
 use super::badges::counted;
-use crate::api::in_project;
-use crate::components::{Field, Select, TextInput};
+use crate::api::{ApiError, in_project};
+use crate::components::{Field, ProblemPanel, Select, TextInput};
 use crate::features::tools::CallForm;
 use crate::loaded::Loaded;
-use crate::reactive::{When, part};
+use crate::reactive::{When, effect, part};
 use crate::tool_change::{Part, ToolChange};
 use crate::url::UrlParam;
 
 /// The group of tools that name none.
 const DEFAULT: &str = "default";
+
+/// Makes the form that calls a tool.
+type MakeForm = fn(Memo<String>, Tool) -> AnyView;
+
+/// The form comes when the first tool is tried: most of what it takes is no part of importing.
+#[wasm_split(call_form, wasm_split_path = leptos::wasm_split, fallible)]
+fn call_form() -> Result<MakeForm, ApiError> {
+    Ok(|project, tool| view! { <CallForm project tool /> }.into_any())
+}
 
 /// Enabling tools in one step, and calling one.
 #[component]
@@ -84,6 +95,25 @@ pub(super) fn Next(
     let options = std::iter::once(none).chain(tools.iter().map(|name| (name.clone(), name.clone())));
     let options = Signal::stored(options.collect::<Vec<_>>());
     let current = Memo::new(move |_| tool.read::<Tool>());
+    let form = RwSignal::new(None::<Result<MakeForm, ApiError>>);
+    let load = move || {
+        form.set(None);
+        spawn_local(async move {
+            let made = call_form().await;
+            form.try_set(Some(made));
+        });
+    };
+    let is_tried = move || !tried.signal().with(String::is_empty);
+    effect(move || {
+        if is_tried() && form.with_untracked(Option::is_none) {
+            load();
+        }
+    });
+    let calling = move || match (current.get(), form.get()) {
+        (Some(tool), Some(Ok(make))) => make(project, tool),
+        (_, Some(Err(error))) => view! { <ProblemPanel error on_retry=move |()| load() /> }.into_any(),
+        _ => ().into_any(),
+    };
     let is_off = move || current.with(|tool| tool.as_ref().is_some_and(|tool| !tool.enabled));
     view! {
         <section class="panel stack" aria-label="Enable">
@@ -119,12 +149,12 @@ pub(super) fn Next(
                     on_change=move |name: String| tried.replace(&name)
                 />
             </Field>
-            <When test=move || !tried.signal().with(String::is_empty)>{tool.placeholder("the tool")}</When>
+            <When test=is_tried>{tool.placeholder("the tool")}</When>
             <When test=is_off>
                 <p class="note">"This tool is still disabled: a call is refused."</p>
             </When>
         </section>
-        {part(move || current.get().map(|tool| view! { <CallForm project tool /> }).into_any())}
+        {part(calling)}
         {change.view()}
     }
 }

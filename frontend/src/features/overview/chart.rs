@@ -29,6 +29,7 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
         .unwrap_or(0)
         .max(1);
     let tall = |value: i64| value * (HEIGHT - HEAD) / highest;
+    let middle = (HEAD + HEIGHT) / 2;
     let step = WIDTH / i64::try_from(count).unwrap_or(1);
     let total: i64 = bars.iter().map(|(good, bad)| good + bad).sum();
     let worst: i64 = bars.iter().map(|(_, bad)| bad).sum();
@@ -60,6 +61,13 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
         })
         .collect();
     view! {
+        <div class="chart-scale row row-spread muted">
+            <span>{highest}</span>
+            <span class="row">
+                <span class="chart-key">"succeeded"</span>
+                <span class="chart-key chart-key-bad">"refused or failed"</span>
+            </span>
+        </div>
         <svg
             class="chart"
             viewBox=format!("0 0 {WIDTH} {HEIGHT}")
@@ -67,6 +75,8 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
             role="img"
             aria-label=words.clone()
         >
+            <line class="chart-line" x1="0" x2=WIDTH y1=HEAD y2=HEAD></line>
+            <line class="chart-line" x1="0" x2=WIDTH y1=middle y2=middle></line>
             {drawn}
             <line class="chart-axis" x1="0" x2=WIDTH y1=HEIGHT y2=HEIGHT></line>
         </svg>

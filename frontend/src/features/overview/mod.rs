@@ -3,7 +3,10 @@
 mod chart;
 mod first_steps;
 
+use std::collections::BTreeMap;
+
 use leptos::prelude::*;
+use serde_json::Value;
 use toolgate_api::alerts::Alert;
 use toolgate_api::usage::{UsageItem, UsageReport};
 
@@ -11,12 +14,15 @@ use crate::api::{in_project, with_query};
 use crate::components::{SectionHead, Tabs, TimeAgo};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
-use crate::reactive::{condition, part};
+use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
 use chart::hours_chart;
 use first_steps::FirstSteps;
+
+/// Principals and what they are called.
+type Names = Memo<BTreeMap<String, String>>;
 
 /// A call that takes longer deserves a look, in milliseconds.
 const SLOW_MS: i64 = 2_000;
@@ -47,6 +53,15 @@ pub(crate) fn OverviewPage() -> impl IntoView {
             String::new()
         }
     });
+    // Callers are counted by what they are; people know them by their names.
+    let people = Loaded::new(move || {
+        if may_audit.get() && usage.is_there() {
+            in_project(&project.get(), &["permissions"]) + "?limit=200"
+        } else {
+            String::new()
+        }
+    });
+    let names = Memo::new(move |_| people.json().map(|people| names_of(&people)).unwrap_or_default());
     let suspicious = move || {
         let all: Vec<Alert> = alerts
             .items
@@ -55,17 +70,19 @@ pub(crate) fn OverviewPage() -> impl IntoView {
             .into_iter()
             .map(|alert| view! { <li>{alert.message} " " <span class="muted"><TimeAgo at=alert.at /></span></li> })
             .collect();
-        (!rows.is_empty()).then(|| {
-            view! {
-                <section class="panel">
-                    <h2>"To look at"</h2>
-                    <ul class="rows">{rows}</ul>
-                    <p>
-                        <a href=move || Page::In(project.get(), Section::Alerts).path()>"All alerts"</a>
-                    </p>
-                </section>
-            }
-        })
+        if rows.is_empty() {
+            return ().into_any();
+        }
+        view! {
+            <section class="panel">
+                <h2>"To look at"</h2>
+                <ul class="rows">{rows}</ul>
+                <p>
+                    <a href=move || Page::In(project.get(), Section::Alerts).path()>"All alerts"</a>
+                </p>
+            </section>
+        }
+        .into_any()
     };
     view! {
         <SectionHead section=Section::Overview text="Calls, refusals and failures, and what deserves a look." />
@@ -73,12 +90,13 @@ pub(crate) fn OverviewPage() -> impl IntoView {
         <Show when=move || may_read.get() fallback=move || view! { <FirstSteps project /> }>
             {usage.placeholder("the figures")}
         </Show>
-        {part(move || usage.read::<UsageReport>().map(|report| figures(project, report)).into_any())}
-        {suspicious}
+        {part(move || usage.read::<UsageReport>().map(|report| figures(project, report, names)).into_any())}
+        // What stands below the figures comes with them or after them, so that nothing moves.
+        <When test=move || !may_read.get() || usage.is_known()>{part(suspicious)}</When>
     }
 }
 
-fn figures(project: Memo<String>, report: UsageReport) -> AnyView {
+fn figures(project: Memo<String>, report: UsageReport, names: Names) -> AnyView {
     let totals = report.totals;
     if totals.calls + totals.denials == 0 {
         return view! { <FirstSteps project /> }.into_any();
@@ -105,9 +123,9 @@ fn figures(project: Memo<String>, report: UsageReport) -> AnyView {
                 {hours_chart(report.since, report.until, report.hours)}
             </section>
             <div class="columns">
-                {slow_and_failing(&project.get_untracked(), &report.tools)} {most("Tools", report.tools)}
-                {most("Groups", report.groups)}
-                {report.principals.map(|principals| most("Callers", principals))}
+                {slow_and_failing(&project.get_untracked(), &report.tools)} {most("Tools", report.tools, None)}
+                {most("Groups", report.groups, None)}
+                {report.principals.map(|principals| most("Callers", principals, Some(names)))}
             </div>
         </div>
     }
@@ -115,14 +133,18 @@ fn figures(project: Memo<String>, report: UsageReport) -> AnyView {
 }
 
 /// Who or what was busiest.
-fn most(title: &'static str, items: Vec<UsageItem>) -> AnyView {
+fn most(title: &'static str, items: Vec<UsageItem>, names: Option<Names>) -> AnyView {
     let rows: Vec<_> = items
         .into_iter()
         .map(|item| {
             let counts = item.counts;
+            let name = text(move || {
+                let known = names.and_then(|names| names.with(|names| names.get(&item.name).cloned()));
+                known.unwrap_or_else(|| item.name.clone())
+            });
             view! {
                 <li class="row row-spread">
-                    <span class="mono">{item.name}</span>
+                    <span class=if names.is_some() { "" } else { "mono" }>{name}</span>
                     <span class="muted">
                         {format!("{} calls, {} refused, {} failed", counts.calls, counts.denials, counts.failures)}
                     </span>
@@ -137,6 +159,19 @@ fn most(title: &'static str, items: Vec<UsageItem>) -> AnyView {
         </section>
     }
     .into_any()
+}
+
+/// What principals are called.
+fn names_of(people: &Value) -> BTreeMap<String, String> {
+    let people = people["items"].as_array().into_iter().flatten();
+    people
+        .filter_map(|one| {
+            Some((
+                one["principal"].as_str()?.to_owned(),
+                one["name"].as_str()?.to_owned(),
+            ))
+        })
+        .collect()
 }
 
 /// Tools that fail, then those that take long.

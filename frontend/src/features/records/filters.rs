@@ -81,6 +81,10 @@ pub(super) fn Filters(
     filter: RecordFilter,
 ) -> impl IntoView {
     let [q, action, outcome, code, tool, principal, session, group] = filter.params;
+    // What narrows the record is in sight from the beginning.
+    let is_open = [code, tool, principal, session, group]
+        .iter()
+        .any(|param| !param.get_untracked().is_empty());
     let choices = |all: &[(&str, &str)]| {
         Signal::stored(
             all.iter()
@@ -105,16 +109,21 @@ pub(super) fn Filters(
                 options=choices(&OUTCOMES)
                 on_change=move |chosen: String| outcome.push(&chosen)
             />
-            <Exact id="filter-tool" label="Tool" param=tool />
-            <Exact id="filter-group" label="Group" param=group />
-            <Exact id="filter-code" label="Code" param=code />
-            <Exact id="filter-principal" label="Who" param=principal />
-            <Exact id="filter-session" label="Session" param=session />
             <When test=move || filter.is_set()>
                 <button type="button" class="button button-quiet" on:click=move |_| filter.clear()>
                     "Clear"
                 </button>
             </When>
+            <details class="filters-more" open=is_open>
+                <summary class="button">"More filters"</summary>
+                <div class="filters">
+                    <Exact id="filter-tool" label="Tool" param=tool />
+                    <Exact id="filter-group" label="Group" param=group />
+                    <Exact id="filter-code" label="Code" param=code />
+                    <Exact id="filter-principal" label="Who" param=principal />
+                    <Exact id="filter-session" label="Session" param=session />
+                </div>
+            </details>
         </div>
     }
 }

@@ -15,7 +15,8 @@ pub(super) fn Integrity(
     project: Memo<String>,
 ) -> impl IntoView {
     let loaded = Loaded::new(move || in_project(&project.get(), &["audit", "integrity"]));
-    part(move || loaded.read().map(told).into_any())
+    // The place is kept, so that nothing below moves when the answer comes.
+    view! { <div class="row integrity">{part(move || loaded.read().map(told).into_any())}</div> }
 }
 
 fn told(integrity: AuditIntegrity) -> AnyView {
@@ -35,5 +36,10 @@ fn told(integrity: AuditIntegrity) -> AnyView {
     let checked = integrity.checked_at.map(
         |at| view! { <span class="muted">{integrity.entries} " entries, checked " <TimeAgo at /></span> },
     );
-    view! { <p class="row">{view! { <Badge tone text /> }} {fault} {checked}</p> }.into_any()
+    view! {
+        <Badge tone text />
+        {fault}
+        {checked}
+    }
+    .into_any()
 }

@@ -5,6 +5,7 @@ use toolgate_api::explain::{DecisionEffect, DecisionTest, TestOutcome, TestRepor
 
 use crate::api::with_query;
 use crate::components::{Badge, Tags, Tone, word};
+use crate::reactive::part;
 use crate::routes::{Page, Section};
 
 /// One tool. What hides it is told at once, the other tests when it is unfolded.
@@ -21,10 +22,18 @@ pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
         (item.effect == DecisionEffect::Deny).then(|| view! { <p class="muted">{item.summary.clone()}</p> });
     let leads = (item.state.after != item.state.before)
         .then(|| view! { <span class="muted">"leads to " <span class="mono">{item.state.after.clone()}</span></span> });
-    let tests: Vec<_> = item.tests.into_iter().map(test).collect();
+    // Most are never unfolded, and what they hold would be most of the page.
+    let (tests, unfolded) = (StoredValue::new(item.tests), RwSignal::new(false));
+    let told = part(move || {
+        if !unfolded.get() {
+            return ().into_any();
+        }
+        let tests: Vec<_> = tests.get_value().into_iter().map(test).collect();
+        tests.into_any()
+    });
     view! {
         <li>
-            <details>
+            <details on:toggle=move |_| unfolded.set(true)>
                 <summary>
                     <span class="row inline-row">
                         <Badge tone text />
@@ -33,7 +42,7 @@ pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
                         {leads}
                     </span>
                 </summary>
-                <ol class="timeline">{tests}</ol>
+                <ol class="timeline">{told}</ol>
                 <p>
                     <a href=href>"Open the tool"</a>
                 </p>

@@ -96,7 +96,7 @@ impl Simulation {
         let path = in_project(&self.project.get_untracked(), &["explain"]);
         self.action
             .send(Ask::post(path, Body::json(&request)), move |answer| {
-                if let Ok(answer) = answer.read() {
+                if let Some(answer) = self.action.read(&answer) {
                     then(answer);
                 }
             });
