@@ -47,7 +47,7 @@ stage.story('from a description to the first call', async (page) => {
   await wizard.hosts.getByText('allowed', { exact: true }).waitFor();
   await wizard.hosts.getByLabel(/^petKey: /).fill('secret:PET_KEY');
   assert.equal(await wizard.id.inputValue(), 'petstore');
-  assert.equal(await wizard.importButton.isDisabled(), true, 'one looks before one imports');
+  assert.equal(await wizard.importButton.count(), 0, 'one looks before one imports');
   await wizard.look.click();
   await wizard.outlook.waitFor();
   assert.equal((await stage.server.get(`/projects/${id}/imports`)).items.length, 0, 'looking stores nothing');
@@ -177,7 +177,8 @@ stage.story('who may only look is offered nothing else', async () => {
   await importPetstore(stage.server, id, stage.upstream.origin);
   const person = { username: 'reader', password: 'reads the gate 42' };
   const { principal } = await stage.server.post('/users', person);
-  await stage.server.put(`/projects/${id}/permissions/${encodeURIComponent(principal)}`, { role: 'viewer', groups: [] });
+  const path = `/projects/${id}/permissions/${encodeURIComponent(principal)}`;
+  await stage.server.put(path, { role: 'viewer', groups: [] }, { 'if-none-match': '*' });
   const storageState = await signedIn(stage.browser, stage.server.origin, person);
   await visit(stage.browser, stage.server.origin, { storageState }, async (page) => {
     await page.goto(`/ui/projects/${id}/imports`);

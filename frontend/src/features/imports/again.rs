@@ -107,6 +107,11 @@ pub(super) fn Again(
                 >
                     "See what has changed"
                 </button>
+            </div>
+        </section>
+        {verdict.view(project, source.handle, Callback::new(move |()| send(true)))}
+        <When test=move || verdict.is_asked()>
+            <div>
                 <button
                     type="button"
                     class="button button-primary"
@@ -116,8 +121,7 @@ pub(super) fn Again(
                     "Import again"
                 </button>
             </div>
-        </section>
-        {verdict.view(project, source.handle, Callback::new(move |()| send(true)))}
+        </When>
         <When test=move || verdict.report.with(|report| report.as_ref().is_some_and(|report| !report.dry_run))>
             <p>
                 <a class="button" href=inbox>

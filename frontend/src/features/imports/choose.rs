@@ -338,7 +338,12 @@ fn ways_in(security: &[Vec<ImportSecurity>]) -> String {
             let missing = if one.supported { "" } else { " (not supported)" };
             format!("{}{missing}", one.what)
         });
-        things.collect::<Vec<_>>().join(" and ")
+        let things = things.collect::<Vec<_>>().join(" and ");
+        if things.is_empty() {
+            "nothing".to_owned()
+        } else {
+            things
+        }
     });
     ways.collect::<Vec<_>>().join(", or ")
 }

@@ -1,5 +1,7 @@
 //! What an import would do, or did; and what has to be said before it does it.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 use toolgate_api::imports::{ImportOutcome, ImportReport, ImportedOperation};
 use toolgate_api::json::Json;
@@ -9,10 +11,14 @@ use super::change::change_view;
 use super::choose::{name_of, told};
 use crate::action::Action;
 use crate::api::Ask;
+use crate::browser::element;
 use crate::components::{EditorHandle, Faults, Field, TextInput};
 use crate::features::tools::tests_badge;
 use crate::reactive::{When, part};
 use crate::routes::Page;
+
+/// The id of the heading of a report.
+const HEADING: &str = "import-report";
 
 /// A verdict that is looked at before it becomes true.
 #[derive(Clone, Copy)]
@@ -66,9 +72,19 @@ impl Verdict {
         self.action.send(ask, move |answer| {
             if let Some(report) = self.action.read::<ImportReport>(&answer) {
                 self.report.set(Some(report.clone()));
+                if !report.dry_run {
+                    // What was pressed is gone now; the focus goes to what came of it, once that is drawn.
+                    set_timeout(focus_heading, Duration::ZERO);
+                }
                 then(report);
             }
         });
+    }
+
+    /// Whether there is a verdict on what has not been done yet, reactively.
+    pub(super) fn is_asked(self) -> bool {
+        self.report
+            .with(|report| report.as_ref().is_some_and(|report| report.dry_run))
     }
 
     /// Whether there is a verdict that can be made true, reactively.
@@ -133,6 +149,13 @@ impl Verdict {
     }
 }
 
+fn focus_heading() {
+    if let Some(heading) = element(HEADING) {
+        // Focus is a courtesy; a heading that refuses it is still read in order.
+        let _ = heading.focus();
+    }
+}
+
 fn breaks(report: &ImportReport) -> bool {
     report
         .policy_tests
@@ -173,7 +196,9 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
         <section class="panel stack" aria-label=heading>
             <div class="row row-spread">
                 <div>
-                    <h2>{heading}</h2>
+                    <h2 id=HEADING tabindex="-1">
+                        {heading}
+                    </h2>
                     <p class="muted" role="status">
                         {about}
                     </p>

@@ -206,7 +206,7 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                         >
                             <TextInput id="import-id" value=id mono=true max="63" />
                         </Field>
-                        <div class="row">
+                        <div>
                             <button
                                 type="button"
                                 class="button"
@@ -215,6 +215,11 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                             >
                                 "See what importing would do"
                             </button>
+                        </div>
+                    </div>
+                    {verdict.view(project, source.handle, Callback::new(move |()| send(true)))}
+                    <When test=move || verdict.is_asked()>
+                        <div>
                             <button
                                 type="button"
                                 class="button button-primary"
@@ -224,8 +229,7 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                                 {move || format!("Import {}", counted(choosing.count(), "operation"))}
                             </button>
                         </div>
-                    </div>
-                    {verdict.view(project, source.handle, Callback::new(move |()| send(true)))}
+                    </When>
                 </section>
             </When>
             {layering.refusal(write)}
