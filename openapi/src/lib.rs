@@ -34,6 +34,7 @@ pub mod status;
 pub mod tool_changes;
 pub mod tool_uses;
 pub mod tools;
+pub mod upstreams;
 pub mod usage;
 pub mod users;
 

@@ -46,9 +46,16 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub broken_policy_tests: Option<Vec<BrokenPolicyTest>>,
-    /// The record of the refused call.
+    /// The record of the refused or failed call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<Uuid>,
+    /// The upstream's HTTP status, when a tool failed and its upstream answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 100, maximum = 599))]
+    pub upstream_status: Option<u16>,
+    /// The upstream's own words, shortened and redacted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub upstream_message: Option<String>,
 }
 
 /// How bad a diagnostic is: errors stop an upload, warnings do not.

@@ -89,6 +89,7 @@ const KINDS: &[Kind] = kinds! {
     tool_uses: ToolPrincipal, ToolUses;
     tools: AfterExecution, Tool, ToolPage, UploadOutcome, DefinitionKind, UploadItem, UploadResult,
         ToolRevision, ToolRevisionPage, RevisionDiff, DefinitionsChecked;
+    upstreams: BreakerState, ToolUpstream, UpstreamHost, Upstreams;
     usage: UsageCounts, UsageHour, UsageItem, UsageReport;
     users: CreateUser, User, CreatedUser, UserPage, UpdateUser, ResetPassword, PasswordWasReset,
         ChangePassword;

@@ -5,6 +5,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use toolgate_api::calls::CallError;
 use toolgate_api::policy_tests::BrokenPolicyTest;
 use toolgate_api::{Diagnostic, ErrorCode, Problem};
 use toolgate_core::ids::CallId;
@@ -39,9 +40,21 @@ impl ApiError {
                 missing_groups: None,
                 broken_policy_tests: None,
                 call_id: None,
+                upstream_status: None,
+                upstream_message: None,
             }),
             retry_after_s: None,
         }
+    }
+
+    /// The failure of a tool as a problem of its own.
+    pub fn of_failure(failure: CallError) -> Self {
+        let mut error = Self::new(failure.code, failure.message);
+        error.problem.retryable = failure.retryable;
+        error.problem.upstream_status = failure.upstream_status;
+        error.problem.upstream_message = failure.upstream_message;
+        error.retry_after_s = failure.retry_after_s;
+        error
     }
 
     /// A fault of ours: the log gets the cause, the client a fixed text.

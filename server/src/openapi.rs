@@ -233,6 +233,8 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     }
     if [
         "/calls",
+        "/invoke",
+        "/openapi.json",
         "/resolve",
         "/agent-requests",
         "/sessions/{session_id}/tools",
@@ -242,7 +244,7 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     {
         statuses.push(410);
     }
-    if path.ends_with("/agent-requests") {
+    if path.ends_with("/agent-requests") || path.ends_with("/invoke") {
         statuses.extend([502, 504]);
     }
     for status in statuses {

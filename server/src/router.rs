@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 use crate::api::{
     agent_requests, alerts, audit, auth, calls, definitions, egress, explain, groups, health, imports, keys,
     limits, permissions, policy_tests, projects, quarantine, recommendations, secrets, sessions, settings,
-    states, status, tool_changes, tools, tools_edit, tools_revisions, usage, users,
+    states, status, tool_api, tool_changes, tools, tools_edit, tools_revisions, upstreams, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -110,6 +110,8 @@ pub fn routes() -> OpenApiRouter<AppState> {
         ))
         .routes(routes!(policy_tests::run_policy_tests))
         .routes(routes!(calls::call_tool))
+        .routes(routes!(tool_api::get_tool_api))
+        .routes(routes!(tool_api::invoke_tool))
         .routes(routes!(sessions::list_sessions, sessions::create_session))
         .routes(routes!(sessions::get_session, sessions::end_session))
         .routes(routes!(sessions::list_session_tools))
@@ -122,6 +124,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(audit::get_audit_integrity))
         .routes(routes!(audit::get_audit_record))
         .routes(routes!(usage::get_usage))
+        .routes(routes!(upstreams::list_upstreams))
         .routes(routes!(alerts::list_alerts))
         .routes(routes!(alerts::acknowledge_alert))
         .routes(routes!(alerts::list_server_alerts))

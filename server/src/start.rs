@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use chrono::TimeDelta;
 use secrecy::SecretString;
+use tokio::sync::Semaphore;
 use toolgate_core::ids::UserId;
 use toolgate_executors::{EgressPolicy, ExecutorConfig, Executors};
 use toolgate_store::rows::UserRow;
@@ -46,6 +47,8 @@ const SIGN_INS_AT_ONCE: usize = 2;
 const SIGN_INS_WAITING: usize = 64;
 /// Exports of the record at the same time: of one project, and of all.
 const EXPORTS: (usize, usize) = (2, 8);
+/// Descriptions of APIs that are read at the same time.
+const DESCRIPTIONS: usize = 2;
 /// How often what was counted is written.
 const FLUSH: Duration = Duration::from_secs(3);
 /// How often it is looked for messages to send.
@@ -116,6 +119,7 @@ pub async fn start(
         records,
         tail: Tail::default(),
         exports: Seats::new(EXPORTS.0, EXPORTS.1),
+        descriptions: Semaphore::new(DESCRIPTIONS),
         integrity: Integrity::default(),
         world: WorldHolder::load(store.clone(), Arc::clone(&keyring))
             .await

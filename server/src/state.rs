@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
+use tokio::sync::Semaphore;
 use toolgate_executors::{EgressPolicy, Executors};
 use toolgate_store::{RecordWriter, Store};
 
@@ -38,6 +39,8 @@ pub struct App {
     pub tail: Tail,
     /// Who may export the record at a time.
     pub exports: Seats,
+    /// Descriptions of APIs that are read at a time: the largest take much memory.
+    pub descriptions: Semaphore,
     /// Whether the record is as it was written.
     pub integrity: Integrity,
     /// Who and what there is.

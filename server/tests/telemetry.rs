@@ -3,16 +3,21 @@
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 const PASSWORD: &str = "correct horse battery staple";
+const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
+/// What does not come within this fails the test instead of holding it up.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Server {
     child: Child,
@@ -21,7 +26,7 @@ struct Server {
 }
 
 impl Server {
-    fn start(folder: &Path, egress: &str, collector: &str) -> Self {
+    fn start(folder: &Path, egress: &str, collector: &str, log: &str) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
             .arg("serve")
             .env_clear()
@@ -32,7 +37,8 @@ impl Server {
             )
             .env("TOOLGATE_ADMIN_PASSWORD", PASSWORD)
             .env("TOOLGATE_EGRESS_ALLOW", egress)
-            .env("TOOLGATE_LOG", "warn,toolgate::request=debug")
+            .env("TOOLGATE_SECRETS_KEY", KEY)
+            .env("TOOLGATE_LOG", log)
             .env("TOOLGATE_LOG_FORMAT", "json")
             .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
             .env("OTEL_BSP_SCHEDULE_DELAY", "50")
@@ -149,9 +155,17 @@ async fn serve(router: Router) -> String {
 }
 
 async fn post(url: String, token: &str, body: &Value) -> Value {
-    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    send(Method::POST, url, token, body).await
+}
+
+async fn send(method: Method, url: String, token: &str, body: &Value) -> Value {
+    let client = reqwest::Client::builder()
+        .no_proxy()
+        .timeout(PATIENCE)
+        .build()
+        .expect("a client");
     let answer = client
-        .post(url)
+        .request(method, url)
         .bearer_auth(token)
         .header("content-type", "application/json")
         .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
@@ -181,7 +195,12 @@ async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the
     let upstream = serve(Router::new().fallback(answer)).await;
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut server = Server::start(folder.path(), &upstream, &collector);
+    let mut server = Server::start(
+        folder.path(),
+        &upstream,
+        &collector,
+        "warn,toolgate::request=debug",
+    );
     let at = |path: &str| format!("{}{path}", server.base);
     let login = json!({"username": "admin", "password": PASSWORD});
     let signed_in = post(at("/auth/login"), "none", &login).await;
@@ -239,4 +258,86 @@ async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the
     let line = server.record("resolve").await;
     assert_eq!(line["available_tools"], json!(["search"]));
     assert_eq!(line["filtered_by_group"], json!([]));
+}
+
+/// It goes to its upstream, and is neither in what the collector gets nor in a line of the log, however much is logged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_is_in_no_span_and_in_no_line() {
+    const CANARY: &str = "canary-8d1f60b7a2c94e35";
+    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
+    let (exported, mut exports) = mpsc::unbounded_channel();
+    let take = move |headers: HeaderMap, body: Bytes| {
+        let _kept = exported.send((headers, body));
+        async { "" }
+    };
+    let collector = serve(Router::new().fallback(take)).await;
+    // What the upstream is sent comes back, with success and with failure.
+    let answer = |uri: Uri, headers: HeaderMap, body: String| async move {
+        assert_eq!(headers["authorization"], format!("Bearer {CANARY}"));
+        assert!(body.contains(CANARY), "{body}");
+        let status = match uri.path() {
+            "/refuses" => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        };
+        let sent = format!("{uri} {headers:?} {body}");
+        (status, axum::Json(json!({"message": sent, CANARY: CANARY})))
+    };
+    let upstream = serve(Router::new().fallback(answer)).await;
+
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut server = Server::start(folder.path(), &upstream, &collector, "trace");
+    let at = |path: &str| format!("{}{path}", server.base);
+    let login = json!({"username": "admin", "password": PASSWORD});
+    let signed_in = post(at("/auth/login"), "none", &login).await;
+    let token = signed_in["access_token"].as_str().expect("a token").to_owned();
+    post(at("/projects"), &token, &json!({"id": "demo"})).await;
+    let secret = at("/projects/demo/secrets/KEY");
+    send(Method::PUT, secret, &token, &json!({"value": CANARY})).await;
+    for (name, status) in [("answers", "succeeded"), ("refuses", "failed")] {
+        let tool = json!({"name": name, "type": "openapi", "description": "S.",
+            "parameters": {"type": "object", "properties": {"token": {"type": "string"}}},
+            "options": {"envs": {"token": "secret:KEY"}, "http": {"base_url": upstream, "path": format!("/{name}"),
+                "method": "POST", "body": {"inner": "token"}, "auth": {"env": "secret:KEY"}}}});
+        post(at("/projects/demo/tools"), &token, &tool).await;
+        let answer = post(at("/projects/demo/calls"), &token, &json!({"tool": name})).await;
+        assert_eq!(answer["status"], status, "{answer}");
+    }
+
+    let clean = |what: &str, bytes: &[u8]| {
+        let mut windows = bytes.windows(CANARY.len());
+        let found = windows.any(|window| window == CANARY.as_bytes());
+        assert!(
+            !found,
+            "{what} holds the secret: {}",
+            String::from_utf8_lossy(bytes)
+        );
+    };
+    let mut names = Vec::new();
+    while !names.iter().any(|name| name == "call refuses") {
+        let (headers, body) = timeout(PATIENCE, exports.recv())
+            .await
+            .expect("it comes")
+            .expect("spans");
+        clean("the head of an export", format!("{headers:?}").as_bytes());
+        clean("an export", &body);
+        names.extend(spans(&body).into_iter().map(|span| span.name));
+    }
+    assert!(names.iter().any(|name| name == "call answers"), "{names:?}");
+    // Sending spans makes none: there are those of the requests and of the calls.
+    let strange = names
+        .iter()
+        .find(|name| !name.starts_with("call ") && !name.contains(" /"));
+    assert_eq!(strange, None);
+    let mut lines = 0;
+    let mut calls = 0;
+    while calls < 2 {
+        let line = timeout(PATIENCE, server.log.recv())
+            .await
+            .expect("it comes")
+            .expect("a line");
+        clean("the log", line.as_bytes());
+        lines += 1;
+        calls += usize::from(line.contains("toolgate::request") && line.contains("\"action\":\"call\""));
+    }
+    assert!(lines > 20, "{lines} lines: much was logged");
 }

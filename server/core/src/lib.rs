@@ -23,4 +23,5 @@ pub mod rename;
 pub mod session;
 pub mod snapshot;
 pub mod states;
+pub mod tool_api;
 pub mod tool_changes;

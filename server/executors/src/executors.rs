@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::{HeaderValue, StatusCode};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
 use toolgate_api::ErrorCode;
@@ -12,6 +13,7 @@ use toolgate_core::ids::{ProjectId, ToolName};
 use tracing::Instrument;
 use url::Url;
 
+use crate::answers::{self, Answers};
 use crate::config::{ExecutorConfig, SecretSource};
 use crate::egress::connector::SystemResolver;
 use crate::egress::{Origins, Resolve};
@@ -19,7 +21,9 @@ use crate::failure::Failure;
 use crate::guard::{Outcome, Refused, Slot, Slots, UpstreamReport, Upstreams, retry_after_s};
 use crate::http::fetch::{self, FetchLimits, Fetched};
 use crate::http::message;
-use crate::http::send::{Sender, denied};
+use crate::http::oauth::{TokenRequest, Tokens};
+use crate::http::plan::RequestPlan;
+use crate::http::send::{Answer, Sender, denied};
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
 use crate::invocation::{Execution, Invocation};
 use crate::prepared::{Prepared, Template, Values};
@@ -34,8 +38,36 @@ pub struct Executors {
     sender: Sender,
     slots: Slots,
     upstreams: Upstreams,
+    tokens: Tokens,
+    answers: Answers,
     running: Semaphore,
     streams: Arc<Semaphore>,
+}
+
+/// How a tool stands with its upstream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolUpstream {
+    /// The tool.
+    pub tool: ToolName,
+    /// The host that its calls go to.
+    pub host: String,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Since when it is left alone, if it is.
+    pub open: Option<OpenUpstream>,
+    /// Its calls that run now.
+    pub in_flight: usize,
+}
+
+/// An upstream that is left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenUpstream {
+    /// For how long already.
+    pub ago: Duration,
+    /// How long until one call may try it; zero: the next one may.
+    pub probe_in: Duration,
+    /// Whether one is trying it now.
+    pub probing: bool,
 }
 
 /// A tool that is left alone because its upstream failed several times in a row.
@@ -68,6 +100,8 @@ impl Executors {
             sender,
             slots: Slots::new(config.max_concurrent_per_tool),
             upstreams: Upstreams::new(Instant::now()),
+            tokens: Tokens::new(),
+            answers: Answers::new(),
             running: Semaphore::new(config.max_concurrent),
             streams: Arc::new(Semaphore::new(config.max_streams)),
             config,
@@ -134,6 +168,12 @@ impl Executors {
             self.config
                 .egress
                 .permits_with(&url, egress)
+                .map_err(|error| denied(&error))?;
+        }
+        if let Some(token) = template.token() {
+            self.config
+                .egress
+                .permits_with(token.url(), egress)
                 .map_err(|error| denied(&error))?;
         }
         let open_for = slot.and_then(|slot| slot.breaker.open_for(Instant::now()));
@@ -206,6 +246,30 @@ impl Executors {
         self.upstreams.reports(Instant::now())
     }
 
+    /// How every tool of a project that was called on this server stands with its upstream, by name.
+    #[must_use]
+    pub fn tool_upstreams(&self, project: &ProjectId) -> Vec<ToolUpstream> {
+        let now = Instant::now();
+        let mut reports = Vec::new();
+        self.slots.of_project(project, |tool, slot| {
+            let Some(host) = slot.host() else { return };
+            let standing = slot.breaker.standing(now);
+            reports.push(ToolUpstream {
+                tool: tool.clone(),
+                host,
+                failures: standing.failures,
+                open: standing.open.map(|open| OpenUpstream {
+                    ago: open.ago,
+                    probe_in: open.probe_in,
+                    probing: open.probing,
+                }),
+                in_flight: self.slots.in_flight(slot),
+            });
+        });
+        reports.sort_by(|a, b| a.tool.cmp(&b.tool));
+        reports
+    }
+
     async fn run(
         &self,
         slot: &Slot,
@@ -214,37 +278,133 @@ impl Executors {
         invocation: Invocation,
     ) -> Result<Execution, Failure> {
         let start = Instant::now();
-        let deadline = start + prepared.timeout;
         let values = Values {
             envs: &*self.config.envs,
             secrets: invocation.secrets.as_deref(),
         };
-        let project = invocation.project.clone();
+        let token = template
+            .token_request(&invocation.project, values)?
+            .map(|token| token.reaching(invocation.egress.clone()));
         let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
+        // Before anything that belongs to this one call is in it.
+        let kept = prepared.keep.map(|keep| {
+            let client = token.as_ref().map(|token| &token.key);
+            (
+                answers::key(prepared.number, &invocation.project, &plan, client),
+                keep,
+            )
+        });
+        if let Some(name) = template.idempotency_header() {
+            let id = HeaderValue::from_str(&invocation.call_id.to_string());
+            plan.headers.extend(id.ok().map(|id| (name.clone(), id)));
+        }
         plan.hand_on(invocation.trace);
         plan.origins = invocation.egress;
+        let way = Way {
+            slot,
+            prepared,
+            template,
+            project: &invocation.project,
+            start,
+        };
+        match kept {
+            None => self.send(way, plan, token).await.map(|fetched| fetched.execution),
+            // Boxed, so that the calls of other tools need not carry its state.
+            Some((key, keep)) => {
+                let fetch = self.send(way, plan, token);
+                Box::pin(self.answers.get(key, keep, fetch)).await
+            }
+        }
+    }
+
+    /// Asks the guards, sends, and reads the answer.
+    async fn send(
+        &self,
+        way: Way<'_>,
+        mut plan: RequestPlan,
+        token: Option<TokenRequest>,
+    ) -> Result<answers::Fetched, Failure> {
+        let Way {
+            slot,
+            prepared,
+            template,
+            project,
+            start,
+        } = way;
+        let deadline = start + prepared.timeout;
         let pass = slot
             .breaker
-            .admit(start)
+            .admit(prepared.breaker, start)
             .map_err(|Refused { retry_after_s }| left_alone(retry_after_s))?;
         let queue_until = deadline.min(start + QUEUE_FOR);
+        let _of_definition = match &prepared.running {
+            Some(running) => Some(place(running, queue_until, "this tool").await?),
+            None => None,
+        };
         let _of_tool = place(&slot.running, queue_until, "this tool").await?;
         let _of_all = place(&self.running, queue_until, "this server").await?;
-        let sent = timeout_at(deadline, self.sender.send(&plan, deadline)).await;
-        let outcome = match sent {
-            Ok(Ok(answer)) => template.read(&answer, &plan),
-            Ok(Err(failure)) => Err(failure),
-            Err(_) => Err(Failure::timeout(prepared.timeout)),
+        let sent = match token {
+            None => timeout_at(deadline, self.sender.send(&plan, deadline)).await,
+            Some(token) => {
+                let sending = Box::pin(self.send_with_token(&mut plan, &token, deadline));
+                timeout_at(deadline, sending).await
+            }
+        };
+        let (outcome, may_be_kept) = match sent {
+            Ok(Ok(answer)) => (
+                template.read(&answer, &plan),
+                answers::may_be_kept(&answer.headers),
+            ),
+            Ok(Err(failure)) => (Err(failure), false),
+            Err(_) => (Err(Failure::timeout(prepared.timeout)), false),
         };
         if let Some(seen) = seen(&outcome) {
             let now = Instant::now();
             pass.end(seen, now);
             let label = template.label();
             let host = label.split_once('/').map_or(label, |(host, _)| host);
-            self.upstreams.saw(&project, host, seen, now);
+            self.upstreams.saw(project, host, seen, now);
         }
-        outcome
+        outcome.map(|execution| answers::Fetched {
+            execution,
+            may_be_kept,
+        })
     }
+
+    /// Sends with an access token. One that the upstream does not take is forgotten, and where the request may be sent
+    /// twice, it is sent once more with a new one.
+    async fn send_with_token(
+        &self,
+        plan: &mut RequestPlan,
+        request: &TokenRequest,
+        deadline: Instant,
+    ) -> Result<Answer, Failure> {
+        for retries in 0.. {
+            let token = self.tokens.get(request, &self.sender, deadline).await?;
+            plan.present(&token)?;
+            let answer = self.sender.send(plan, deadline).await?;
+            if answer.status != StatusCode::UNAUTHORIZED {
+                return Ok(answer);
+            }
+            self.tokens.forget(request, &token).await;
+            if retries > 0 || !plan.retry.permits(&plan.method, retries) {
+                return Ok(answer);
+            }
+        }
+        Err(Failure::new(
+            ErrorCode::UpstreamAuth,
+            "the upstream takes no access token",
+        ))
+    }
+}
+
+/// The way of one call out.
+struct Way<'a> {
+    slot: &'a Slot,
+    prepared: &'a Prepared,
+    template: &'a Template,
+    project: &'a ProjectId,
+    start: Instant,
 }
 
 fn left_alone(retry_after_s: u32) -> Failure {

@@ -16,6 +16,7 @@
 //! To add an executor: write a template whose `plan` makes a `RequestPlan` (or, for something that is no HTTP request, a
 //! module beside `http`), and name it in `prepared`.
 
+mod answers;
 mod config;
 pub mod egress;
 mod executors;
@@ -29,7 +30,7 @@ mod redact;
 
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Origins, Resolve};
-pub use executors::{BreakerReport, Executors};
+pub use executors::{BreakerReport, Executors, OpenUpstream, ToolUpstream};
 pub use failure::Failure;
 pub use guard::UpstreamReport;
 pub use http::fetch::{FetchLimits, Fetched};

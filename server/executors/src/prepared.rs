@@ -2,16 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use http::HeaderName;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
-use toolgate_core::definition::model::ToolDefinition;
+use tokio::sync::Semaphore;
+use toolgate_core::definition::model::{HttpCache, ToolDefinition};
 use toolgate_core::definition::source::ValueSource;
+use toolgate_core::ids::ProjectId;
 
 use crate::config::{EnvSource, ExecutorConfig, SecretSource};
 use crate::failure::Failure;
+use crate::guard::BreakerPolicy;
 use crate::http::answer;
+use crate::http::oauth::{OAuthTemplate, TokenRequest};
 use crate::http::plan::{Inputs, RequestPlan};
 use crate::http::send::Answer;
 use crate::http::template::HttpTemplate;
@@ -22,8 +28,16 @@ use crate::jina::JinaTemplate;
 pub(crate) struct Prepared {
     /// The definition it was made from.
     pub(crate) definition: Arc<ToolDefinition>,
+    /// Another number for another definition.
+    pub(crate) number: u64,
     /// How long one call may take.
     pub(crate) timeout: Duration,
+    /// When its upstream is left alone.
+    pub(crate) breaker: BreakerPolicy,
+    /// The places for calls at the same time that the definition has, if it says.
+    pub(crate) running: Option<Semaphore>,
+    /// How long an answer serves further calls, if it may.
+    pub(crate) keep: Option<Duration>,
     /// The executor, or why the definition cannot be executed.
     pub(crate) template: Result<Template, Failure>,
 }
@@ -34,6 +48,13 @@ pub(crate) enum Template {
     Jina(Box<JinaTemplate>),
 }
 
+/// The number of the next definition.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
+fn places(count: u32) -> Semaphore {
+    Semaphore::new(usize::try_from(count).unwrap_or(Semaphore::MAX_PERMITS))
+}
+
 impl Prepared {
     pub(crate) fn new(definition: Arc<ToolDefinition>, config: &ExecutorConfig) -> Self {
         let timeout = definition
@@ -42,9 +63,15 @@ impl Prepared {
             .map_or(config.default_timeout, Duration::from_millis)
             .clamp(Duration::from_millis(1), config.max_timeout);
         let template = Template::new(&definition);
+        let http = definition.options.http.as_ref();
+        let seconds = |cache: &HttpCache| Duration::from_secs(cache.ttl_s.into());
         Self {
-            definition,
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             timeout,
+            breaker: BreakerPolicy::new(http.and_then(|http| http.breaker)),
+            running: http.and_then(|http| http.concurrency).map(places),
+            keep: http.and_then(|http| http.cache.as_ref()).map(seconds),
+            definition,
             template,
         }
     }
@@ -85,7 +112,43 @@ impl Template {
         values: Values<'_>,
     ) -> Result<(), Failure> {
         values.all(envs)?;
+        if let Some(token) = self.token() {
+            token
+                .sources()
+                .into_iter()
+                .try_for_each(|name| values.required(name).map(drop))?;
+        }
         self.credential(values).map(drop)
+    }
+
+    /// How its token is fetched, if it presents one.
+    pub(crate) fn token(&self) -> Option<&OAuthTemplate> {
+        match self {
+            Self::Http(template) => template.token(),
+            Self::Jina(_) => None,
+        }
+    }
+
+    /// The request for the token that it presents, if it presents one.
+    pub(crate) fn token_request(
+        &self,
+        project: &ProjectId,
+        values: Values<'_>,
+    ) -> Result<Option<TokenRequest>, Failure> {
+        let Some(token) = self.token() else {
+            return Ok(None);
+        };
+        let [id, secret] = token.sources();
+        let pair = [values.required(id)?, values.required(secret)?];
+        token.request(project, pair).map(Some)
+    }
+
+    /// The header by which the upstream knows a repetition.
+    pub(crate) fn idempotency_header(&self) -> Option<&HeaderName> {
+        match self {
+            Self::Http(template) => template.idempotency_header(),
+            Self::Jina(_) => None,
+        }
     }
 
     fn credential(&self, values: Values<'_>) -> Result<Option<SecretString>, Failure> {

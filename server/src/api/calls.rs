@@ -17,7 +17,7 @@ use crate::gateway::{call, resolve};
 use crate::state::AppState;
 
 /// Says that an answer is a repetition of an earlier one.
-const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 
 /// What is available
 ///
@@ -77,6 +77,21 @@ async fn call(
     place: &InProject<Use>,
     request: CallRequest,
 ) -> ApiResult<Response> {
+    Ok(match once(app, headers, place, request).await? {
+        Answer::Fresh(response) => axum::Json(response).into_response(),
+        Answer::Replayed(body) => {
+            ([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response()
+        }
+    })
+}
+
+/// Calls, unless the same request was answered before under its `Idempotency-Key`.
+pub(super) async fn once(
+    app: &AppState,
+    headers: &HeaderMap,
+    place: &InProject<Use>,
+    request: CallRequest,
+) -> ApiResult<Answer> {
     let asker = place.asker();
     let key = idempotency_key(headers)?.map(|key| IdempotencyKey {
         project: place.project.row.uid,
@@ -87,17 +102,12 @@ async fn call(
     // Both boxed, because the layers around a handler move its future several times, and these are large.
     if key.is_none() {
         let response = Box::pin(call::call(app, &place.project, &asker, id, request, None)).await?;
-        return Ok(axum::Json(response).into_response());
+        return Ok(Answer::Fresh(response));
     }
     let again = request.clone();
     let settle = key.clone();
     let work = || call::call(app, &place.project, &asker, id, request, settle);
-    match Box::pin(idempotency::once(app, key, &again, id, work)).await? {
-        Answer::Fresh(response) => Ok(axum::Json(response).into_response()),
-        Answer::Replayed(body) => {
-            Ok(([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response())
-        }
-    }
+    Box::pin(idempotency::once(app, key, &again, id, work)).await
 }
 
 /// Makes a repeated request harmless.

@@ -75,6 +75,7 @@ pub async fn get_metrics(State(app): State<AppState>, headers: HeaderMap) -> Api
         }
     }
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+    app.metrics.open_breakers(app.executors.open_breakers().len());
     let text = app.metrics.render() + &observe::availability(&app);
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }

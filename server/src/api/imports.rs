@@ -63,7 +63,7 @@ pub struct RefreshQuery {
 
 /// Preview an import
 ///
-/// Reads a description of an API (OpenAPI 3.0, 3.1 or 3.2, or Swagger 2.0; at most 5 MiB of JSON or YAML) and says for each
+/// Reads a description of an API (OpenAPI 3.0, 3.1 or 3.2, or Swagger 2.0; at most 16 MiB of JSON or YAML) and says for each
 /// operation which tool it would become, or why it cannot: a fault costs the operation it is in, never the whole. Nothing is
 /// stored; the definitions can be uploaded as they are, or edited first. References to other documents are not followed.
 #[utoipa::path(post, path = "/projects/{project_id}/imports", tag = "imports", params(super::ProjectPath, PreviewQuery),

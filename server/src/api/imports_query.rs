@@ -15,6 +15,8 @@ use crate::state::AppState;
 
 /// Longest text of a query parameter, in characters.
 const LONGEST: usize = 2_000;
+/// The same of names of operations, which may be chosen one by one.
+const LONGEST_NAMES: usize = 16_000;
 
 /// A query that says how to read a description and which of its operations are meant, and what else is given.
 macro_rules! import_query {
@@ -34,7 +36,7 @@ macro_rules! import_query {
             #[param(max_length = 2000, example = "GET,HEAD")]
             method: Option<String>,
             /// Only these operations, by their id or the name of their tool.
-            #[param(max_length = 2000, example = "getPet,listPets")]
+            #[param(max_length = 16_000, example = "getPet,listPets")]
             operation_id: Option<String>,
             /// Where to fetch the description, instead of a body; for system administrators.
             #[param(max_length = 2000, example = "https://petstore.example.com/openapi.json")]
@@ -171,8 +173,12 @@ impl Words<'_> {
 }
 
 fn bounded<'t>(name: &str, text: &'t str) -> ApiResult<&'t str> {
-    if text.chars().nth(LONGEST).is_some() {
-        return Err(malformed(format!("`{name}` has more than {LONGEST} characters.")));
+    let longest = match name {
+        "operation_id" => LONGEST_NAMES,
+        _ => LONGEST,
+    };
+    if text.chars().nth(longest).is_some() {
+        return Err(malformed(format!("`{name}` has more than {longest} characters.")));
     }
     Ok(text)
 }

@@ -2,6 +2,7 @@
 
 pub mod agent_requests;
 pub mod alerts;
+pub mod asked;
 pub mod audit;
 mod audit_filter;
 pub mod auth;
@@ -28,12 +29,14 @@ pub mod sessions;
 pub mod settings;
 pub mod states;
 pub mod status;
+pub mod tool_api;
 pub mod tool_changes;
 pub mod tools;
 pub mod tools_edit;
 mod tools_file;
 mod tools_order;
 pub mod tools_revisions;
+pub mod upstreams;
 pub mod usage;
 pub mod users;
 

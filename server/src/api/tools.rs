@@ -48,6 +48,9 @@ pub struct ToolQuery {
     type_: Option<String>,
     /// Only tools that are enabled, or that are disabled.
     enabled: Option<bool>,
+    /// Only tools that belong to this import.
+    #[param(max_length = 63, example = "petstore")]
+    import: Option<String>,
     /// In which order; by name when left out.
     sort: Option<ToolSort>,
     /// How much of each tool; everything when left out.
@@ -94,6 +97,7 @@ pub async fn list_tools(
         ("group", &query.group, 128),
         ("state", &query.state, 128),
         ("type", &query.type_, 64),
+        ("import", &query.import, 63),
     ])?;
     let sort = query.sort.unwrap_or_default();
     let view = query.view.unwrap_or_default();
@@ -106,6 +110,10 @@ pub async fn list_tools(
         .transpose()?;
     let full = place.may(Permission::ReadDefinitions);
     let mut found = matching(&place, &query.filter(), full);
+    if let Some(import) = &query.import {
+        let imported = app.store.imported_tools(place.project.row.uid).await?;
+        found.retain(|tool| imported.get(tool.name()) == Some(import));
+    }
     order::sort(sort, &mut found);
     if let Some(format) = query.format {
         if query.cursor.is_some() || query.limit.is_some() {

@@ -14,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use pin_project_lite::pin_project;
 use tokio::time::{Sleep, sleep_until};
 use toolgate_api::ErrorCode;
+use toolgate_core::openapi_import::MAX_BYTES;
 use tower::{Layer, Service};
 use tracing::Span;
 
@@ -32,8 +33,8 @@ const IMPORTS: [&str; 2] = [
     "/projects/{project_id}/imports",
     "/projects/{project_id}/imports/{import_id}",
 ];
-/// Bytes of the body of an import: a description of 5 MiB, and the form around it.
-const MAX_IMPORT_BYTES: usize = (5 << 20) + (64 << 10);
+/// Bytes of the body of an import: the largest description, and the form around it.
+const MAX_IMPORT_BYTES: usize = MAX_BYTES + (64 << 10);
 
 /// What the layer goes by.
 #[derive(Debug)]

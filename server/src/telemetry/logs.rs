@@ -91,9 +91,11 @@ fn writer_thread(out: impl Write + Send + 'static) -> (NonBlocking, WorkerGuard)
         .finish(BufWriter::with_capacity(BUFFER_BYTES, out))
 }
 
-/// The filter of a configuration text, quiet libraries included.
+/// The filter of a configuration text, quiet libraries included. Spans of traces are off whatever it says: they are for the
+/// exporter, and with lines hearing of them too, some never reached it.
 pub(crate) fn filter(text: &str) -> Result<EnvFilter, LogError> {
-    EnvFilter::try_new(format!("{QUIET},{text}")).map_err(|source| LogError::Filter {
+    let spans = super::spans::TARGET;
+    EnvFilter::try_new(format!("{QUIET},{text},{spans}=off")).map_err(|source| LogError::Filter {
         filter: text.to_owned(),
         source,
     })
@@ -246,6 +248,21 @@ mod tests {
             !asked.contains("from us") && asked.contains("from sqlx"),
             "{asked}"
         );
+    }
+
+    #[test]
+    fn lines_never_hear_of_the_spans_of_traces() {
+        for filter in ["trace", "toolgate=trace", "info,toolgate::trace=trace"] {
+            let text = logged(filter, LogFormat::Json, || {
+                let span = super::super::spans::call("demo", "search", &1);
+                assert!(span.is_disabled(), "{filter}");
+                let _inside = span.enter();
+                tracing::trace!(target: "toolgate::trace", "inside");
+                tracing::error!(target: "toolgate", "outside");
+            });
+            assert!(text.contains("outside") && !text.contains("search"), "{text}");
+            assert!(!text.contains("inside"), "{text}");
+        }
     }
 
     #[test]

@@ -200,6 +200,12 @@ impl Metrics {
         })
     }
 
+    /// How many tools' upstreams are left alone now.
+    pub fn open_breakers(&self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.0.recorder.gauge("toolgate_open_breakers", &[]).set(count);
+    }
+
     /// The text that a Prometheus server reads (content type `text/plain; version=0.0.4`).
     #[must_use]
     pub fn render(&self) -> String {

@@ -68,9 +68,13 @@ pub(super) const HISTOGRAMS: [(&str, &str); 4] = [
         "Tools that were left after groups and state, by project.",
     ),
 ];
-pub(super) const GAUGES: [(&str, &str); 4] = [
+pub(super) const GAUGES: [(&str, &str); 5] = [
     ("toolgate_build_info", "Always 1; the label is the version."),
     ("toolgate_http_connections", "Open client connections."),
+    (
+        "toolgate_open_breakers",
+        "Tools whose upstream is left alone because it failed.",
+    ),
     (
         "toolgate_process_resident_memory_bytes",
         "Resident memory of the process.",

@@ -120,13 +120,16 @@ impl Store {
             if moved == 0 {
                 return Err(StoreError::VersionConflict);
             }
-            execute!(
-                tx,
-                "INSERT INTO versions (scope, version) VALUES ($1, $2)
-                 ON CONFLICT (scope) DO UPDATE SET version = excluded.version",
-                Scope::Definitions(uid).to_string(),
-                publication.expected_version + 1,
-            );
+            // A change of imports alone is none of definitions, which need not be loaded again.
+            if !encoded.is_empty() || !publication.services.is_empty() || !publication.labels.is_empty() {
+                execute!(
+                    tx,
+                    "INSERT INTO versions (scope, version) VALUES ($1, $2)
+                     ON CONFLICT (scope) DO UPDATE SET version = excluded.version",
+                    Scope::Definitions(uid).to_string(),
+                    publication.expected_version + 1,
+                );
+            }
 
             let names: Vec<&ToolName> = encoded.iter().map(|(name, _)| *name).collect();
             let last = last_revisions!(self, tx, uid, &names);

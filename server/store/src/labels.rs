@@ -39,6 +39,15 @@ pub struct LabelChange {
 }
 
 impl LabelChange {
+    /// Whether nothing changes.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+            && self.states.is_empty()
+            && self.names.is_none()
+            && self.policy_tests.is_empty()
+            && self.limits.is_none()
+    }
+
     /// Whether grants may change, which takes the directory's version.
     pub(crate) fn touches_grants(&self) -> bool {
         self.names.as_ref().is_some_and(NameChange::is_of_groups)

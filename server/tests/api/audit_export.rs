@@ -219,6 +219,63 @@ async fn long_exports_come_in_chunks_and_whole() {
     assert!(largest < 1 << 20, "{largest} bytes at once");
 }
 
+/// Both formats over HTTP, as long as the record is: the server holds a page at a time, however many there are.
+///
+/// `cargo test --release -p toolgate --test api -- --ignored --nocapture a_million`
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "writes and reads a million records, which takes minutes"]
+async fn exports_of_a_million_records_take_no_memory() {
+    const COUNT: usize = 1_000_000;
+    /// What may be added after the first tenth; a file of all records has more than ten times as much.
+    const GROWTH_MB: usize = 32;
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let started = std::time::Instant::now();
+    for _ in 0..COUNT / 20_000 {
+        write_many(&app, 20_000).await;
+    }
+    println!("written: {:?}", started.elapsed());
+    for format in ["jsonl", "csv"] {
+        let started = std::time::Instant::now();
+        let path = format!("/projects/demo/audit/export?action=resolve&format={format}");
+        let mut body = admin.open(&path, &[]).await.into_body();
+        let (mut bytes, mut lines, mut settled, mut most) = (0, 0, None, 0);
+        while let Some(frame) = body.frame().await {
+            let data = frame.expect("a chunk").into_data().expect("data");
+            bytes += data.len();
+            lines += data.iter().filter(|&&byte| byte == b'\n').count();
+            if lines >= COUNT / 10 {
+                let resident = resident_mb();
+                most = most.max(resident);
+                settled.get_or_insert(resident);
+            }
+        }
+        let settled = settled.expect("it got that far");
+        let head = usize::from(format == "csv");
+        assert_eq!(lines, COUNT + head, "{format}");
+        let megabytes = bytes >> 20;
+        assert!(megabytes > 10 * GROWTH_MB, "{megabytes} MB would show");
+        assert!(
+            most <= settled + GROWTH_MB,
+            "{format}: from {settled} MB to {most} MB"
+        );
+        println!(
+            "{format}: {megabytes} MB in {:?}; {settled} MB resident after a tenth, at most {most} MB",
+            started.elapsed()
+        );
+    }
+}
+
+/// Memory of this process, in megabytes.
+fn resident_mb() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kilobytes = line
+        .and_then(|line| line.split_whitespace().next())
+        .expect("VmRSS");
+    kilobytes.parse::<usize>().expect("a number") >> 10
+}
+
 #[tokio::test]
 async fn an_export_that_nobody_takes_ends() {
     let app = TestApp::new().await;

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{TestApp, echo};
+use crate::support::{TestApp, echo, serve};
 
 const PATH: &str = "/projects/demo/imports";
 
@@ -224,7 +224,7 @@ async fn descriptions_may_be_larger_than_other_bodies() {
         .post("/projects/demo/tools", &large)
         .await
         .problem(413, "payload_too_large");
-    large["x-padding"] = json!("x".repeat(6 << 20));
+    large["x-padding"] = json!("x".repeat(17 << 20));
     admin.post(PATH, &large).await.problem(413, "payload_too_large");
     let part = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.yaml\"\r\n\r\nopenapi: 3.1.0\npaths: {}\r\n--b--\r\n";
     admin
@@ -236,4 +236,55 @@ async fn descriptions_may_be_larger_than_other_bodies() {
         )
         .await
         .expect(200);
+}
+
+#[tokio::test]
+async fn an_api_key_in_the_query_is_presented_and_never_shown() {
+    use axum::extract::Query;
+    use base64::Engine;
+    const CANARY: &str = "canary-4f1d7c9b2e8a6035";
+    // It answers whether the key is right, and says it back as a careless upstream would.
+    let asked = |Query(query): Query<std::collections::BTreeMap<String, String>>| async move {
+        let key = query.get("api key").cloned().unwrap_or_default();
+        axum::Json(json!({"right": key == CANARY, "said": format!("your key is {key}")}))
+    };
+    let upstream = serve(axum::Router::new().route("/pets", axum::routing::get(asked))).await;
+    let key = base64::engine::general_purpose::STANDARD.encode([7; 32]);
+    let settings = [
+        ("TOOLGATE_EGRESS_ALLOW", upstream.as_str()),
+        ("TOOLGATE_SECRETS_KEY", key.as_str()),
+    ];
+    let app = TestApp::with(&settings).await;
+    let admin = app.demo().await;
+    let secret = json!({ "value": CANARY }).to_string();
+    admin
+        .body(
+            Method::PUT,
+            "/projects/demo/secrets/PETS",
+            "application/json",
+            secret,
+        )
+        .await
+        .expect(201);
+    let description = json!({
+        "openapi": "3.1.0", "info": {"title": "Pets", "version": "1"}, "servers": [{"url": upstream}],
+        "paths": {"/pets": {"get": {"operationId": "listPets", "security": [{"key": []}]}}},
+        "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "query", "name": "api key"}}},
+    });
+    let chosen = format!("{PATH}?definitions=true&credentials=key=secret:PETS");
+    let preview = admin.post(&chosen, &description).await.expect(200);
+    let definition = &preview.json()["operations"][0]["definition"];
+    admin.post("/projects/demo/tools", definition).await.expect(201);
+    let call = json!({"tool": "listPets"});
+    let answer = admin.post("/projects/demo/calls", &call).await.expect(200);
+    assert_eq!(answer.json()["result"]["right"], true, "{}", answer.text());
+    let record = app
+        .auditor(&admin)
+        .await
+        .get("/projects/demo/audit")
+        .await
+        .expect(200);
+    for text in [preview.text(), answer.text(), record.text()] {
+        assert!(!text.contains(CANARY), "{text}");
+    }
 }

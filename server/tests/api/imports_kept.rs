@@ -164,6 +164,19 @@ async fn a_first_import_makes_disabled_tools() {
     let unchanged = admin.open(PETS, &[("if-none-match", read.header("etag"))]).await;
     assert_eq!(unchanged.status().as_u16(), 304);
 
+    let listed = admin
+        .get("/projects/demo/tools?import=pets")
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(listed["total"], 2);
+    let listed = admin
+        .get("/projects/demo/tools?import=none")
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(listed["total"], 0);
+
     let first = admin
         .get(&format!("{PETS}/operations?limit=1"))
         .await

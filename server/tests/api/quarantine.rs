@@ -289,7 +289,7 @@ async fn what_was_read_is_what_is_approved() {
         .as_object()
         .expect("properties")
         .clone();
-    assert_eq!(properties.keys().collect::<Vec<_>>(), ["b", "id"]);
+    assert_eq!(properties.keys().collect::<Vec<_>>(), ["id", "b"]);
 
     // What was deleted here is not decided about.
     again(&admin, PETS, &pets("5", "Get a pet", &[]))

@@ -1,8 +1,8 @@
 //! Development tasks of the workspace: `cargo xtask up | test | ui | openapi | bench`.
 //!
 //! One file per task, and a few helpers under them: `sh` runs commands and says so, `install` fetches what a task
-//! lacks, `server` starts and stops a Toolgate process, `client` talks to it. To add a task, add a file with a `run`
-//! function and a variant here; to add a check, add a row to `test::STAGES`.
+//! lacks, `server` starts and stops a Toolgate process, `client` talks to it, `room` looks at the disk. To add a task,
+//! add a file with a `run` function and a variant here; to add a check, add a row to `test::STAGES`.
 
 mod bench;
 mod client;
@@ -10,6 +10,7 @@ mod install;
 mod openapi;
 mod package;
 mod paths;
+mod room;
 mod server;
 mod sh;
 mod split;

@@ -29,13 +29,15 @@ const SECRET_HEADERS: [&str; 4] = ["authorization", "proxy-authorization", "cook
 
 /// Checks a base address: `https://api.example.com/v1`.
 pub(super) fn base_url(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> {
-    let text = fields::word(cursor, "base_url", 2_000, report)?;
+    address(cursor, "base_url", report)
+}
+
+/// Checks an address of that key in the same way: it says plainly where it leads, and holds neither a credential nor a
+/// query.
+pub(super) fn address(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Option<String> {
+    let text = fields::word(cursor, key, 2_000, report)?;
     if let Err((why, hint)) = check_base_url(&text) {
-        report.error(
-            &cursor.spot,
-            format!("\"base_url\" {why}: {}", shown(&text)),
-            hint,
-        );
+        report.error(&cursor.spot, format!("{key:?} {why}: {}", shown(&text)), hint);
         return None;
     }
     Some(text)

@@ -5,15 +5,27 @@ use std::collections::BTreeMap;
 use super::UploadContext;
 use super::destination;
 use super::fields;
-use super::model::{AuthScheme, HttpAuth, HttpBody, HttpOptions};
-use super::names;
-use super::nearest::nearest;
+use super::http_auth;
+use super::http_resilience;
+use super::model::{HttpBody, HttpOptions};
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, shown};
 use super::request;
 
-const KEYS: [&str; 9] = [
-    "base_url", "path", "method", "query", "header", "body", "request", "headers", "auth",
+const KEYS: [&str; 13] = [
+    "base_url",
+    "path",
+    "method",
+    "query",
+    "header",
+    "body",
+    "request",
+    "headers",
+    "auth",
+    "retry",
+    "breaker",
+    "concurrency",
+    "cache",
 ];
 /// What tools may send; `QUERY` is a GET with a body.
 pub(crate) const METHODS: [&str; 8] = [
@@ -80,7 +92,6 @@ pub(super) fn read(
     });
     Some(HttpOptions {
         path,
-        method,
         query: cursor
             .get("query")
             .map_or_else(BTreeMap::new, |at| fields::string_map(&at, "query", report)),
@@ -90,7 +101,14 @@ pub(super) fn read(
         headers: cursor
             .get("headers")
             .map_or_else(BTreeMap::new, |at| destination::headers(&at, SECRET_HINT, report)),
-        auth: cursor.get("auth").and_then(|at| auth(&at, context, report)),
+        auth: cursor
+            .get("auth")
+            .and_then(|at| http_auth::read(&at, context, report)),
+        retry: http_resilience::retry(cursor, method.as_deref(), report),
+        breaker: http_resilience::breaker(cursor, report),
+        concurrency: http_resilience::concurrency(cursor, report),
+        cache: http_resilience::cache(cursor, method.as_deref(), report),
+        method,
         base_url: base_url?,
     })
 }
@@ -167,62 +185,6 @@ fn body(cursor: &Cursor<'_>, report: &mut Report) -> Option<HttpBody> {
             None
         }
     }
-}
-
-fn auth(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mut Report) -> Option<HttpAuth> {
-    if !fields::map(cursor, "auth", report) {
-        return None;
-    }
-    fields::known_keys(cursor, &["scheme", "env", "name"], "auth", report);
-    let scheme = match cursor.get("scheme") {
-        None => Some(AuthScheme::Bearer),
-        Some(at) => fields::string(&at, "scheme", report).and_then(|text| match text.as_str() {
-            "bearer" => Some(AuthScheme::Bearer),
-            "basic" => Some(AuthScheme::Basic),
-            "header" => Some(AuthScheme::Header),
-            _ => {
-                let hint = match nearest(&text, ["bearer", "basic", "header"]) {
-                    Some(near) => format!("did you mean {near:?}?"),
-                    None => "write bearer, basic or header".to_owned(),
-                };
-                report.error(&at.spot, format!("unknown scheme {}", shown(&text)), hint);
-                None
-            }
-        }),
-    };
-    let name = cursor.get("name").and_then(|at| {
-        let name = fields::string(&at, "name", report)?;
-        if scheme.is_some_and(|scheme| scheme != AuthScheme::Header) {
-            report.error(
-                &at.spot,
-                "\"name\" belongs to scheme: header only",
-                "remove it, or write scheme: header",
-            );
-        }
-        destination::header_name(&name, &at.spot, report).then_some(name)
-    });
-    if scheme == Some(AuthScheme::Header) && cursor.get("name").is_none() {
-        report.error(
-            &cursor.spot,
-            "scheme: header needs the header's \"name\"",
-            "write name: X-Api-Key, for example",
-        );
-    }
-    let Some(at) = cursor.get("env") else {
-        report.error(
-            &cursor.spot,
-            "auth has no \"env\"",
-            "name the environment variable with the credential",
-        );
-        return None;
-    };
-    let env = fields::string(&at, "env", report)?;
-    names::env(&env, &at.spot, context.env_allowed, report).then_some(())?;
-    Some(HttpAuth {
-        scheme: scheme?,
-        env,
-        name,
-    })
 }
 
 /// Every argument that the request uses, and where.

@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolgate_api::tools::AfterExecution;
 
-use super::request_model::HttpRequest;
+pub use super::http_model::{
+    AuthScheme, AuthStyle, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions, HttpRetry, OAuthClient,
+};
 use crate::ids::ToolName;
 
 /// A tool.
@@ -149,77 +151,6 @@ pub struct JinaOptions {
     /// Further request headers with constant values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-}
-
-/// A general HTTP request built from the arguments.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HttpOptions {
-    /// Scheme, host and optional port and path prefix: `https://api.example.com/v1`.
-    pub base_url: String,
-    /// Appended to the base; `{name}` is replaced by that argument, percent-encoded as one segment. With `request`, it is
-    /// the name of a parameter of the path.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub path: String,
-    /// The method; `GET` when absent.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
-    /// Query parameter to argument name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub query: BTreeMap<String, String>,
-    /// Header to argument name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub header: BTreeMap<String, String>,
-    /// What goes into a JSON body. Absent: arguments used nowhere else go to the query (GET, HEAD, DELETE) or into a
-    /// JSON object (other methods).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body: Option<HttpBody>,
-    /// Instead of `query`, `header` and `body`: every part of the request by name, and nothing else.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<HttpRequest>,
-    /// Further request headers with constant values.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
-    /// The credential.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub auth: Option<HttpAuth>,
-}
-
-/// What goes into a JSON body.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum HttpBody {
-    /// The value of one argument is the whole body.
-    Argument(String),
-    /// An object of body property to argument name.
-    Fields(BTreeMap<String, String>),
-}
-
-/// Where the credential comes from and where it goes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct HttpAuth {
-    /// How it is presented.
-    #[serde(default)]
-    pub scheme: AuthScheme,
-    /// The environment variable with the value.
-    pub env: String,
-    /// The header's name (`header` only).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-}
-
-/// How a credential is presented.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AuthScheme {
-    /// `Authorization: Bearer <value>`
-    #[default]
-    Bearer,
-    /// `Authorization: Basic <base64 of value>`, where the value is `user:password`.
-    Basic,
-    /// `<name>: <value>`
-    Header,
 }
 
 /// A service that tools refer to (tool services specification, tier 1).

@@ -13,7 +13,7 @@ const TYPES: [&str; 7] = [
     "object", "array", "string", "number", "integer", "boolean", "null",
 ];
 /// Keywords whose value is a schema, a list of schemas, or a map of names to schemas.
-const SINGLE: [&str; 11] = [
+pub(crate) const SINGLE: [&str; 11] = [
     "items",
     "additionalProperties",
     "not",
@@ -26,8 +26,8 @@ const SINGLE: [&str; 11] = [
     "unevaluatedProperties",
     "contentSchema",
 ];
-const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
-const MAPS: [&str; 5] = [
+pub(crate) const LISTS: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
+pub(crate) const MAPS: [&str; 5] = [
     "properties",
     "patternProperties",
     "$defs",

@@ -5,8 +5,8 @@ use toolgate_api::Diagnostic;
 
 use super::yaml;
 
-/// Longest description, in bytes.
-pub const MAX_BYTES: usize = 5 << 20;
+/// Longest description, in bytes: room for the largest that providers publish, but for a few.
+pub const MAX_BYTES: usize = 16 << 20;
 /// Longest chain of references to references.
 const MAX_HOPS: usize = 16;
 

@@ -6,6 +6,7 @@ use super::ImportOptions;
 use super::document::{Dialect, Document};
 use super::draft::{Draft, NewArgument};
 use super::schemas::Converted;
+use super::servers;
 use crate::definition::request_model::{ParameterLocation, RequestParameter};
 
 /// One thing that must be presented.
@@ -27,9 +28,22 @@ pub struct SecurityNeed {
 enum Kind {
     Bearer,
     Basic,
+    /// A token that is given, or that a client gets at this address.
+    OAuth2(Option<String>),
     Header(String),
+    Query(String),
     Cookie(String),
     Unsupported,
+}
+
+impl Kind {
+    /// Whether only `auth` presents it: the other kinds may be parameters too.
+    const fn is_for_auth(&self) -> bool {
+        matches!(
+            self,
+            Self::Bearer | Self::Basic | Self::OAuth2(_) | Self::Query(_)
+        )
+    }
 }
 
 /// The ways in which an operation can be called: any of them, with everything in it. Empty: without credentials.
@@ -78,7 +92,7 @@ fn need(document: Document<'_>, name: &str, scopes: &Value) -> SecurityNeed {
                 ),
                 "query" => (
                     format!("an API key in the query parameter {key}"),
-                    Kind::Unsupported,
+                    Kind::Query(key.to_owned()),
                 ),
                 _ => ("an API key".to_owned(), Kind::Unsupported),
             }
@@ -86,7 +100,13 @@ fn need(document: Document<'_>, name: &str, scopes: &Value) -> SecurityNeed {
         ("http", "bearer") => ("a bearer token".to_owned(), Kind::Bearer),
         ("http", "basic") | ("basic", _) => ("a user and a password".to_owned(), Kind::Basic),
         ("http", other) => (format!("the HTTP scheme {other}"), Kind::Unsupported),
-        ("oauth2", _) => ("an OAuth 2 access token".to_owned(), Kind::Bearer),
+        ("oauth2", _) => match token_url(scheme) {
+            None => ("an OAuth 2 access token".to_owned(), Kind::OAuth2(None)),
+            url => (
+                "an OAuth 2 access token, or the id and the secret of a client".to_owned(),
+                Kind::OAuth2(url),
+            ),
+        },
         ("openIdConnect", _) => ("an OpenID Connect access token".to_owned(), Kind::Bearer),
         ("mutualTLS", _) => ("a client certificate".to_owned(), Kind::Unsupported),
         _ => (
@@ -107,6 +127,16 @@ fn need(document: Document<'_>, name: &str, scopes: &Value) -> SecurityNeed {
         supported: kind != Kind::Unsupported,
         kind,
     }
+}
+
+/// Where a client that acts for itself gets tokens, if it can.
+fn token_url(scheme: &Value) -> Option<String> {
+    let flow = match scheme.get("flows") {
+        Some(flows) => flows.get("clientCredentials")?,
+        None if scheme.get("flow")? == "application" => scheme,
+        None => return None,
+    };
+    flow.get("tokenUrl")?.as_str().map(str::to_owned)
 }
 
 /// What a definition says about credentials.
@@ -153,40 +183,62 @@ pub(super) fn present(
         }
         return Ok(credentials);
     };
-    for need in chosen {
+    // What nothing else can present comes first.
+    let first = chosen
+        .iter()
+        .position(|need| need.kind.is_for_auth())
+        .unwrap_or_default();
+    for (at, need) in chosen.iter().enumerate() {
         let source = &options.credentials[&need.scheme];
-        let taken = credentials.auth.is_some();
-        match &need.kind {
-            Kind::Bearer if !taken => credentials.auth = Some(json!({"scheme": "bearer", "env": source})),
-            Kind::Basic if !taken => credentials.auth = Some(json!({"scheme": "basic", "env": source})),
-            Kind::Header(name) if !taken => {
-                credentials.auth = Some(json!({"scheme": "header", "env": source, "name": name}));
-            }
-            Kind::Header(name) => as_parameter(
-                draft,
-                &mut credentials,
-                need,
-                name,
-                ParameterLocation::Header,
-                source,
-            )?,
-            Kind::Cookie(name) => as_parameter(
-                draft,
-                &mut credentials,
-                need,
-                name,
-                ParameterLocation::Cookie,
-                source,
-            )?,
-            Kind::Bearer | Kind::Basic | Kind::Unsupported => {
+        if at == first {
+            credentials.auth = Some(auth(need, source, options)?);
+            continue;
+        }
+        let (name, location) = match &need.kind {
+            Kind::Header(name) => (name, ParameterLocation::Header),
+            Kind::Cookie(name) => (name, ParameterLocation::Cookie),
+            Kind::Bearer | Kind::Basic | Kind::OAuth2(_) | Kind::Query(_) | Kind::Unsupported => {
                 draft.note(format!(
                     "{} is not presented: another credential has its place",
                     need.what
                 ));
+                continue;
             }
-        }
+        };
+        as_parameter(draft, &mut credentials, need, name, location, source)?;
     }
     Ok(credentials)
+}
+
+/// `options.http.auth` for one credential.
+///
+/// # Errors
+/// That a client has nowhere to get tokens.
+fn auth(need: &SecurityNeed, source: &str, options: &ImportOptions) -> Result<Value, String> {
+    Ok(match &need.kind {
+        Kind::Header(name) => json!({"scheme": "header", "env": source, "name": name}),
+        Kind::Query(name) => json!({"scheme": "query", "env": source, "name": name}),
+        Kind::Cookie(name) => json!({"scheme": "cookie", "env": source, "name": name}),
+        Kind::Basic => json!({"scheme": "basic", "env": source}),
+        Kind::OAuth2(url) if source.contains('/') => {
+            let (id, secret) = source.split_once('/').unwrap_or((source, ""));
+            let url = url
+                .as_deref()
+                .and_then(|url| servers::absolute(url, options).ok());
+            let url = url.ok_or_else(|| {
+                format!(
+                    "the description does not say where a client gets tokens for {}: name the source of a token",
+                    need.scheme
+                )
+            })?;
+            let mut client = json!({"token_url": url, "client_id": id, "client_secret": secret});
+            if !need.scopes.is_empty() {
+                client["scopes"] = json!(need.scopes);
+            }
+            json!({"scheme": "oauth2", "client": client})
+        }
+        Kind::Bearer | Kind::OAuth2(_) | Kind::Unsupported => json!({"scheme": "bearer", "env": source}),
+    })
 }
 
 /// A further credential is an environment parameter, which callers neither see nor set.

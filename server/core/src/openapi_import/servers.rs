@@ -106,7 +106,11 @@ fn swagger2(root: &Value, operation: &Value) -> String {
     }
 }
 
-fn absolute(url: &str, options: &ImportOptions) -> Result<String, String> {
+/// An address with its host.
+///
+/// # Errors
+/// That it has none, and nothing says where the description came from.
+pub(super) fn absolute(url: &str, options: &ImportOptions) -> Result<String, String> {
     match Url::parse(url) {
         Ok(_) => Ok(url.to_owned()),
         Err(_) => options

@@ -5,11 +5,43 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
+use toolgate_core::definition::model::HttpBreaker;
 
-/// Failures in a row that open the breaker.
-const THRESHOLD: u32 = 5;
-/// How long it stays open before one call may probe the upstream.
-const OPEN_FOR: Duration = Duration::from_secs(10);
+/// When a tool's upstream is left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BreakerPolicy {
+    /// Failures in a row that open the breaker.
+    pub(crate) failures: u32,
+    /// How long it stays open before one call may probe the upstream.
+    pub(crate) open_for: Duration,
+}
+
+impl Default for BreakerPolicy {
+    fn default() -> Self {
+        Self {
+            failures: 5,
+            open_for: Duration::from_secs(10),
+        }
+    }
+}
+
+impl BreakerPolicy {
+    /// What a definition says.
+    pub(crate) fn new(declared: Option<HttpBreaker>) -> Self {
+        let standard = Self::default();
+        let declared = declared.unwrap_or(HttpBreaker {
+            failures: None,
+            open_s: None,
+        });
+        Self {
+            failures: declared.failures.unwrap_or(standard.failures),
+            open_for: declared
+                .open_s
+                .map_or(standard.open_for, |seconds| Duration::from_secs(seconds.into())),
+        }
+    }
+}
+
 /// The value of `opened_at` while it is closed.
 const CLOSED: u64 = 0;
 
@@ -29,6 +61,26 @@ pub(crate) struct Refused {
     pub(crate) retry_after_s: u32,
 }
 
+/// How a breaker stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing {
+    /// Failures in a row.
+    pub(crate) failures: u32,
+    /// `None` while it is closed.
+    pub(crate) open: Option<Open>,
+}
+
+/// A breaker that is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// Whether a call is trying the upstream now.
+    pub(crate) probing: bool,
+    /// How long ago it opened.
+    pub(crate) ago: Duration,
+    /// How long until one may; zero: now.
+    pub(crate) probe_in: Duration,
+}
+
 /// State of one tool's breaker. Lock-free: a healthy tool costs two relaxed reads a call.
 #[derive(Debug)]
 pub(crate) struct Breaker {
@@ -38,6 +90,8 @@ pub(crate) struct Breaker {
     failures: AtomicU32,
     /// Milliseconds after `base`, plus one, at which it opened last.
     opened_at: AtomicU64,
+    /// Milliseconds for which it stays open, from then on.
+    open_ms: AtomicU64,
     /// Whether a probe is on its way.
     probing: AtomicBool,
 }
@@ -48,16 +102,18 @@ impl Breaker {
             base: now,
             failures: AtomicU32::new(0),
             opened_at: AtomicU64::new(CLOSED),
+            open_ms: AtomicU64::new(0),
             probing: AtomicBool::new(false),
         }
     }
 
     /// Asks to go out. The answer's guard must be told how the call ended; dropped untold (the caller went away), it
     /// only gives the place of a probe back.
-    pub(crate) fn admit(&self, now: Instant) -> Result<Pass<'_>, Refused> {
+    pub(crate) fn admit(&self, policy: BreakerPolicy, now: Instant) -> Result<Pass<'_>, Refused> {
         let Some(left) = self.open_for(now) else {
             return Ok(Pass {
                 breaker: self,
+                policy,
                 probe: false,
                 told: false,
             });
@@ -73,6 +129,7 @@ impl Breaker {
         {
             Ok(_) => Ok(Pass {
                 breaker: self,
+                policy,
                 probe: true,
                 told: false,
             }),
@@ -85,7 +142,8 @@ impl Breaker {
         match self.opened_at.load(Ordering::Acquire) {
             CLOSED => None,
             at => {
-                let probe_at = self.base + Duration::from_millis(at - 1) + OPEN_FOR;
+                let open_for = Duration::from_millis(self.open_ms.load(Ordering::Acquire));
+                let probe_at = self.base + Duration::from_millis(at - 1) + open_for;
                 Some(probe_at.saturating_duration_since(now))
             }
         }
@@ -96,7 +154,21 @@ impl Breaker {
         u64::try_from(elapsed).unwrap_or(u64::MAX - 1) + 1
     }
 
-    fn record(&self, probe: bool, outcome: Outcome, now: Instant) {
+    /// How it stands.
+    pub(crate) fn standing(&self, now: Instant) -> Standing {
+        let opened = self.opened_at.load(Ordering::Acquire);
+        Standing {
+            failures: self.failures.load(Ordering::Relaxed),
+            open: self.open_for(now).map(|probe_in| Open {
+                probing: self.probing.load(Ordering::Acquire),
+                ago: now.saturating_duration_since(self.base + Duration::from_millis(opened.max(1) - 1)),
+                probe_in,
+            }),
+        }
+    }
+
+    fn record(&self, policy: BreakerPolicy, probe: bool, outcome: Outcome, now: Instant) {
+        let open_ms = u64::try_from(policy.open_for.as_millis()).unwrap_or(u64::MAX);
         match (probe, outcome) {
             (true, Outcome::Answered) => {
                 self.failures.store(0, Ordering::Relaxed);
@@ -104,6 +176,8 @@ impl Breaker {
                 self.probing.store(false, Ordering::Release);
             }
             (true, Outcome::Failed) => {
+                self.open_ms.store(open_ms, Ordering::Release);
+                self.failures.fetch_add(1, Ordering::Relaxed);
                 self.opened_at.store(self.stamp(now), Ordering::Release);
                 self.probing.store(false, Ordering::Release);
             }
@@ -114,8 +188,11 @@ impl Breaker {
                 }
             }
             (false, Outcome::Failed) => {
-                if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= THRESHOLD {
+                if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= policy.failures {
                     let stamp = self.stamp(now);
+                    if self.opened_at.load(Ordering::Acquire) == CLOSED {
+                        self.open_ms.store(open_ms, Ordering::Release);
+                    }
                     let _ =
                         self.opened_at
                             .compare_exchange(CLOSED, stamp, Ordering::AcqRel, Ordering::Relaxed);
@@ -129,6 +206,7 @@ impl Breaker {
 #[derive(Debug)]
 pub(crate) struct Pass<'a> {
     breaker: &'a Breaker,
+    policy: BreakerPolicy,
     probe: bool,
     told: bool,
 }
@@ -137,7 +215,7 @@ impl Pass<'_> {
     /// Tells how the call ended.
     pub(crate) fn end(mut self, outcome: Outcome, now: Instant) {
         self.told = true;
-        self.breaker.record(self.probe, outcome, now);
+        self.breaker.record(self.policy, self.probe, outcome, now);
     }
 }
 
@@ -160,9 +238,17 @@ pub(crate) fn retry_after_s(left: Duration) -> u32 {
 mod tests {
     use super::*;
 
+    const POLICY: BreakerPolicy = BreakerPolicy {
+        failures: 5,
+        open_for: Duration::from_secs(10),
+    };
+
     fn fail(breaker: &Breaker, now: Instant, times: u32) {
         for _ in 0..times {
-            breaker.admit(now).expect("closed").end(Outcome::Failed, now);
+            breaker
+                .admit(POLICY, now)
+                .expect("closed")
+                .end(Outcome::Failed, now);
         }
     }
 
@@ -171,15 +257,20 @@ mod tests {
         let now = Instant::now();
         let breaker = Breaker::new(now);
         fail(&breaker, now, 4);
-        breaker.admit(now).expect("closed").end(Outcome::Answered, now);
+        breaker
+            .admit(POLICY, now)
+            .expect("closed")
+            .end(Outcome::Answered, now);
         fail(&breaker, now, 4);
         assert!(breaker.open_for(now).is_none(), "an answer starts the count anew");
         fail(&breaker, now, 1);
-        let refused = breaker.admit(now + Duration::from_millis(1)).expect_err("open");
+        let refused = breaker
+            .admit(POLICY, now + Duration::from_millis(1))
+            .expect_err("open");
         assert_eq!(refused.retry_after_s, 10);
         assert_eq!(
             breaker
-                .admit(now + Duration::from_millis(9500))
+                .admit(POLICY, now + Duration::from_millis(9500))
                 .expect_err("open")
                 .retry_after_s,
             1
@@ -191,14 +282,16 @@ mod tests {
         let now = Instant::now();
         let breaker = Breaker::new(now);
         fail(&breaker, now, 5);
-        let later = now + OPEN_FOR;
-        let probe = breaker.admit(later).expect("one probe");
-        assert!(breaker.admit(later).is_err(), "only one");
+        let later = now + POLICY.open_for;
+        let probe = breaker.admit(POLICY, later).expect("one probe");
+        assert!(breaker.admit(POLICY, later).is_err(), "only one");
         probe.end(Outcome::Failed, later);
-        assert!(breaker.admit(later).is_err(), "open again");
-        let probe = breaker.admit(later + OPEN_FOR).expect("the next probe");
-        probe.end(Outcome::Answered, later + OPEN_FOR);
-        assert!(breaker.open_for(later + OPEN_FOR).is_none(), "closed");
+        assert!(breaker.admit(POLICY, later).is_err(), "open again");
+        let probe = breaker
+            .admit(POLICY, later + POLICY.open_for)
+            .expect("the next probe");
+        probe.end(Outcome::Answered, later + POLICY.open_for);
+        assert!(breaker.open_for(later + POLICY.open_for).is_none(), "closed");
     }
 
     #[test]
@@ -206,17 +299,53 @@ mod tests {
         let now = Instant::now();
         let breaker = Breaker::new(now);
         fail(&breaker, now, 5);
-        drop(breaker.admit(now + OPEN_FOR).expect("one probe"));
-        assert!(breaker.admit(now + OPEN_FOR).is_ok());
+        drop(breaker.admit(POLICY, now + POLICY.open_for).expect("one probe"));
+        assert!(breaker.admit(POLICY, now + POLICY.open_for).is_ok());
     }
 
     #[test]
     fn a_late_answer_does_not_close_it() {
         let now = Instant::now();
         let breaker = Breaker::new(now);
-        let slow = breaker.admit(now).expect("closed");
+        let slow = breaker.admit(POLICY, now).expect("closed");
         fail(&breaker, now, 5);
         slow.end(Outcome::Answered, now);
-        assert!(breaker.admit(now).is_err());
+        assert!(breaker.admit(POLICY, now).is_err());
+    }
+
+    #[test]
+    fn a_definition_says_when_and_for_how_long() {
+        let now = Instant::now();
+        let policy = BreakerPolicy::new(Some(HttpBreaker {
+            failures: Some(2),
+            open_s: Some(60),
+        }));
+        let breaker = Breaker::new(now);
+        for failures in 1..=2 {
+            assert_eq!(breaker.standing(now).open, None);
+            breaker
+                .admit(policy, now)
+                .expect("closed")
+                .end(Outcome::Failed, now);
+            assert_eq!(breaker.standing(now).failures, failures);
+        }
+        let later = now + Duration::from_secs(20);
+        let open = breaker.standing(later).open.expect("open");
+        assert_eq!(
+            (open.ago.as_secs(), open.probe_in.as_secs(), open.probing),
+            (20, 40, false)
+        );
+        let due = now + Duration::from_secs(60);
+        let probe = breaker.admit(policy, due).expect("a probe");
+        assert!(breaker.standing(due).open.expect("open").probing);
+        probe.end(Outcome::Answered, due);
+        assert_eq!(
+            breaker.standing(due),
+            Standing {
+                failures: 0,
+                open: None
+            }
+        );
+        assert_eq!(BreakerPolicy::new(None), BreakerPolicy::default());
     }
 }

@@ -4,7 +4,7 @@ mod breaker;
 mod slots;
 mod upstreams;
 
-pub(crate) use breaker::{Outcome, Refused, retry_after_s};
+pub(crate) use breaker::{BreakerPolicy, Outcome, Refused, retry_after_s};
 pub(crate) use slots::{Slot, Slots};
 pub use upstreams::UpstreamReport;
 pub(crate) use upstreams::Upstreams;

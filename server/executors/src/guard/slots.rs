@@ -31,6 +31,13 @@ impl Slot {
         }
     }
 
+    /// The host that its calls go to, once there was one.
+    pub(crate) fn host(&self) -> Option<String> {
+        let prepared = self.prepared.load_full()?;
+        let label = prepared.template.as_ref().ok()?.label();
+        Some(label.split('/').next().unwrap_or_default().to_owned())
+    }
+
     /// The template of this very definition, made by `prepare` when another one was used last.
     pub(crate) fn prepared(
         &self,
@@ -99,6 +106,20 @@ impl Slots {
         slot
     }
 
+    /// Calls `visit` with every tool of a project that was called.
+    pub(crate) fn of_project(&self, project: &ProjectId, mut visit: impl FnMut(&ToolName, &Slot)) {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        for (tool, slot) in inner.projects.get(project).into_iter().flatten() {
+            visit(tool, slot);
+        }
+    }
+
+    /// How many calls of a tool run now.
+    pub(crate) fn in_flight(&self, slot: &Slot) -> usize {
+        self.max_concurrent_per_tool
+            .saturating_sub(slot.running.available_permits())
+    }
+
     /// Calls `visit` with every tool whose breaker is open, and the milliseconds until its next probe.
     pub(crate) fn open(&self, now: Instant, mut visit: impl FnMut(&ProjectId, &ToolName, u64)) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
@@ -127,7 +148,7 @@ impl Inner {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Outcome;
+    use super::super::{BreakerPolicy, Outcome};
     use super::*;
 
     fn tool(name: &str) -> ToolName {
@@ -147,7 +168,7 @@ mod tests {
         for _ in 0..5 {
             broken
                 .breaker
-                .admit(now)
+                .admit(BreakerPolicy::default(), now)
                 .expect("closed")
                 .end(Outcome::Failed, now);
         }

@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use toolgate_api::ErrorCode;
 
 use super::redirect::Hop;
+use super::retry::RetryPolicy;
 use super::send::{Sender, denied};
 use super::{answer, body, headers, status, text};
 use crate::egress::{Origins, parse_exact};
@@ -59,6 +60,8 @@ pub(crate) async fn fetch(
         headers: all,
         body: None,
         origins,
+        query_secret: None,
+        retry: RetryPolicy::default(),
     };
     let deadline = Instant::now() + limits.within;
     let read = async {

@@ -35,6 +35,8 @@ pub(crate) async fn post_message(
         headers: all,
         body: Some(content),
         origins: None,
+        query_secret: None,
+        retry: super::retry::RetryPolicy::default(),
     };
     let deadline = Instant::now() + within;
     let response = timeout_at(deadline, sender.send_once(&hop, deadline))

@@ -5,11 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, Method, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::retry::RetryPolicy;
 use crate::egress::Origins;
 use crate::failure::Failure;
 use crate::redact::Secrets;
@@ -129,13 +130,42 @@ pub(crate) struct RequestPlan {
     /// Values with secrets are marked sensitive.
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Bytes>,
+    /// A credential of the query, kept out of the address until the very end.
+    pub(crate) query_secret: Option<QuerySecret>,
+    /// When it is sent again.
+    pub(crate) retry: RetryPolicy,
     /// What must be removed from every text that comes back.
     pub(crate) secrets: Secrets,
     /// What the call's project may reach beside the server's list.
     pub(crate) origins: Option<Arc<Origins>>,
 }
 
+/// A query parameter whose value is a secret.
+#[derive(Debug, Clone)]
+pub(crate) struct QuerySecret {
+    pub(crate) name: Arc<str>,
+    pub(crate) value: SecretString,
+}
+
+impl QuerySecret {
+    /// The address with the parameter at its end. It is for the connection only.
+    pub(crate) fn add_to(&self, url: &Url) -> Url {
+        let mut url = url.clone();
+        url.query_pairs_mut()
+            .append_pair(&self.name, self.value.expose_secret());
+        url
+    }
+}
+
 impl RequestPlan {
+    /// Presents an access token, and redacts it from then on.
+    pub(crate) fn present(&mut self, token: &SecretString) -> Result<(), Failure> {
+        self.headers
+            .insert(header::AUTHORIZATION, super::headers::bearer(token)?);
+        self.secrets.add(token);
+        Ok(())
+    }
+
     /// Adds the headers of a trace, unless the definition sets them itself.
     pub(crate) fn hand_on(&mut self, trace: HeaderMap) {
         for (name, value) in trace {

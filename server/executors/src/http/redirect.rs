@@ -8,6 +8,8 @@ use http::{HeaderMap, Method, StatusCode};
 use toolgate_api::ErrorCode;
 use url::Url;
 
+use super::plan::QuerySecret;
+use super::retry::RetryPolicy;
 use crate::egress::Origins;
 use crate::failure::Failure;
 use crate::redact::Secrets;
@@ -32,6 +34,10 @@ pub(crate) struct Hop {
     pub(crate) body: Option<Bytes>,
     /// What its project may reach beside the server's list.
     pub(crate) origins: Option<Arc<Origins>>,
+    /// A credential of the query, which is not in `url`.
+    pub(crate) query_secret: Option<QuerySecret>,
+    /// When it is sent again.
+    pub(crate) retry: RetryPolicy,
 }
 
 impl Hop {
@@ -81,6 +87,13 @@ impl Hop {
             next.headers.remove(header::CONTENT_TYPE);
         }
         if next.url.origin() != self.url.origin() {
+            if secrets.occur_in(location.as_bytes()) {
+                return Err(Failure::new(
+                    ErrorCode::EgressDenied,
+                    "the upstream redirects to another origin, with the credential in the address",
+                ));
+            }
+            next.query_secret = None;
             if next.body.as_ref().is_some_and(|body| secrets.occur_in(body)) {
                 return Err(Failure::new(
                     ErrorCode::EgressDenied,
@@ -91,6 +104,12 @@ impl Hop {
                 .iter()
                 .filter_map(|name| Some((name.clone(), next.headers.get(name)?.clone())))
                 .collect();
+        }
+        // An upstream that hands the credential on within its own origin needs it once.
+        if let Some(secret) = &self.query_secret
+            && next.url.query_pairs().any(|(name, _)| *name == *secret.name)
+        {
+            next.query_secret = None;
         }
         Ok(Some(next))
     }
@@ -121,6 +140,11 @@ mod tests {
             headers,
             body: Some(Bytes::from_static(body.as_bytes())),
             origins: None,
+            query_secret: Some(QuerySecret {
+                name: "key".into(),
+                value: "topsecret".into(),
+            }),
+            retry: RetryPolicy::default(),
         }
     }
 
@@ -169,6 +193,7 @@ mod tests {
         let mut names: Vec<_> = next.headers.keys().map(HeaderName::as_str).collect();
         names.sort_unstable();
         assert_eq!(names, ["accept", "content-type"]);
+        assert!(next.query_secret.is_none());
     }
 
     #[rstest]
@@ -176,11 +201,26 @@ mod tests {
     #[case::other_scheme("ftp://a.example/", "")]
     #[case::file("file:///etc/passwd", "")]
     #[case::secret_body("https://b.example/", r#"{"k":"topsecret"}"#)]
+    #[case::secret_query("https://b.example/?key=topsecret", "{}")]
+    #[case::secret_fragment("https://b.example/#topsecret", "{}")]
     fn refused(#[case] location: &'static str, #[case] body: &'static str) {
         let failure = follow(&hop(Method::POST, body), 307, location)
             .err()
             .expect("refused");
         assert_eq!(failure.code, ErrorCode::EgressDenied);
+    }
+
+    #[rstest]
+    #[case::without("/z", true)]
+    #[case::with_it("/z?key=topsecret", false)]
+    fn the_same_origin_gets_the_credential_of_the_query_once(
+        #[case] location: &'static str,
+        #[case] again: bool,
+    ) {
+        let next = follow(&hop(Method::GET, ""), 302, location)
+            .expect("allowed")
+            .expect("a redirect");
+        assert_eq!(next.query_secret.is_some(), again);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use toolgate_api::ErrorCode;
 
 use super::plan::RequestPlan;
 use super::redirect::{Hop, MAX_REDIRECTS};
-use super::{body, error, retry};
+use super::{body, error};
 use crate::egress::connector::GuardedConnector;
 use crate::egress::{EgressError, EgressPolicy, Resolve};
 use crate::failure::Failure;
@@ -76,6 +76,8 @@ impl Sender {
             headers: plan.headers.clone(),
             body: plan.body.clone(),
             origins: plan.origins.clone(),
+            query_secret: plan.query_secret.clone(),
+            retry: plan.retry,
         };
         let response = self.walk(hop, &plan.secrets, deadline).await?;
         body::read(response, self.max_response_bytes).await
@@ -142,21 +144,29 @@ impl Sender {
 
     /// One hop, with the retries that are safe.
     async fn send_hop(&self, hop: &Hop, deadline: Instant) -> Result<Response<Incoming>, Failure> {
-        let uri: Uri = hop.url.as_str().parse().map_err(|_| {
-            Failure::arguments("the arguments make a URL that cannot be sent: it is too long or malformed")
-        })?;
-        let repeatable = retry::is_repeatable(&hop.method);
+        let with_secret = hop.query_secret.as_ref().map(|secret| secret.add_to(&hop.url));
+        let uri: Uri = with_secret
+            .as_ref()
+            .unwrap_or(&hop.url)
+            .as_str()
+            .parse()
+            .map_err(|_| {
+                Failure::arguments(
+                    "the arguments make a URL that cannot be sent: it is too long or malformed",
+                )
+            })?;
         let mut retries = 0;
         loop {
             let sent = self.client.request(request(hop, uri.clone())).await;
-            let may_repeat = repeatable && retries < retry::MAX_RETRIES;
+            let may_repeat = hop.retry.permits(&hop.method, retries);
             let now = Instant::now();
             let pause = match &sent {
                 Ok(response) if may_repeat => {
-                    retry::after_answer(response.status(), response.headers(), retries, now, deadline)
+                    hop.retry
+                        .after_answer(response.status(), response.headers(), retries, now, deadline)
                 }
                 Err(error) if may_repeat && error::may_pass(error) => {
-                    retry::after_failure(retries, now, deadline)
+                    hop.retry.after_failure(retries, now, deadline)
                 }
                 _ => None,
             };

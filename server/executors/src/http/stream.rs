@@ -145,6 +145,8 @@ fn plan(url: Url, content: Bytes) -> super::redirect::Hop {
         headers,
         body: Some(content),
         origins: None,
+        query_secret: None,
+        retry: super::retry::RetryPolicy::default(),
     }
 }
 

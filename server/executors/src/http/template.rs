@@ -6,14 +6,16 @@ use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use secrecy::ExposeSecret;
 use serde_json::{Map, Value};
-use toolgate_core::definition::model::{AuthScheme, HttpAuth, HttpBody, HttpOptions};
+use toolgate_core::definition::model::{HttpBody, HttpOptions};
 use url::Url;
 
+use super::credential::Credential;
 use super::exact::ExactRequest;
 use super::headers;
+use super::oauth::OAuthTemplate;
 use super::plan::{Inputs, RequestPlan, append_query, scalar};
+use super::retry::RetryPolicy;
 use crate::egress::parse_exact;
 use crate::failure::Failure;
 
@@ -41,8 +43,9 @@ pub(crate) struct HttpTemplate {
     /// The request whose every part is named; then `path`, `query`, `header` and `body` say nothing.
     exact: Option<ExactRequest>,
     constant: HeaderMap,
-    auth: Option<HttpAuth>,
-    auth_header: HeaderName,
+    credential: Option<Credential>,
+    retry: RetryPolicy,
+    idempotency_header: Option<HeaderName>,
     /// Arguments that have a place; the others are left over.
     placed: HashSet<String>,
 }
@@ -100,23 +103,11 @@ impl HttpTemplate {
             Piece::Argument(name) => Some(name.clone()),
             Piece::Literal(_) => None,
         }));
-        let auth_header = match &options.auth {
-            Some(HttpAuth {
-                scheme: AuthScheme::Header,
-                name: Some(name),
-                ..
-            }) => headers::name(name)?,
-            Some(HttpAuth {
-                scheme: AuthScheme::Header,
-                name: None,
-                ..
-            }) => {
-                return Err(Failure::misconfigured(
-                    "`auth` with scheme `header` needs the header's `name`",
-                ));
-            }
-            _ => header::AUTHORIZATION,
-        };
+        let retry = options.retry.as_ref();
+        let idempotency_header = retry
+            .and_then(|retry| retry.idempotency_header.as_deref())
+            .map(headers::name)
+            .transpose()?;
         Ok(Self {
             label: format!("{}{}", url.host_str().unwrap_or_default(), slashed(&options.path)),
             fixed: fixed(&base, &path),
@@ -128,8 +119,9 @@ impl HttpTemplate {
             body: options.body.clone(),
             exact,
             constant: headers::constant(&options.headers, ACCEPT)?,
-            auth: options.auth.clone(),
-            auth_header,
+            credential: options.auth.as_ref().map(Credential::new).transpose()?,
+            retry: RetryPolicy::new(retry),
+            idempotency_header,
             placed,
         })
     }
@@ -146,7 +138,17 @@ impl HttpTemplate {
 
     /// The variable that holds the credential.
     pub(crate) fn credential_env(&self) -> Option<&str> {
-        self.auth.as_ref().map(|auth| auth.env.as_str())
+        self.credential.as_ref().and_then(Credential::env)
+    }
+
+    /// How its token is fetched, if it presents one.
+    pub(crate) fn token(&self) -> Option<&OAuthTemplate> {
+        self.credential.as_ref().and_then(Credential::token)
+    }
+
+    /// The header by which the upstream knows a repetition.
+    pub(crate) fn idempotency_header(&self) -> Option<&HeaderName> {
+        self.idempotency_header.as_ref()
     }
 
     /// Makes the request.
@@ -161,27 +163,17 @@ impl HttpTemplate {
             Some(exact) => exact.write(inputs, &mut headers)?,
             None => self.write(inputs, &mut headers)?,
         };
-        if let (Some(auth), Some(credential)) = (&self.auth, &inputs.credential) {
-            let value = match auth.scheme {
-                AuthScheme::Bearer => headers::bearer(credential)?,
-                AuthScheme::Header => headers::bare(credential)?,
-                AuthScheme::Basic => {
-                    let (value, encoded) = headers::basic(credential)?;
-                    secrets.add(&encoded);
-                    // The user's name may come back, the password not even without it.
-                    if let Some((_, password)) = credential.expose_secret().split_once(':') {
-                        secrets.add(&password.into());
-                    }
-                    value
-                }
-            };
-            headers.insert(&self.auth_header, value);
-        }
+        let query_secret = match (&self.credential, &inputs.credential) {
+            (Some(credential), Some(value)) => credential.present(value, &mut headers, &mut secrets)?,
+            _ => None,
+        };
         Ok(RequestPlan {
             method: self.method.clone(),
             url,
             headers,
             body,
+            query_secret,
+            retry: self.retry,
             secrets,
             origins: None,
         })

@@ -13,6 +13,7 @@ use super::headers::{any_header, option_header};
 use crate::failure::Failure;
 use crate::http::headers;
 use crate::http::plan::{Argument, Inputs, RequestPlan, append_query, scalar};
+use crate::http::retry::RetryPolicy;
 use crate::http::send::Answer;
 use crate::http::template::{SEGMENT, base_url, literal_path, slashed};
 use crate::invocation::Execution;
@@ -118,6 +119,8 @@ impl JinaTemplate {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         Ok(RequestPlan {
+            query_secret: None,
+            retry: RetryPolicy::default(),
             method: self.method.clone(),
             url,
             headers,

@@ -1,5 +1,6 @@
 //! Executing against real servers on loopback.
 
+mod credentials;
 mod faults;
 mod http;
 #[path = "../common/jina.rs"]
@@ -7,6 +8,7 @@ mod jina;
 mod jina_calls;
 mod limits;
 mod redirects;
+mod resilience;
 mod secrets;
 mod ssrf;
 mod streams;

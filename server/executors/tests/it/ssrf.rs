@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use rstest::rstest;
+use serde_json::json;
 use toolgate_api::ErrorCode;
-use toolgate_executors::{Executors, Resolve};
+use toolgate_executors::{Executors, Origins, Resolve};
 
-use crate::support::{Server, Step, config, executors, get, ok};
+use crate::support::{Server, Step, answer, call, config, executors, get, ok, tool};
 
 /// Spellings of loopback, private and metadata hosts; `{p}` is the port of a listener that counts connections.
 const SPELLINGS: &[&str] = &[
@@ -206,4 +207,60 @@ async fn localhost_is_permitted_by_its_name_only() {
         get(&executors, &server.url).await.expect_err("not listed").code,
         ErrorCode::EgressDenied
     );
+}
+
+#[tokio::test]
+async fn the_list_of_a_project_opens_names_and_no_addresses() {
+    let victim = Server::start([Step::Send(ok("1"))]).await;
+    let url = victim.url.replace("127.0.0.1", "api.example.com");
+    let tool = tool(json!({"http": {"base_url": url}}));
+    let own = Arc::new(Origins::of([url.as_str(), victim.url.as_str()]));
+    // (what the server permits, whether the project lists the name, whether it is reached)
+    for (entries, listed, reached) in [
+        (&[][..], true, false),
+        (&["cidr:127.0.0.0/8"], false, false),
+        (&["cidr:127.0.0.0/8"], true, true),
+    ] {
+        let executors = lying(&["127.0.0.1"], entries);
+        let mut invocation = call(&tool, json!({}));
+        invocation.egress = listed.then(|| own.clone());
+        let code = executors
+            .execute(invocation)
+            .await
+            .err()
+            .map(|failure| failure.code);
+        let expected = (!reached).then_some(ErrorCode::EgressDenied);
+        assert_eq!(code, expected, "{entries:?} {listed}");
+        assert_eq!(victim.connections(), usize::from(reached));
+    }
+    // An address in the list of a project is no permission either.
+    let literal = crate::support::tool(json!({"http": {"base_url": victim.url}}));
+    let mut invocation = call(&literal, json!({}));
+    invocation.egress = Some(own);
+    let failure = executors(&[], &[])
+        .execute(invocation)
+        .await
+        .expect_err("refused");
+    assert_eq!(failure.code, ErrorCode::EgressDenied);
+    assert_eq!(victim.connections(), 1);
+}
+
+#[tokio::test]
+async fn redirects_stay_within_what_the_project_of_the_call_may_reach() {
+    let named = |server: &Server| server.url.replace("127.0.0.1", "api.example.com");
+    let target = Server::start([Step::Send(ok("1"))]).await;
+    let to = named(&target);
+    let server = Server::start([Step::Send(answer(307, &[("location", to.as_str())], ""))]).await;
+    let from = named(&server);
+    let tool = tool(json!({"http": {"base_url": from}}));
+    for (list, reached) in [
+        (vec![from.as_str()], false),
+        (vec![from.as_str(), to.as_str()], true),
+    ] {
+        let mut invocation = call(&tool, json!({}));
+        invocation.egress = Some(Arc::new(Origins::of(list)));
+        let executors = lying(&["127.0.0.1"], &["cidr:127.0.0.0/8"]);
+        assert_eq!(executors.execute(invocation).await.is_ok(), reached);
+        assert_eq!(target.connections(), usize::from(reached));
+    }
 }

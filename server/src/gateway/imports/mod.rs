@@ -7,11 +7,14 @@ mod fetch;
 pub mod read;
 pub mod run;
 pub mod source;
+mod told;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::timeout;
 use toolgate_api::imports::{
     DescriptionFormat, ImportHost, ImportOutcome, ImportPreview, ImportSecurity, ImportedOperation,
 };
@@ -28,6 +31,9 @@ use super::publish;
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
+
+/// How long a description waits for others to be read.
+const WAIT: Duration = Duration::from_secs(20);
 
 /// What is asked of a description.
 pub struct Request {
@@ -72,13 +78,24 @@ pub async fn describe(
     })
 }
 
-/// Reads a description away from the threads that serve requests: the largest take seconds.
+/// Reads a description away from the threads that serve requests, few at a time: the largest take seconds.
 async fn parsed(
     app: &Arc<App>,
     project: &Arc<ProjectState>,
     bytes: Bytes,
     request: Request,
 ) -> ApiResult<(Preview, Request)> {
+    let busy = || {
+        ApiError::new(
+            ErrorCode::Unavailable,
+            "Other descriptions are being read. Try again shortly.",
+        )
+        .retry_after(5)
+    };
+    let _place = timeout(WAIT, app.descriptions.acquire())
+        .await
+        .map_err(|_| busy())?
+        .map_err(|_| busy())?;
     let (app, project) = (Arc::clone(app), Arc::clone(project));
     tokio::task::spawn_blocking(move || {
         let found = publish::with_context(&app, &project, |context| {
@@ -198,11 +215,17 @@ fn security(need: SecurityNeed) -> ImportSecurity {
     }
 }
 
-/// Every origin that tools send to.
+/// Every origin that tools send to, and get tokens at.
 fn origins<'d>(definitions: impl Iterator<Item = &'d ToolDefinition>) -> Vec<String> {
     let mut seen = BTreeSet::new();
     definitions
-        .filter_map(|definition| Url::parse(&definition.options.http.as_ref()?.base_url).ok())
+        .filter_map(|definition| definition.options.http.as_ref())
+        .flat_map(|http| {
+            let client = http.auth.as_ref().and_then(|auth| auth.client.as_ref());
+            let token_url = client.map(|client| client.token_url.as_str());
+            std::iter::once(http.base_url.as_str()).chain(token_url)
+        })
+        .filter_map(|address| Url::parse(address).ok())
         .map(|base| base.origin().ascii_serialization())
         .filter(|origin| seen.insert(origin.clone()))
         .collect()

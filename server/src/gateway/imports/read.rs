@@ -29,9 +29,8 @@ pub async fn list(
 
 /// One import.
 pub async fn get(app: &App, project: &ProjectState, id: &str) -> ApiResult<Import> {
-    let found = app.store.import(project.row.uid, id).await?;
-    let (row, operations) = found.ok_or_else(|| not_found(id))?;
-    let counts = counts(&operations);
+    let found = app.store.import_counted(project.row.uid, id).await?;
+    let (row, counts) = found.ok_or_else(|| not_found(id))?;
     Ok(wire(app, project, row, counts))
 }
 
@@ -46,7 +45,7 @@ pub async fn operations(
     let uid = project.row.uid;
     let limit = u32::try_from(limit).unwrap_or(u32::MAX);
     let rows = app.store.import_operations(uid, Some(id), after, limit).await?;
-    if rows.is_empty() && app.store.import(uid, id).await?.is_none() {
+    if rows.is_empty() && app.store.import_counted(uid, id).await?.is_none() {
         return Err(not_found(id));
     }
     Ok(rows.into_iter().map(|row| operation(project, row)).collect())
@@ -65,7 +64,7 @@ pub async fn delete(
 ) -> ApiResult<()> {
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
-        let found = app.store.import(state.row.uid, id).await?;
+        let found = app.store.import_counted(state.row.uid, id).await?;
         let (row, _) = found.ok_or_else(|| not_found(id))?;
         matches(row.revision)?;
         let change = ImportChange {

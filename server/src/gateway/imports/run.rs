@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use toolgate_api::ErrorCode;
-use toolgate_api::imports::{ImportOutcome, ImportReport, ImportSource, ImportedOperation};
-use toolgate_core::definition::{self, ToolDefinition};
+use toolgate_api::imports::{ImportReport, ImportSource};
+use toolgate_core::definition::ToolDefinition;
 use toolgate_core::ids::{ImportId, ProjectId, ToolName};
-use toolgate_core::imports::{Kept, Place, Planned, Verdict, compare, plan};
+use toolgate_core::imports::{Kept, Place, Verdict, plan};
 use toolgate_core::openapi_import::{Operation, Preview, Selection};
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
 
 use super::source::{Description, Said, reading};
-use super::{Request, Told, format, origins, parsed, read, wire};
+use super::told::Telling;
+use super::{Request, format, origins, parsed, read};
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::policy_tests;
 use crate::gateway::publish::{self, ATTEMPTS, Author, candidate, current, too_busy};
@@ -170,6 +171,11 @@ impl Run<'_> {
                 .map(|(tool, _)| tool)
                 .collect(),
         };
+        let telling = Telling {
+            app,
+            state,
+            definitions: self.definitions,
+        };
         let kept: Vec<Kept> = rows.iter().map(kept).collect();
         let is_chosen = |operation: &Operation| self.selection.includes(operation);
         let planned = plan(&kept, &self.found.operations, is_chosen, &tools, self.adopt);
@@ -184,7 +190,7 @@ impl Run<'_> {
                 new.push((definition.name.clone(), Some((**definition).clone())));
             }
             after.extend(self.row(before, found, &planned.verdict, now));
-            operations.push(self.told(app, &tools, before, found, planned));
+            operations.push(telling.of(before, found, planned));
         }
         if after.len() > MAX_OPERATIONS {
             return Err(too_many(format!(
@@ -273,53 +279,6 @@ impl Run<'_> {
         }
     }
 
-    /// An operation for the answer.
-    fn told(
-        &self,
-        app: &App,
-        tools: &Tools<'_>,
-        before: Option<&ImportOperationRow>,
-        found: Option<&Operation>,
-        planned: Planned,
-    ) -> ImportedOperation {
-        let mut told = Told::of(outcome(&planned.verdict));
-        let definition = match planned.verdict {
-            Verdict::Taken(reason) | Verdict::Refused(reason) => {
-                told.reason = Some(reason);
-                None
-            }
-            Verdict::Gone => None,
-            Verdict::Changed(theirs) => {
-                let ours = before.and_then(|before| tools.tool(before.tool.as_str()));
-                if let (Some(before), Some(ours)) = (before, ours) {
-                    let mut change = publish::with_context(app, tools.state, |context| {
-                        compare(&before.base, ours, &theirs, context)
-                    });
-                    if !self.definitions {
-                        read::places_only(&mut change);
-                    }
-                    told.change = Some(change);
-                }
-                Some(theirs)
-            }
-            Verdict::Adopted(theirs) => {
-                let ours = tools.tool(theirs.name.as_str());
-                told.diff = self.definitions.then(|| definition::diff(ours, Some(&theirs)));
-                Some(theirs)
-            }
-            Verdict::New(theirs) | Verdict::Unchanged(theirs) | Verdict::Deleted(theirs) => Some(theirs),
-        };
-        told.definition = definition.filter(|_| self.definitions);
-        let name = before.map(|before| before.tool.to_string());
-        match (found, before) {
-            (Some(found), _) => {
-                let name = name.unwrap_or_else(|| found.name.clone());
-                wire(without_tool(found), name, told)
-            }
-            (None, before) => wire(gone(before), name.unwrap_or_default(), told),
-        }
-    }
-
     /// The import as it is kept afterwards.
     fn import_row(
         &self,
@@ -371,54 +330,6 @@ fn changed(after: Vec<ImportOperationRow>, before: &[ImportOperationRow]) -> Vec
         .into_iter()
         .filter(|row| before.get(row.tool.as_str()).is_none_or(|before| *before != row))
         .collect()
-}
-
-const fn outcome(verdict: &Verdict) -> ImportOutcome {
-    match verdict {
-        Verdict::New(_) => ImportOutcome::New,
-        Verdict::Adopted(_) => ImportOutcome::Adopted,
-        Verdict::Taken(_) => ImportOutcome::Taken,
-        Verdict::Refused(_) => ImportOutcome::Refused,
-        Verdict::Unchanged(_) => ImportOutcome::Unchanged,
-        Verdict::Changed(_) => ImportOutcome::Changed,
-        Verdict::Deleted(_) => ImportOutcome::Deleted,
-        Verdict::Gone => ImportOutcome::Gone,
-    }
-}
-
-/// An operation for the answer, whose tool is told by the verdict.
-fn without_tool(operation: &Operation) -> Operation {
-    Operation {
-        method: operation.method.clone(),
-        path: operation.path.clone(),
-        pointer: operation.pointer.clone(),
-        operation_id: operation.operation_id.clone(),
-        tags: operation.tags.clone(),
-        summary: operation.summary.clone(),
-        deprecated: operation.deprecated,
-        name: operation.name.clone(),
-        tool: Err(String::new()),
-        notes: operation.notes.clone(),
-        security: operation.security.clone(),
-    }
-}
-
-/// An operation that the description has no more.
-fn gone(row: Option<&ImportOperationRow>) -> Operation {
-    let text = |of: fn(&ImportOperationRow) -> &str| row.map(of).unwrap_or_default().to_owned();
-    Operation {
-        method: text(|row| &row.method),
-        path: text(|row| &row.path),
-        pointer: String::new(),
-        operation_id: None,
-        tags: Vec::new(),
-        summary: None,
-        deprecated: false,
-        name: text(|row| row.tool.as_str()),
-        tool: Err(String::new()),
-        notes: Vec::new(),
-        security: Vec::new(),
-    }
 }
 
 fn too_many(what: String) -> ApiError {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use toolgate_api::Diagnostic;
 use toolgate_api::secrets::SecretUses;
-use toolgate_core::definition::model::Options;
+use toolgate_core::definition::model::{HttpAuth, Options};
 use toolgate_core::definition::source::ValueSource;
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::snapshot::CompiledTool;
@@ -78,7 +78,8 @@ fn credentials(options: &Options) -> impl Iterator<Item = &str> {
         .http
         .as_ref()
         .and_then(|http| http.auth.as_ref())
-        .map(|auth| auth.env.as_str());
+        .into_iter()
+        .flat_map(HttpAuth::sources);
     jina.into_iter().chain(http)
 }
 

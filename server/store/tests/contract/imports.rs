@@ -4,8 +4,8 @@ use toolgate_api::egress::ProjectEgress;
 use toolgate_api::imports::{DescriptionFormat, ImportCounts, ImportSource};
 use toolgate_api::settings::ProjectSettings;
 use toolgate_core::ids::ProjectUid;
-use toolgate_store::StoreError;
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, Replacement, WaitingRow};
+use toolgate_store::{Scope, StoreError};
 
 use crate::backend::Backend;
 use crate::examples::{at, name, project, publication, tool};
@@ -139,6 +139,17 @@ async fn imports_are_read_as_they_were_given(db: Backend) {
     );
     assert_eq!(db.store.import(uid, "none").await.expect("an answer"), None);
     assert_eq!(db.store.import(other, "pets").await.expect("an answer"), None);
+    let counted = db
+        .store
+        .import_counted(uid, "pets")
+        .await
+        .expect("an answer")
+        .expect("it");
+    assert_eq!((counted.0, counted.1.operations, counted.1.waiting), (row, 3, 1));
+    assert_eq!(
+        db.store.import_counted(other, "pets").await.expect("an answer"),
+        None
+    );
 
     let listed = db.store.imports(uid, None, 10).await.expect("imports");
     let ids: Vec<_> = listed
@@ -253,6 +264,12 @@ async fn what_waits_is_listed_over_all_imports(db: Backend) {
         .await
         .expect("stored");
     assert_eq!(names(None, None, 10).await, ("c o".to_owned(), 2));
+    let versions = db.store.versions().await.expect("versions");
+    assert_eq!(
+        (versions[&Scope::Project(uid)], versions[&Scope::Definitions(uid)]),
+        (4, 3),
+        "the definitions are as they were"
+    );
     let row = db
         .store
         .import_operation(uid, "a")

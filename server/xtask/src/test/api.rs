@@ -87,16 +87,21 @@ pub(super) fn document() -> Result<Tally> {
 }
 
 fn lint() -> Result<Tally> {
+    lint_of(&openapi::file(), "redocly.yaml")
+}
+
+fn lint_of(document: &Path, config: &str) -> Result<Tally> {
     let lint = node_tool("redocly")?
         .args(["lint", "--format=stylish", "--max-problems=1000", "--config"])
-        .arg(checks().join("redocly.yaml"))
-        .arg(openapi::file())
+        .arg(checks().join(config))
+        .arg(document)
         .env("REDOCLY_TELEMETRY", "off")
         .env("REDOCLY_SUPPRESS_UPDATE_NOTICE", "true");
     Ok(count::tool(&lint.tee()?))
 }
 
-/// Clients in two languages, generated from the document, do the main job on a real server.
+/// Clients in two languages, generated from the document, do the main job on a real server; and clients generated from what
+/// the server says of a project's tools call them.
 pub(super) fn clients() -> Result<Tally> {
     let checked = Checked::start()?;
     let address = checked.server.address();
@@ -107,13 +112,13 @@ pub(super) fn clients() -> Result<Tally> {
     };
     let tally = super::all(&[
         ("TypeScript", &|| {
-            let script = typescript_client()?;
+            let script = typescript_client("client", "client.mts", &openapi::file())?;
             let node = install::node()?.join("node");
             let run = Sh::new(node).args(["--test", "--test-reporter=tap"]).arg(script);
             Ok(count::node(&on_server(run).tee()?))
         }),
         ("Python", &|| {
-            let (python, folder) = python_client()?;
+            let (python, folder) = python_client("toolgate_client", &openapi::file())?;
             let run = Sh::new(python)
                 .arg(checks().join("client.py"))
                 .env("PYTHONPATH", folder);
@@ -121,35 +126,110 @@ pub(super) fn clients() -> Result<Tally> {
                 &on_server(run).env("PYTHONDONTWRITEBYTECODE", "1").tee()?,
             ))
         }),
+        ("tools as an API", &|| tools_as_an_api(&checked)),
     ]);
     checked.server.stop()?;
     Ok(tally)
 }
 
-/// Generates and compiles the TypeScript client with its test; returns the compiled test.
-fn typescript_client() -> Result<PathBuf> {
-    let folder = fresh(&install::node_packages("api-checks", &checks())?.join("client"))?;
-    for name in ["client.mts", "tsconfig.json", "openapi-ts.config.mjs"] {
+/// The project of the tools that the generated clients call.
+const TOOLS: &str = "tools";
+
+/// Makes a project with tools, takes the document of those that an agent may call, lints it, and calls them with clients
+/// that are generated from it.
+fn tools_as_an_api(checked: &Checked) -> Result<Tally> {
+    let address = checked.server.address();
+    let key = project_of_tools(checked)?;
+    let agent = Client::new(address).with_token(&key);
+    let document = agent.get(&format!("/projects/{TOOLS}/openapi.json?group=operations"))?;
+    let folder = fresh(&paths::tools().join("tools-document"))?;
+    let file = folder.join("openapi.json");
+    fs::write(&file, serde_json::to_string_pretty(&document)?).context("cannot write the document")?;
+    let on_server = |sh: Sh| {
+        sh.env("TOOLGATE_ADDRESS", address)
+            .env("TOOLGATE_AGENT_KEY", &key)
+    };
+    Ok(super::all(&[
+        ("strict lint (redocly)", &|| lint_of(&file, "redocly-tools.yaml")),
+        ("TypeScript", &|| {
+            let script = typescript_client("tools", "tools.mts", &file)?;
+            let node = install::node()?.join("node");
+            let run = Sh::new(node).args(["--test", "--test-reporter=tap"]).arg(script);
+            Ok(count::node(&on_server(run).tee()?))
+        }),
+        ("Python", &|| {
+            let (python, folder) = python_client("toolgate_tools", &file)?;
+            let run = Sh::new(python)
+                .arg(checks().join("tools.py"))
+                .env("PYTHONPATH", folder)
+                .env("PYTHONDONTWRITEBYTECODE", "1");
+            Ok(count::tap(&on_server(run).tee()?))
+        }),
+    ]))
+}
+
+/// Tools that ask the server itself, and the key of an agent that may call them.
+fn project_of_tools(checked: &Checked) -> Result<String> {
+    let address = checked.server.address();
+    let admin = checked.admin()?;
+    admin.post("/projects", &json!({ "id": TOOLS }))?;
+    let agent = json!({ "name": "agent", "role": "agent", "groups": ["operations"] });
+    let key = admin.post(&format!("/projects/{TOOLS}/keys"), &agent)?["secret"]
+        .as_str()
+        .context("the key has no secret")?
+        .to_owned();
+    let secret = json!({ "value": key });
+    admin.send(
+        "PUT",
+        &format!("/projects/{TOOLS}/secrets/AGENT_KEY"),
+        &Body::Json(&secret),
+    )?;
+    let http = |path: &str| json!({ "base_url": address, "path": path });
+    let ask = json!({ "base_url": address, "path": format!("/projects/{TOOLS}/resolve"), "method": "POST",
+        "body": "question", "auth": { "env": "secret:AGENT_KEY" } });
+    let question = json!({ "type": "object", "properties": { "question": { "$ref": "#/$defs/Question" } },
+        "required": ["question"], "$defs": { "Question": { "type": "object",
+        "properties": { "group": { "type": "array", "items": { "type": "string" } } }, "required": ["group"] } } });
+    let nothing = json!({ "type": "object", "properties": {} });
+    for (name, parameters, http, state) in [
+        ("is-ready", &nothing, http("/readyz"), Some("checked")),
+        ("needs-a-credential", &nothing, http("/auth/me"), None),
+        ("what-is-available", &question, ask, None),
+    ] {
+        let mut tool = json!({ "name": name, "type": "openapi", "description": format!("The tool {name}."),
+            "group": ["operations"], "parameters": parameters, "options": { "http": http } });
+        if let Some(state) = state {
+            tool["state"] = json!(state);
+        }
+        admin.post(&format!("/projects/{TOOLS}/tools"), &tool)?;
+    }
+    Ok(key)
+}
+
+/// Generates and compiles a TypeScript client with its test; returns the compiled test.
+fn typescript_client(name: &str, script: &str, document: &Path) -> Result<PathBuf> {
+    let folder = fresh(&install::node_packages("api-checks", &checks())?.join(name))?;
+    for name in [script, "tsconfig.json", "openapi-ts.config.mjs"] {
         fs::copy(checks().join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
     }
     // Generated files are modules, and so is what they are compiled to.
     fs::write(folder.join("package.json"), "{\"type\": \"module\"}\n")?;
     node_tool("openapi-ts")?
         .args(["--no-log-file", "--silent"])
-        .env("TOOLGATE_DOCUMENT", openapi::file())
+        .env("TOOLGATE_DOCUMENT", document)
         .folder(&folder)
         .run()?;
     node_tool("tsc")?
         .args(["--project", "tsconfig.json"])
         .folder(&folder)
         .run()?;
-    Ok(folder.join("out/client.mjs"))
+    Ok(folder.join("out").join(Path::new(script).with_extension("mjs")))
 }
 
-/// Generates the Python client; returns the interpreter and the folder with the package.
-fn python_client() -> Result<(PathBuf, PathBuf)> {
+/// Generates a Python client; returns the interpreter and the folder with the package.
+fn python_client(package: &str, document: &Path) -> Result<(PathBuf, PathBuf)> {
     let bin = install::python("python", &checks().join("requirements.txt"))?;
-    let folder = fresh(&paths::tools().join("python-client"))?;
+    let folder = fresh(&paths::tools().join("python-client").join(package))?;
     Sh::new(bin.join("openapi-python-client"))
         .args([
             "generate",
@@ -161,9 +241,9 @@ fn python_client() -> Result<(PathBuf, PathBuf)> {
         ])
         .arg(checks().join("openapi-python-client.yaml"))
         .arg("--path")
-        .arg(openapi::file())
+        .arg(document)
         .arg("--output-path")
-        .arg(folder.join("toolgate_client"))
+        .arg(folder.join(package))
         .env("PATH", install::path_with(&bin))
         .run()?;
     Ok((bin.join("python"), folder))

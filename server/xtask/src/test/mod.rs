@@ -108,6 +108,7 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         .iter()
         .filter(|stage| options.only.is_empty() || options.only.iter().any(|name| name == stage.name))
         .collect();
+    crate::room::announce();
     let started = Instant::now();
     let results: Vec<_> = chosen
         .iter()
@@ -127,6 +128,9 @@ pub(crate) fn run(options: &Options) -> ExitCode {
     let total = results
         .iter()
         .fold(Tally::default(), |sum, (_, (tally, _))| sum + *tally);
+    if total.failed > 0 {
+        crate::room::explain_failure();
+    }
     println!("{} passed, {} failed", total.passed, total.failed);
     if total.failed == 0 {
         ExitCode::SUCCESS

@@ -8,7 +8,8 @@ use toolgate_api::tools::AfterExecution;
 
 use super::*;
 use crate::definition::model::{
-    ArgOptions, AuthScheme, ConfigParam, HttpAuth, HttpBody, HttpOptions, JinaMode, JinaOptions, Options,
+    ArgOptions, AuthScheme, AuthStyle, ConfigParam, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions,
+    HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
 };
 use crate::definition::request_model::{
     HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
@@ -125,7 +126,10 @@ fn http() -> impl Strategy<Value = HttpOptions> {
         option::of(prop_oneof![
             Just(AuthScheme::Bearer),
             Just(AuthScheme::Basic),
-            Just(AuthScheme::Header)
+            Just(AuthScheme::Header),
+            Just(AuthScheme::Query),
+            Just(AuthScheme::Cookie),
+            Just(AuthScheme::OAuth2)
         ]),
     )
         .prop_map(|(full, name, scheme)| HttpOptions {
@@ -150,12 +154,37 @@ fn http() -> impl Strategy<Value = HttpOptions> {
                 }
             }),
             headers: std::collections::BTreeMap::new(),
-            auth: scheme.map(|scheme| HttpAuth {
-                scheme,
-                env: "API_KEY".to_owned(),
-                name: (scheme == AuthScheme::Header).then(|| "X-Key".to_owned()),
+            auth: scheme.map(|scheme| auth(scheme, full)),
+            retry: full.then(|| HttpRetry {
+                attempts: 3,
+                on: Some(vec![503]),
+                backoff_ms: Some(100),
+                idempotency_header: Some("Idempotency-Key".to_owned()),
             }),
+            breaker: full.then_some(HttpBreaker {
+                failures: Some(3),
+                open_s: None,
+            }),
+            concurrency: full.then_some(4),
+            cache: (!full).then_some(HttpCache { ttl_s: 60 }),
         })
+}
+
+fn auth(scheme: AuthScheme, full: bool) -> HttpAuth {
+    use AuthScheme::{Cookie, Header, OAuth2, Query};
+    HttpAuth {
+        scheme,
+        env: if scheme == OAuth2 { "" } else { "API_KEY" }.to_owned(),
+        name: matches!(scheme, Header | Query | Cookie).then(|| "X-Key".to_owned()),
+        client: (scheme == OAuth2).then(|| OAuthClient {
+            token_url: "https://auth.example/token".to_owned(),
+            client_id: "API_KEY".to_owned(),
+            client_secret: "secret:CLIENT".to_owned(),
+            scopes: if full { vec!["read".to_owned()] } else { Vec::new() },
+            audience: full.then(|| "https://a.example".to_owned()),
+            auth_style: if full { AuthStyle::Body } else { AuthStyle::Basic },
+        }),
+    }
 }
 
 /// A request whose parts are all named.
@@ -193,11 +222,7 @@ fn request() -> impl Strategy<Value = HttpOptions> {
             };
             HttpOptions {
                 base_url: "https://a.example".to_owned(),
-                path: String::new(),
                 method: Some("QUERY".to_owned()),
-                query: std::collections::BTreeMap::new(),
-                header: std::collections::BTreeMap::new(),
-                body: None,
                 request: Some(HttpRequest {
                     parameters: vec![query],
                     body: Some(RequestBody {
@@ -207,8 +232,7 @@ fn request() -> impl Strategy<Value = HttpOptions> {
                         encoding: form.then_some((name, encoding)).into_iter().collect(),
                     }),
                 }),
-                headers: std::collections::BTreeMap::new(),
-                auth: None,
+                ..HttpOptions::default()
             }
         })
 }

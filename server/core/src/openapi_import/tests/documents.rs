@@ -251,7 +251,7 @@ fn what_is_no_description_is_refused() {
         env_allowed: &|_| false,
         existing_services: &|_| None,
     };
-    let long = " ".repeat((5 << 20) + 1);
+    let long = " ".repeat((16 << 20) + 1);
     let bomb = format!(
         "a: &a [x]\nopenapi: 3.1.0\n{}",
         (0..40)
@@ -266,7 +266,7 @@ fn what_is_no_description_is_refused() {
         ("{\"openapi\": [}", "cannot be read"),
         ("openapi: 3.0.0\n\tpaths: {}", "cannot be read"),
         ("<html>", "this is no OpenAPI description"),
-        (long.as_str(), "larger than 5 MiB"),
+        (long.as_str(), "larger than 16 MiB"),
     ] {
         let fault = preview(text.as_bytes(), &ImportOptions::default(), &context).expect_err("refused");
         assert!(fault.message.contains(message), "{}", fault.message);

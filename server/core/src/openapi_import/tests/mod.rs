@@ -2,10 +2,11 @@
 //!
 //! The petstores are extracts of the examples that the OpenAPI Initiative publishes with the specification; the forms of
 //! Stripe, the search of GitHub and the upload of Slack are single operations written down from their public
-//! documentation.
+//! documentation. Those in `extracts` say where they are from.
 
 mod bodies;
 mod documents;
+mod extracts;
 mod names;
 mod oracle;
 mod parameters;

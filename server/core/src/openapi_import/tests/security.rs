@@ -26,7 +26,8 @@ fn imported(description: &Value, credentials: &[&str]) -> Operation {
 
 #[rstest]
 #[case(json!({"type": "apiKey", "in": "header", "name": "X-Key"}), "an API key in the header X-Key", Some(json!({"scheme": "header", "env": "API_KEY", "name": "X-Key"})))]
-#[case(json!({"type": "apiKey", "in": "query", "name": "key"}), "an API key in the query parameter key", None)]
+#[case(json!({"type": "apiKey", "in": "query", "name": "key"}), "an API key in the query parameter key", Some(json!({"scheme": "query", "env": "API_KEY", "name": "key"})))]
+#[case(json!({"type": "apiKey", "in": "cookie", "name": "SID"}), "an API key in the cookie SID", Some(json!({"scheme": "cookie", "env": "API_KEY", "name": "SID"})))]
 #[case(json!({"type": "http", "scheme": "Bearer"}), "a bearer token", Some(json!({"scheme": "bearer", "env": "API_KEY"})))]
 #[case(json!({"type": "http", "scheme": "basic"}), "a user and a password", Some(json!({"scheme": "basic", "env": "API_KEY"})))]
 #[case(json!({"type": "http", "scheme": "digest"}), "the HTTP scheme digest", None)]
@@ -79,6 +80,85 @@ fn the_first_way_with_all_its_credentials_is_taken() {
         json!([{"name": "SID", "in": "cookie", "argument": "sid"}])
     );
     assert_eq!(options["envs"], json!({"sid": "API_KEY"}));
+}
+
+#[test]
+fn what_only_auth_can_present_gets_it() {
+    let schemes = json!({
+        "app": {"type": "apiKey", "in": "header", "name": "X-App"},
+        "key": {"type": "apiKey", "in": "query", "name": "key"},
+        "token": {"type": "http", "scheme": "bearer"},
+    });
+    let operation = imported(
+        &description(&schemes, &json!([{"app": [], "key": []}])),
+        &["app", "key"],
+    );
+    let options = serde_json::to_value(&tool(&operation).options).expect("JSON");
+    assert_eq!(
+        options["http"]["auth"],
+        json!({"scheme": "query", "env": "API_KEY", "name": "key"})
+    );
+    assert_eq!(options["envs"], json!({"app": "API_KEY"}));
+    let operation = imported(
+        &description(&schemes, &json!([{"key": [], "token": []}])),
+        &["token", "key"],
+    );
+    assert_eq!(
+        operation.notes,
+        ["a bearer token is not presented: another credential has its place"]
+    );
+}
+
+#[rstest]
+#[case::given("API_KEY", Ok(json!({"scheme": "bearer", "env": "API_KEY"})))]
+#[case::client("API_KEY/secret:CRM", Ok(json!({"scheme": "oauth2", "client": {"token_url": "https://a.example/token",
+    "client_id": "API_KEY", "client_secret": "secret:CRM", "scopes": ["read"]}})))]
+#[case::no_name("API_KEY/", Err("client_secret"))]
+fn a_client_gets_its_tokens_itself(#[case] source: &str, #[case] expected: Result<Value, &str>) {
+    let of_3 =
+        json!({"type": "oauth2", "flows": {"clientCredentials": {"tokenUrl": "/token", "scopes": {}}}});
+    let mut of_2 = json!({"swagger": "2.0", "host": "a.example", "paths": {"/x": {"get": {"security": [{"main": ["read"]}]}}}});
+    of_2["securityDefinitions"] =
+        json!({"main": {"type": "oauth2", "flow": "application", "tokenUrl": "https://a.example/token"}});
+    let options = ImportOptions {
+        document_url: "https://a.example/openapi.json".parse().ok(),
+        credentials: [("main".to_owned(), source.to_owned())].into(),
+        ..ImportOptions::default()
+    };
+    for description in [
+        description(&json!({ "main": of_3 }), &json!([{"main": ["read"]}])),
+        of_2,
+    ] {
+        let operation = read(description.to_string().as_bytes(), &options)
+            .operations
+            .remove(0);
+        match (&operation.tool, &expected) {
+            (Ok(tool), Ok(auth)) => {
+                let http =
+                    serde_json::to_value(tool.options.http.as_ref().expect("a request")).expect("JSON");
+                assert_eq!(http["auth"], *auth);
+            }
+            (Err(why), Err(says)) => assert!(why.contains(says) || why.contains("environment"), "{why}"),
+            (found, _) => panic!("{found:?}"),
+        }
+    }
+    let token_only = description(
+        &json!({"main": {"type": "oauth2", "flows": {"implicit": {}}}}),
+        &json!([{"main": []}]),
+    );
+    let client = ImportOptions {
+        credentials: [("main".to_owned(), "API_KEY/API_KEY".to_owned())].into(),
+        ..ImportOptions::default()
+    };
+    let why = read(token_only.to_string().as_bytes(), &client)
+        .operations
+        .remove(0)
+        .tool;
+    assert!(
+        why.as_ref()
+            .is_err_and(|why| why.contains("where a client gets tokens")),
+        "{why:?}"
+    );
 }
 
 #[test]

@@ -167,12 +167,12 @@ use super::openapi;
 )]
 #[case(
     "{http: {base_url: 'https://a.example', auth: {env: API_KEY, name: X}}}",
-    "scheme: header only",
+    "scheme: header, query and cookie only",
     ""
 )]
 #[case(
     "{http: {base_url: 'https://a.example', retry: 1}}",
-    "unknown key \"retry\" in http",
+    "\"retry\" must be a map",
     ""
 )]
 #[case(
@@ -182,6 +182,71 @@ use super::openapi;
 )]
 fn requests(#[case] options: &str, #[case] message: &str, #[case] hint: &str) {
     openapi(options, message, hint);
+}
+
+#[rstest]
+#[case(
+    "auth: {scheme: query, env: API_KEY}",
+    "scheme: query needs a \"name\"",
+    "api_key"
+)]
+#[case(
+    "auth: {scheme: cookie, env: API_KEY, name: 'a;b'}",
+    "is not a cookie's name",
+    ""
+)]
+#[case(
+    "auth: {scheme: oauth2, env: API_KEY}",
+    "takes its values from \"client\"",
+    "token_url"
+)]
+#[case("auth: {scheme: oauth2}", "needs a \"client\"", "token_url")]
+#[case(
+    "auth: {client: {client_id: API_KEY, client_secret: API_KEY}}",
+    "no \"token_url\"",
+    "https://"
+)]
+#[case(
+    "auth: {client: {token_url: 'https://a:b@a.example', client_id: API_KEY, client_secret: API_KEY}}",
+    "user or password",
+    ""
+)]
+#[case(
+    "auth: {client: {token_url: 'https://a.example', client_id: API_KEY, client_secret: HOME}}",
+    "may not use the environment variable HOME",
+    ""
+)]
+#[case(
+    "auth: {client: {token_url: 'https://a.example', client_id: API_KEY, client_secret: API_KEY, scopes: ['a b']}}",
+    "is not a scope",
+    "item of its own"
+)]
+#[case(
+    "auth: {client: {token_url: 'https://a.example', client_id: API_KEY, client_secret: API_KEY, auth_style: bdy}}",
+    "unknown auth_style \"bdy\"",
+    "did you mean \"body\"?"
+)]
+#[case(
+    "auth: {scheme: bearer, env: API_KEY, client: {}}",
+    "belongs to scheme: oauth2 only",
+    ""
+)]
+#[case("retry: {}", "retry has no \"attempts\"", "attempts: 3")]
+#[case("retry: {attempts: 7}", "from 1 to 6", "")]
+#[case("retry: {attempts: 2, on: [404]}", "does not help after 404", "429")]
+#[case("method: POST, retry: {attempts: 2}", "may act twice", "Idempotency-Key")]
+#[case("retry: {attempts: 2, idempotency_header: 'a b'}", "is not a header name", "")]
+#[case("breaker: {failures: 0}", "from 1 to 1", "")]
+#[case("breaker: {threshold: 3}", "unknown key \"threshold\" in breaker", "")]
+#[case("concurrency: 0", "from 1 to 1", "")]
+#[case("cache: {}", "cache has no \"ttl_s\"", "ttl_s: 60")]
+#[case("method: PUT, cache: {ttl_s: 5}", "can serve again", "GET")]
+fn credentials_and_resilience(#[case] more: &str, #[case] message: &str, #[case] hint: &str) {
+    openapi(
+        &format!("{{http: {{base_url: 'https://a.example', {more}}}}}"),
+        message,
+        hint,
+    );
 }
 
 /// The same for `http.request`, whose address and method are right.

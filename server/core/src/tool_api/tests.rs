@@ -1,0 +1,146 @@
+use rstest::rstest;
+use serde_json::{Map, Value, json};
+
+use super::schemas::Schemas;
+use super::*;
+use crate::definition::schema::compile;
+use crate::snapshot::testing;
+
+fn about<'a>(problems: &'a Map<String, Value>, asked: Asked<'a>) -> About<'a> {
+    About {
+        project: "demo",
+        title: "Demonstration",
+        version: 7,
+        server: "/",
+        asked,
+        problems,
+    }
+}
+
+/// The schema of a component as one that stands for itself.
+fn standing_alone(components: Map<String, Value>, reference: &str) -> Value {
+    json!({ "$ref": reference, "components": { "schemas": components } })
+}
+
+#[rstest]
+#[case::definitions(
+    json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"type": "integer"}}}),
+    json!({"a": 1}), json!({"a": "x"}))]
+#[case::a_cycle(
+    json!({"type": "object", "properties": {"t": {"$ref": "#/$defs/Tree"}},
+        "$defs": {"Tree": {"type": "array", "items": {"$ref": "#/$defs/Tree"}}}}),
+    json!({"t": [[], [[]]]}), json!({"t": [[1]]}))]
+#[case::the_root(
+    json!({"type": "object", "properties": {"n": {"$ref": "#"}}, "additionalProperties": false}),
+    json!({"n": {"n": {}}}), json!({"n": {"m": 1}}))]
+#[case::into_a_property(
+    json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"$ref": "#/properties/a"}}}),
+    json!({"b": "x"}), json!({"b": 1}))]
+#[case::into_a_definition(
+    json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A/properties/x"}},
+        "$defs": {"A": {"properties": {"x": {"type": "boolean"}}}}}),
+    json!({"a": true}), json!({"a": 1}))]
+#[case::the_old_keyword(
+    json!({"type": "object", "properties": {"a": {"$ref": "#/definitions/A"}}, "definitions": {"A": {"enum": [1]}}}),
+    json!({"a": 1}), json!({"a": 2}))]
+#[case::awkward_names(
+    json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/a~1b%20c"}}, "$defs": {"a/b c": {"enum": [1]}}}),
+    json!({"a": 1}), json!({"a": 2}))]
+#[case::a_prefix_is_another_name(
+    json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/AB"}},
+        "$defs": {"A": {"enum": [1]}, "AB": {"enum": [2]}}}),
+    json!({"a": 2}), json!({"a": 1}))]
+#[case::in_lists(
+    json!({"type": "object", "anyOf": [{"required": ["a"]}, {"$ref": "#/$defs/B"}], "$defs": {"B": {"required": ["b"]}}}),
+    json!({"b": 1}), json!({"c": 1}))]
+#[case::data_that_looks_like_a_reference(
+    json!({"type": "object", "properties": {"a": {"const": {"$ref": "#/x"}}}}),
+    json!({"a": {"$ref": "#/x"}}), json!({"a": {"$ref": "#/components/schemas/t.arguments/x"}}))]
+fn references_lead_where_they_led(#[case] schema: Value, #[case] good: Value, #[case] bad: Value) {
+    let mut schemas = Schemas::new(Map::new());
+    let reference = schemas.add("t", "arguments", &schema);
+    let moved = compile(&standing_alone(schemas.finish(), &reference)).expect("it compiles");
+    let before = compile(&schema).expect("it compiles");
+    for (value, valid) in [(&good, true), (&bad, false)] {
+        assert_eq!(before.is_valid(value), valid, "{value} before");
+        assert_eq!(moved.is_valid(value), valid, "{value} after");
+    }
+}
+
+#[test]
+fn names_of_components_never_meet() {
+    let mut schemas = Schemas::new(Map::from_iter([("Problem".to_owned(), json!({}))]));
+    let schema = json!({"type": "object", "$defs": {"x": true, "x.arguments": true, "arguments": true}});
+    for tool in ["a", "a.x", "Problem"] {
+        schemas.add(tool, "arguments", &schema);
+    }
+    // One each and three definitions each, beside the one that was there.
+    let all = schemas.finish();
+    assert_eq!(all.len(), 13, "{:?}", all.keys().collect::<Vec<_>>());
+    let valid = |name: &str| {
+        name.chars()
+            .all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
+    };
+    assert!(all.keys().all(|name| valid(name)));
+}
+
+#[test]
+fn every_tool_is_an_operation() {
+    let mut ask = testing::tool("ask")
+        .moves_to("asked")
+        .parameters(
+            json!({"type": "object", "properties": {"q": {"type": "string"}, "key": {"type": "string"}},
+            "required": ["q", "key"]}),
+        )
+        .fixed(json!({"key": "x"}));
+    ask.0.definition.description = "Asks.\nAnd waits.".to_owned();
+    let snapshot = testing::project([ask]);
+    let problems = Map::from_iter([("Problem".to_owned(), json!({"type": "object"}))]);
+    let tools = snapshot.tools().iter().map(AsRef::as_ref);
+    let document = document(&about(&problems, Asked::default()), tools);
+    let operation = &document["paths"]["/projects/demo/tools/ask/invoke"]["post"];
+    assert_eq!(operation["operationId"], "ask");
+    assert_eq!(operation["summary"], "Asks.");
+    assert_eq!(
+        operation["description"],
+        "Asks.\nAnd waits.\n\nCalls the tool `ask` of the project `demo`, and moves the workflow to the state `asked` when \
+         it succeeds."
+    );
+    let schema = &document["components"]["schemas"]["ask.arguments"];
+    assert_eq!(schema["required"], json!(["q"]), "what is fixed is not shown");
+    assert!(schema["properties"].get("key").is_none());
+    assert_eq!(document["info"]["version"], "7");
+}
+
+#[test]
+fn what_was_asked_for_is_demanded_again() {
+    let group = ["a".to_owned(), "b".to_owned()];
+    let asked = Asked {
+        group: Some(&group),
+        state: Some("open"),
+        session: None,
+    };
+    let all = parameters(&asked);
+    assert_eq!(all["Group"]["required"], true);
+    assert_eq!(all["Group"]["schema"]["items"]["enum"], json!(["a", "b"]));
+    assert_eq!(all["State"]["schema"]["enum"], json!(["open"]));
+    assert!(!all.contains_key("Session"));
+
+    let session = Uuid::from_u128(1);
+    let all = parameters(&Asked {
+        session: Some(session),
+        ..Asked::default()
+    });
+    assert_eq!(all["Group"]["required"], false);
+    assert_eq!(all["Session"]["schema"]["enum"], json!([session]));
+    assert!(!all.contains_key("State"), "a session has its state");
+}
+
+#[test]
+fn nothing_unused_is_in_a_document_without_tools() {
+    let problems = Map::from_iter([("Problem".to_owned(), json!({}))]);
+    let document = document(&about(&problems, Asked::default()), std::iter::empty());
+    assert_eq!(document["paths"], json!({}));
+    let components = document["components"].as_object().expect("components");
+    assert_eq!(components.keys().collect::<Vec<_>>(), ["securitySchemes"]);
+}

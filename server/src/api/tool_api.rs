@@ -1,0 +1,123 @@
+//! A project's tools as an API description, and calling one of them by it.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+use toolgate_api::calls::{CallRequest, CallResponse, CallStatus};
+use toolgate_core::ids::CallId;
+
+use super::asked::{Asked, AskedQuery};
+use super::precondition::{etag, unchanged};
+use super::{calls, header_value, limits};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::{InProject, Json, Path, Use};
+use crate::gateway::idempotency::Answer;
+use crate::gateway::tool_api;
+use crate::state::AppState;
+
+/// The call, and the record of it.
+const CALL: HeaderName = HeaderName::from_static("toolgate-call");
+/// The workflow state after the call.
+const STATE: HeaderName = HeaderName::from_static("toolgate-state");
+/// Says that the session had moved meanwhile, so that the tool's own move was not applied.
+const STATE_CONFLICT: HeaderName = HeaderName::from_static("toolgate-state-conflict");
+
+/// Describe the tools as an API
+///
+/// An OpenAPI 3.1 document for client generators and agent frameworks: each tool that this caller may call now is an
+/// operation `POST /projects/{project_id}/tools/{tool_name}/invoke` with the tool's schema as its body. Groups and state
+/// are asked for and decided as in `resolve`, and the question is recorded like it; what the query asks for, the document
+/// demands of every call.
+#[utoipa::path(get, path = "/projects/{project_id}/openapi.json", tag = "calls", params(super::ProjectPath, AskedQuery),
+    responses((status = 200, description = "The document", body = Object, content_type = "application/json",
+            headers(("ETag" = String, description = "Of the document as this caller sees it"))),
+        (status = 304, description = "Not modified")))]
+pub async fn get_tool_api(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<Use>,
+    asked: Asked,
+) -> ApiResult<Response> {
+    let document = tool_api::describe(&app, &place.project, &place.asker(), &asked.0).await?;
+    let tag = hex(&Sha256::digest(document.as_bytes())[..16]);
+    if unchanged(&headers, &tag) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
+    }
+    let kind = HeaderValue::from_static("application/json");
+    let headers = [(header::ETAG, etag(&tag)), (header::CONTENT_TYPE, kind)];
+    Ok((headers, document).into_response())
+}
+
+/// Call a tool by itself
+///
+/// The same call as `POST /projects/{project_id}/calls`, decided, limited and recorded alike, for clients made from
+/// `GET /projects/{project_id}/openapi.json`: the body is the arguments and the answer is what the tool answered. A tool
+/// that fails is a problem with the status of its code (502, 503, 504, ...), so that no client takes it for a result.
+/// With `session_id` the session's state and groups are used, and a success moves its state. With `Idempotency-Key` a
+/// repeated request is answered again and not run again, for 24 hours.
+#[utoipa::path(post, path = "/projects/{project_id}/tools/{tool_name}/invoke", tag = "calls",
+    params(super::ProjectPath, super::ToolPath, AskedQuery, calls::IdempotencyHeader), request_body(content = Object, description = "The arguments"),
+    responses((status = 200, description = "What the tool answered", body = Value,
+        headers(("Toolgate-Call" = Uuid, description = "The call's id, and that of its record"),
+            ("Toolgate-State" = String, description = "The workflow state after the call, percent-encoded"),
+            ("Toolgate-State-Conflict" = String, description = "`true` when the session moved meanwhile: the result stands, the move was not applied"),
+            ("Idempotency-Replayed" = String, description = "`true` when this repeats an earlier answer"),
+            ("RateLimit-Policy" = String, description = "The limits that apply to this call, if any: `\"name\";q=100;w=60`"),
+            ("RateLimit" = String, description = "What is left of each: `\"name\";r=50;t=30`")))))]
+pub async fn invoke_tool(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<Use>,
+    Path((_, tool)): Path<(String, String)>,
+    Asked(asked): Asked,
+    Json(arguments): Json<Map<String, Value>>,
+) -> ApiResult<Response> {
+    let limited = (!place.project.limits.is_empty()).then(|| tool.clone());
+    let request = CallRequest {
+        tool,
+        arguments,
+        group: asked.group,
+        state: asked.state,
+        session_id: asked.session_id,
+        context: asked.context,
+    };
+    let answer = calls::once(&app, &headers, &place, request)
+        .await
+        .and_then(|answer| match answer {
+            Answer::Fresh(response) => result(response),
+            Answer::Replayed(text) => {
+                let response =
+                    serde_json::from_str(text.get()).map_err(|error| ApiError::internal(&error))?;
+                let mut response = result(response)?;
+                let headers = response.headers_mut();
+                headers.insert(calls::REPLAYED, HeaderValue::from_static("true"));
+                Ok(response)
+            }
+        });
+    limits::with_standing(&app, &place, limited.as_deref(), answer)
+}
+
+/// The tool's result, or the problem that its failure is.
+fn result(response: CallResponse) -> ApiResult<Response> {
+    if let (CallStatus::Failed, Some(error)) = (response.status, response.error) {
+        return Err(ApiError::of_failure(error).call_id(CallId(response.call_id)));
+    }
+    let state = utf8_percent_encode(&response.state.after, NON_ALPHANUMERIC).to_string();
+    let mut answer = axum::Json(response.result).into_response();
+    let headers = answer.headers_mut();
+    headers.insert(CALL, header_value(&response.call_id.to_string()));
+    headers.insert(STATE, header_value(&state));
+    if response.session.is_some_and(|session| session.state_conflict) {
+        headers.insert(STATE_CONFLICT, HeaderValue::from_static("true"));
+    }
+    Ok(answer)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}

@@ -1,0 +1,21 @@
+//! The upstreams of a project's tools.
+
+use axum::extract::State;
+use toolgate_api::upstreams::Upstreams;
+
+use crate::extract::{InProject, ReadDefinitions};
+use crate::gateway::upstreams;
+use crate::state::AppState;
+
+/// See how upstreams answer
+///
+/// Each tool that was called, with its circuit breaker and its calls that run now; and each host, with how it answered
+/// last. It is what the server that answers has seen since it started: with several servers, each has seen its own calls.
+#[utoipa::path(get, path = "/projects/{project_id}/upstreams", tag = "operations", params(super::ProjectPath),
+    responses((status = 200, description = "The upstreams", body = Upstreams)))]
+pub async fn list_upstreams(
+    State(app): State<AppState>,
+    place: InProject<ReadDefinitions>,
+) -> axum::Json<Upstreams> {
+    axum::Json(upstreams::of_project(&app, &place.project))
+}
