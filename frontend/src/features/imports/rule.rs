@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use toolgate_api::imports::{ImportOutcome, ImportedOperation};
 
-/// Most characters that a list in the query may have.
+/// Most characters that a list in the query may have, and a list of operations.
 const LONGEST: usize = 2_000;
+const LONGEST_NAMES: usize = 16_000;
 
 /// What no import may be called.
 pub(super) const NEW: &str = "new";
@@ -83,9 +84,7 @@ impl Rule {
     /// What it means for operations that the API gets later, or why it cannot be sent.
     pub(super) fn told(&self) -> String {
         if self.is_too_long() {
-            return format!(
-                "These are too many to be chosen one by one ({LONGEST} letters together). Choose whole tags, a method, or a path pattern; or choose all, and delete the tools that you do not want."
-            );
+            return "These are too many to be named in one import. Choose fewer tags, a method, or a path pattern; or choose all, and delete the tools that you do not want.".to_owned();
         }
         match self {
             Self::All => {
@@ -105,8 +104,12 @@ impl Rule {
 
     /// Whether the server would refuse it for its length.
     pub(super) fn is_too_long(&self) -> bool {
+        let longest = match self {
+            Self::Each(_) => LONGEST_NAMES,
+            _ => LONGEST,
+        };
         self.query()
-            .is_some_and(|(_, list)| list.chars().count() > LONGEST)
+            .is_some_and(|(_, list)| list.chars().count() > longest)
     }
 }
 
@@ -234,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_rule_that_is_too_long_is_told() {
-        let many = Rule::Each((0..300).map(|at| format!("operation-{at}")).collect());
+        let many = Rule::Each((0..1_500).map(|at| format!("operation-{at}")).collect());
         assert!(many.is_too_long() && many.told().contains("too many"));
         assert!(!Rule::All.is_too_long());
         assert_eq!(Rule::All.query(), None);
