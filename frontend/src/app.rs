@@ -5,6 +5,7 @@ use leptos_router::components::Router;
 
 use crate::components::{PageHeading, ProblemPanel, Skeleton, ToastRegion, Toasts, provide_heading_focus};
 use crate::family::{Families, page_of_family};
+use crate::features::imports::Waiting;
 use crate::features::overview::OverviewPage;
 use crate::features::projects::{Projects, ProjectsPage, StartPage};
 use crate::layout::{Navigation, TopBar};
@@ -50,6 +51,7 @@ fn Frame() -> impl IntoView {
     Toasts::provide();
     Families::provide();
     let page = provide_page();
+    Waiting::provide();
     let kind = Memo::new(move |_| page.with(|page| page.as_ref().map(Page::kind)));
     view! {
         <a class="skip-link" href="#main" rel="external">

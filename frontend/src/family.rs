@@ -10,6 +10,7 @@ use crate::features::alerts::AlertsPage;
 use crate::features::connect::ConnectPage;
 use crate::features::groups::GroupsPage;
 use crate::features::health::HealthPage;
+use crate::features::imports::{ImportPage, ImportsPage, NewImportPage, QuarantinePage};
 use crate::features::keys::KeysPage;
 use crate::features::limits::LimitsPage;
 use crate::features::permissions::PermissionsPage;
@@ -36,6 +37,8 @@ enum Family {
     Tools,
     /// Bringing definitions in.
     Intake,
+    /// What was imported, and what of it waits.
+    Imports,
     /// Their groups and states.
     Model,
     /// Who may call them, and why.
@@ -48,7 +51,8 @@ impl Family {
     const fn of(kind: Kind) -> Self {
         match kind {
             Kind::Tool | Kind::In(Section::Tools) => Self::Tools,
-            Kind::In(Section::Upload) => Self::Intake,
+            Kind::NewImport | Kind::In(Section::Upload) => Self::Intake,
+            Kind::Import | Kind::In(Section::Imports | Section::Quarantine) => Self::Imports,
             Kind::In(Section::Groups | Section::States) => Self::Model,
             Kind::Users
             | Kind::In(Section::Permissions | Section::Keys | Section::Simulator | Section::PolicyTests) => {
@@ -62,6 +66,7 @@ impl Family {
         match self {
             Self::Tools => tools_pages().await,
             Self::Intake => intake_pages().await,
+            Self::Imports => imports_pages().await,
             Self::Model => model_pages().await,
             Self::Access => access_pages().await,
             Self::Run => run_pages().await,
@@ -71,12 +76,12 @@ impl Family {
 
 /// What has been loaded, shared through the context.
 #[derive(Clone, Copy)]
-pub(crate) struct Families([RwSignal<Option<Make>>; 5]);
+pub(crate) struct Families([RwSignal<Option<Make>>; 6]);
 
 impl Families {
     /// Shares them with everything below the caller.
     pub(crate) fn provide() {
-        provide_context(Self([(); 5].map(|()| RwSignal::new(None))));
+        provide_context(Self([(); 6].map(|()| RwSignal::new(None))));
     }
 
     const fn of(self, family: Family) -> RwSignal<Option<Make>> {
@@ -123,6 +128,17 @@ fn tools_pages() -> Result<Make, ApiError> {
 fn intake_pages() -> Result<Make, ApiError> {
     Ok(|kind| match kind {
         Kind::In(Section::Upload) => view! { <UploadPage /> }.into_any(),
+        Kind::NewImport => view! { <NewImportPage /> }.into_any(),
+        _ => ().into_any(),
+    })
+}
+
+#[wasm_split(imports_pages, wasm_split_path = leptos::wasm_split, fallible)]
+fn imports_pages() -> Result<Make, ApiError> {
+    Ok(|kind| match kind {
+        Kind::Import => view! { <ImportPage /> }.into_any(),
+        Kind::In(Section::Imports) => view! { <ImportsPage /> }.into_any(),
+        Kind::In(Section::Quarantine) => view! { <QuarantinePage /> }.into_any(),
         _ => ().into_any(),
     })
 }

@@ -19,6 +19,10 @@ pub(crate) enum Page {
     In(String, Section),
     /// One tool of a project.
     Tool(String, String),
+    /// Importing a description into a project.
+    NewImport(String),
+    /// One import of a project.
+    Import(String, String),
 }
 
 impl Page {
@@ -32,6 +36,10 @@ impl Page {
             Self::In(project, section) => format!("/ui/projects/{}/{}", encode(project), section.segment()),
             Self::Tool(project, tool) => {
                 format!("/ui/projects/{}/tools/{}", encode(project), encode(tool))
+            }
+            Self::NewImport(project) => format!("/ui/projects/{}/imports/new", encode(project)),
+            Self::Import(project, import) => {
+                format!("/ui/projects/{}/imports/{}", encode(project), encode(import))
             }
         }
     }
@@ -52,6 +60,10 @@ pub(crate) enum Kind {
     In(Section),
     /// [`Page::Tool`]
     Tool,
+    /// [`Page::NewImport`]
+    NewImport,
+    /// [`Page::Import`]
+    Import,
 }
 
 impl Page {
@@ -70,6 +82,10 @@ impl Page {
             ["users"] => Self::Users,
             ["health"] => Self::Health,
             ["projects", project, "tools", tool] => Self::Tool((*project).to_owned(), (*tool).to_owned()),
+            ["projects", project, "imports", "new"] => Self::NewImport((*project).to_owned()),
+            ["projects", project, "imports", import] => {
+                Self::Import((*project).to_owned(), (*import).to_owned())
+            }
             ["projects", project, segment] => {
                 let section = Section::ALL
                     .iter()
@@ -89,13 +105,18 @@ impl Page {
             Self::Health => Kind::Health,
             Self::In(_, section) => Kind::In(*section),
             Self::Tool(..) => Kind::Tool,
+            Self::NewImport(_) => Kind::NewImport,
+            Self::Import(..) => Kind::Import,
         }
     }
 
     /// The project it belongs to.
     pub(crate) fn project(&self) -> Option<&str> {
         match self {
-            Self::In(project, _) | Self::Tool(project, _) => Some(project),
+            Self::In(project, _)
+            | Self::Tool(project, _)
+            | Self::NewImport(project)
+            | Self::Import(project, _) => Some(project),
             _ => None,
         }
     }
@@ -143,6 +164,10 @@ sections! {
     Tools = "tools", "Tools", Tool, Use;
     /// Uploading definitions.
     Upload = "upload", "Upload", Upload, Edit;
+    /// Descriptions of APIs whose operations are tools.
+    Imports = "imports", "Imports", Import, Read;
+    /// Changes of descriptions that wait for somebody.
+    Quarantine = "quarantine", "Quarantine", Pause, Read;
     /// Groups, and which tools are in them.
     Groups = "groups", "Groups", Group, Use;
     /// States, and which tools lead from one to another.

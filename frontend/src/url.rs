@@ -166,6 +166,15 @@ pub(crate) fn project_in_path() -> Memo<String> {
     })
 }
 
+/// The import in the address; empty on other pages.
+pub(crate) fn import_in_path() -> Memo<String> {
+    let page = page();
+    Memo::new(move |_| match page.get() {
+        Some(Page::Import(_, import)) => import,
+        _ => String::new(),
+    })
+}
+
 /// The tool in the address; empty on other pages.
 pub(crate) fn tool_in_path() -> Memo<String> {
     let page = page();

@@ -1,7 +1,10 @@
 // Every page of the dashboard, once: whatever holds for all of them is tested by going through this list.
+import { petstore } from './descriptions.mjs';
 
 /** Where everything has something to show. */
 const LIVELY = { project: 'demo', tool: 'look-up' };
+/** The import that is in every project with imports, and its tool whose change waits. */
+export const IMPORTED = { id: 'petstore', tool: 'getPet' };
 /** Where nothing is. */
 const BLANK = { project: 'blank' };
 
@@ -29,6 +32,16 @@ const ofTool = (view) => ({
   hasEmpty: false,
 });
 
+/** A page of the imports. */
+const ofImport = (name, view, known = {}) => ({
+  name,
+  path: ({ project }) => `/ui/projects/${project}/${view}`,
+  reads: true,
+  waits: true,
+  hasEmpty: false,
+  ...known,
+});
+
 /** All pages of a signed-in system administrator. */
 export const PAGES = [
   ofServer('projects'),
@@ -42,6 +55,12 @@ export const PAGES = [
   ofTool('revisions'),
   ofTool('clone'),
   inProject('upload', { reads: false }),
+  inProject('imports'),
+  ofImport('import-new', 'imports/new', { reads: false, waits: false }),
+  ofImport('import', `imports/${IMPORTED.id}`),
+  ofImport('import-again', `imports/${IMPORTED.id}?tab=again`),
+  inProject('quarantine'),
+  ofImport('quarantine-one', `quarantine?tool=${IMPORTED.tool}`),
   inProject('groups'),
   inProject('groups', { view: 'matrix' }),
   inProject('states'),
@@ -137,6 +156,35 @@ export const OPENED = [
     name: 'add a member',
     at: 'permissions',
     open: (page) => page.getByRole('button', { name: 'Add a member' }).click(),
+  },
+  {
+    name: 'a description that was read',
+    at: 'import-new',
+    open: async (page) => {
+      await page.getByRole('textbox', { name: 'Description', exact: true }).fill(petstore('https://petstore.example', { version: '3' }));
+      await page.getByRole('button', { name: 'Read it' }).click();
+      await page.getByRole('heading', { name: '2. The operations' }).waitFor();
+    },
+  },
+  {
+    name: 'arguments of an operation',
+    at: 'import-new',
+    open: async (page) => {
+      await page.getByRole('textbox', { name: 'Description', exact: true }).fill(petstore('https://petstore.example', { version: '3' }));
+      await page.getByRole('button', { name: 'Read it' }).click();
+      await page.getByRole('button', { name: 'Arguments of getPet' }).click();
+      await page.getByRole('dialog').getByLabel('petId').first().waitFor();
+    },
+  },
+  {
+    name: 'removing an import',
+    at: 'import',
+    open: (page) => page.getByRole('button', { name: 'Remove', exact: true }).click(),
+  },
+  {
+    name: 'rejecting a change',
+    at: 'quarantine-one',
+    open: (page) => page.getByRole('button', { name: 'Reject', exact: true }).click(),
   },
   {
     name: 'deleting a tool',

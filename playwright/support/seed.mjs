@@ -1,4 +1,5 @@
 // A project in which everything has something to show.
+import { petstore } from './descriptions.mjs';
 import { Server, TOOLS, until } from './server.mjs';
 import { Upstream } from './upstream.mjs';
 
@@ -64,6 +65,15 @@ export async function startLively() {
   return { server, upstream, stop };
 }
 
+/** An import with two changes that wait; one of them is of a place that was edited here too. */
+export async function importPetstore(server, project, origin, words = {}) {
+  await server.importDescription(project, 'petstore', petstore(origin, words));
+  const { definition } = await server.get(`/projects/${project}/tools/getPet`);
+  await server.post(`/projects/${project}/tools`, { ...definition, description: 'Gets our pet.' });
+  const newer = petstore(origin, { ...words, version: '2', get: 'Get one pet', withLimit: true });
+  await server.importDescription(project, 'petstore', newer, { again: true });
+}
+
 async function fill(server, upstream) {
   await server.uploadTools('demo', `${TOOLS}---${workflow(upstream.origin)}`);
   await server.put('/projects/demo/groups/knowledge', { description: 'Reading what others have written.' });
@@ -79,6 +89,7 @@ async function fill(server, upstream) {
       expect: { effect: 'deny', code: 'tool_not_in_groups' },
     },
   ]);
+  await importPetstore(server, 'demo', upstream.origin);
   await server.put('/projects/demo/limits', {
     limits: [{ name: 'per-key', subject: { kind: 'each_key' }, requests: { count: 1000, per_s: 60 }, concurrency: 20 }],
   });

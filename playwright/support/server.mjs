@@ -61,6 +61,12 @@ export class Server {
     return this.#accepted('POST', `/projects/${project}/tools`, { body: yaml, type: 'application/yaml' });
   }
 
+  /** Imports a description, written in JSON; the first time, or again. */
+  importDescription(project, id, text, { again = false } = {}) {
+    const headers = again ? { 'if-match': '*' } : { 'if-none-match': '*' };
+    return this.#accepted('PUT', `/projects/${project}/imports/${id}`, { body: text, headers });
+  }
+
   /** Makes a service key; the answer has its `secret`. */
   createKey(project, name, groups, role = 'agent') {
     return this.post(`/projects/${project}/keys`, { name, role, groups });

@@ -1,4 +1,5 @@
 // The files of the dashboard as they travel.
+import assert from 'node:assert/strict';
 import { get } from 'node:http';
 
 /** Asks like a browser, but shows the body as it travels. */
@@ -24,15 +25,38 @@ export async function files(origin) {
   return [...new Set([...named, ...parts])];
 }
 
-/** What the heaviest page loads, in bytes on the wire by kind of file. A page loads one of the parts that are `split_`. */
-export async function weights(origin) {
-  const totals = {};
-  let heaviest = 0;
-  for (const path of await files(origin)) {
-    const size = (await fetchRaw(origin + path, { 'accept-encoding': 'br' })).body.length;
-    const kind = path.split('.').at(-1);
-    if (path.includes('/split_')) heaviest = Math.max(heaviest, size);
-    else totals[kind] = (totals[kind] ?? 0) + size;
+/** What each family of pages loads beside the start: the files that its loader in the glue names, its own one last. */
+function families(glue) {
+  const chunks = new Map();
+  const all = [];
+  for (const statement of glue.split('\nconst ').filter((text) => text.includes('makeLoad('))) {
+    const name = statement.slice(0, statement.indexOf(' = '));
+    const file = /new URL\("\.\/([^"]+)"/.exec(statement)?.[1];
+    if (!name.startsWith('__wasm_split_load_')) {
+      chunks.set(name, file);
+    } else if (name.endsWith('_pages')) {
+      const needed = /\}\n, \[([^\]]*)\]/.exec(statement)?.[1].split(', ') ?? [];
+      all.push([...needed.map((chunk) => chunks.get(chunk)).filter(Boolean), file]);
+    }
   }
-  return { ...totals, wasm: totals.wasm + heaviest };
+  return all.map((files) => files.map((file) => `/ui/assets/${file}`));
+}
+
+/** What the heaviest page loads, in bytes on the wire by kind of file: the start, and the parts of its family. */
+export async function weights(origin) {
+  const sizes = new Map();
+  for (const path of await files(origin)) {
+    sizes.set(path, (await fetchRaw(origin + path, { 'accept-encoding': 'br' })).body.length);
+  }
+  const isPart = (path) => /\/(split_|chunk_)/.test(path);
+  const totals = {};
+  for (const [path, size] of sizes) {
+    const kind = path.split('.').at(-1);
+    if (!isPart(path)) totals[kind] = (totals[kind] ?? 0) + size;
+  }
+  const glue = [...sizes.keys()].find((path) => /\/app\.[^/]+\.js$/.test(path));
+  const loads = families((await fetchRaw(origin + glue)).body.toString());
+  assert.ok(loads.length > 0, 'the glue names the parts of families');
+  const heavy = loads.map((paths) => paths.reduce((sum, path) => sum + sizes.get(path), 0));
+  return { ...totals, wasm: totals.wasm + Math.max(...heavy) };
 }

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 
 import { overflow, settled } from '../support/browser.mjs';
 import { PAGES } from '../support/pages.mjs';
+import { importPetstore } from '../support/seed.mjs';
 import { setStage } from '../support/stage.mjs';
 
 const stage = setStage();
@@ -28,6 +29,8 @@ const SHOWN_ON = {
   simulator: [TOOL],
   sessions: [MARKUP],
   records: [TOOL],
+  imports: [MARKUP],
+  import: [MARKUP],
 };
 
 async function fill(server, upstream) {
@@ -43,6 +46,7 @@ async function fill(server, upstream) {
   };
   await server.post('/projects/hostile/tools', definition);
   await server.put(`/projects/hostile/groups/${encodeURIComponent(GROUP)}`, { description: WORDS });
+  await importPetstore(server, 'hostile', upstream.origin, { title: WORDS.slice(0, 200), tag: MARKUP, list: WORDS });
   const agent = await server.createKey('hostile', MARKUP, [GROUP]);
   const session = await server.ask('POST', '/projects/hostile/sessions', {
     body: { group: [GROUP], label: MARKUP },

@@ -7,6 +7,9 @@ use leptos::prelude::*;
 pub(crate) fn Diff(
     /// The diff as the server made it.
     text: String,
+    /// Its name, where there is more than one on a page.
+    #[prop(default = "Difference".to_owned(), into)]
+    name: String,
 ) -> impl IntoView {
     if text.is_empty() {
         return view! { <p class="muted">"No difference."</p> }.into_any();
@@ -31,7 +34,7 @@ pub(crate) fn Diff(
         })
         .collect();
     view! {
-        <div class="diff" tabindex="0" role="region" aria-label="Difference">
+        <div class="diff" tabindex="0" role="region" aria-label=name>
             {lines}
         </div>
     }

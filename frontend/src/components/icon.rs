@@ -33,6 +33,8 @@ pub(crate) enum Symbol {
     Tool,
     /// Sends files in.
     Upload,
+    /// Takes something in.
+    Import,
     /// Things that belong together.
     Group,
     /// Places with a way between them.
@@ -93,6 +95,7 @@ impl Symbol {
                 "M12.5 3.5a4 4 0 0 0-4.2 5.6L3.5 13.9a1.6 1.6 0 0 0 2.6 2.6l4.8-4.8a4 4 0 0 0 5.3-5l-2.5 2.5-2.4-.6-.6-2.4 2.5-2.5Z"
             }
             Self::Upload => "M10 13V3.5M6 7.5l4-4 4 4M3.5 13v2.5A1 1 0 0 0 4.5 16.5h11a1 1 0 0 0 1-1V13",
+            Self::Import => "M10 3v9.5M6 8.5l4 4 4-4M3.5 13v2.5a1 1 0 0 0 1 1h11a1 1 0 0 0 1-1V13",
             Self::Group => "M3.5 3.5h5v5h-5ZM11.5 3.5h5v5h-5ZM3.5 11.5h5v5h-5ZM11.5 11.5h5v5h-5Z",
             Self::State => {
                 "M5.5 8a2.3 2.3 0 1 0 0-4.6A2.3 2.3 0 0 0 5.5 8ZM14.5 16.6a2.3 2.3 0 1 0 0-4.6 2.3 2.3 0 0 0 0 4.6ZM7.5 5.7H12a2.5 2.5 0 0 1 2.5 2.5V12"

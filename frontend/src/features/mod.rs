@@ -4,6 +4,7 @@ pub(crate) mod alerts;
 pub(crate) mod connect;
 pub(crate) mod groups;
 pub(crate) mod health;
+pub(crate) mod imports;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod overview;

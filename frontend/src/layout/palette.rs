@@ -14,7 +14,7 @@ use crate::components::{Dialog, Icon, Placement, Symbol, Toasts};
 use crate::features::projects::Projects;
 use crate::reactive::effect;
 use crate::routes::{Page, Section};
-use crate::session::Session;
+use crate::session::{Need, Session};
 use crate::theme::Theme;
 use crate::url::{Navigator, project_in_path};
 
@@ -108,6 +108,14 @@ pub(super) fn Palette(
                         does: Does::Go(Page::In(project.clone(), section).path() + query),
                     }),
             );
+            if session.may(&project, Need::Edit) {
+                entries.push(Entry {
+                    symbol: Section::Imports.symbol(),
+                    text: "Import a description of an API".to_owned(),
+                    kind: "Action",
+                    does: Does::Go(Page::NewImport(project).path()),
+                });
+            }
         }
         entries.extend(projects.all().into_iter().map(|project| Entry {
             symbol: Symbol::Group,

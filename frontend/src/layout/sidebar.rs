@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
 use crate::components::{Icon, Symbol};
+use crate::features::imports::Waiting;
 use crate::routes::{Page, Section};
 use crate::session::Session;
 use crate::url::project_in_path;
@@ -16,6 +17,8 @@ const PARTS: [(&str, &[Section]); 4] = [
             Section::Overview,
             Section::Tools,
             Section::Upload,
+            Section::Imports,
+            Section::Quarantine,
             Section::Groups,
             Section::States,
         ],
@@ -50,7 +53,8 @@ pub(crate) fn Navigation() -> impl IntoView {
     let session = Session::get();
     let path = use_location().pathname;
     let current = project_in_path();
-    let item = move |target: String, symbol: Symbol, title: &'static str| {
+    let waiting = Waiting::get();
+    let item = move |target: String, symbol: Symbol, title: &'static str, count: Option<Waiting>| {
         let below = format!("{target}/");
         let href = target.clone();
         let is_current = move || {
@@ -62,6 +66,7 @@ pub(crate) fn Navigation() -> impl IntoView {
                 <a class="nav-item" href=href aria-current=move || is_current().then_some("page")>
                     <Icon symbol />
                     {title}
+                    {count.map(Waiting::badge)}
                 </a>
             </li>
         }
@@ -74,10 +79,12 @@ pub(crate) fn Navigation() -> impl IntoView {
                 .iter()
                 .filter(|section| session.may(&project, section.needs()))
                 .map(|section| {
+                    let count = (*section == Section::Quarantine).then_some(waiting);
                     item(
                         Page::In(project.clone(), *section).path(),
                         section.symbol(),
                         section.title(),
+                        count,
                     )
                 })
                 .collect();
@@ -103,15 +110,15 @@ pub(crate) fn Navigation() -> impl IntoView {
             <div class="nav-part">
                 <h2 class="nav-title">"Server"</h2>
                 <ul>
-                    {item(Page::Projects.path(), Symbol::Group, "Projects")}
+                    {item(Page::Projects.path(), Symbol::Group, "Projects", None)}
                     {move || {
                         session
                             .me()
                             .is_some_and(|me| me.system_admin)
                             .then(|| {
                                 vec![
-                                    item(Page::Users.path(), Symbol::Person, "Users"),
-                                    item(Page::Health.path(), Symbol::Gauge, "Health"),
+                                    item(Page::Users.path(), Symbol::Person, "Users", None),
+                                    item(Page::Health.path(), Symbol::Gauge, "Health", None),
                                 ]
                             })
                     }}

@@ -30,11 +30,14 @@ pub(super) fn of_page(path: &str) -> &'static [String] {
 fn family(path: &str) -> Option<&'static str> {
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     let segment = match (parts.next()?, parts.next(), parts.next()) {
+        ("projects", Some(_), Some("imports")) if parts.next() == Some("new") => "upload",
         ("projects", Some(_), segment) => segment?,
         (page, None, None) => page,
         _ => return None,
     };
     Some(match segment {
+        "tools" | "upload" => "tools_pages",
+        "imports" | "quarantine" => "imports_pages",
         "tools" => "tools_pages",
         "upload" => "intake_pages",
         "groups" | "states" => "model_pages",
@@ -118,6 +121,8 @@ const import1 = { __wasm_split_load_tools_pages };
     #[case::overview("projects/demo/overview", None)]
     #[case::list("projects/demo/tools", Some("tools_pages"))]
     #[case::one_tool("projects/demo/tools/keys", Some("tools_pages"))]
+    #[case::new_import("projects/demo/imports/new", Some("intake_pages"))]
+    #[case::one_import("projects/demo/imports/tools", Some("imports_pages"))]
     #[case::upload("projects/demo/upload", Some("intake_pages"))]
     #[case::groups("projects/demo/groups", Some("model_pages"))]
     #[case::keys("projects/tools/keys", Some("access_pages"))]

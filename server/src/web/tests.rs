@@ -90,6 +90,8 @@ mod embedded {
     #[rstest]
     #[case("tools", "tools")]
     #[case("tools/look-up", "tools")]
+    #[case("imports/petstore", "imports")]
+    #[case("imports/new", "intake")]
     #[case("upload", "intake")]
     #[case("states", "model")]
     #[case("keys", "access")]

@@ -1,8 +1,11 @@
 //! What a project sets for itself.
 
+mod egress;
+
 use leptos::prelude::*;
 use toolgate_api::settings::{AlertThresholds, ProjectSettings, WebhookSettings};
 
+use self::egress::Egress;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, SectionHead, TextInput, Toasts};
@@ -151,5 +154,8 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 </div>
             </When>
         </form>
+        <div class="settings-more">
+            <Egress project />
+        </div>
     }
 }

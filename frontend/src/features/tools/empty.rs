@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::auth::Role;
 
 use crate::components::{CodeBlock, Icon, Symbol};
+use crate::routes::Page;
 use crate::session::Session;
 use crate::snippets;
 
@@ -18,6 +19,7 @@ pub(super) fn NoTools(
     let name = session.me().map_or_else(|| "admin".to_owned(), |me| me.name);
     let token = snippets::token(&name);
     let upload = snippets::upload_tool(&project);
+    let import = Page::NewImport(project).path();
     view! {
         <div class="empty">
             <span class="empty-mark">
@@ -28,6 +30,11 @@ pub(super) fn NoTools(
                 view! {
                     <p class="muted">
                         "A tool is a YAML file: its name, what it does, its parameters, and how it is executed. Upload one, and agents with the right group can call it at once."
+                    </p>
+                    <p>
+                        <a class="button" href=import>
+                            "Import a description of an API"
+                        </a>
                     </p>
                     <ol class="steps">
                         <li>

@@ -6,7 +6,7 @@ const CONTEXT: usize = 3;
 const MOST_PAIRS: usize = 4_000_000;
 
 /// The unified difference of two texts, without file names; empty when they are equal.
-pub(super) fn diff(before: &str, after: &str) -> String {
+pub(crate) fn diff(before: &str, after: &str) -> String {
     let (old, new) = (lines(before), lines(after));
     let all = steps(&old, &new);
     let is_near = |at: usize| {

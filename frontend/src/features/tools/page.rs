@@ -141,6 +141,9 @@ pub(crate) fn ToolsPage() -> impl IntoView {
                 </Menu>
             </When>
             <When test=move || may_edit.get()>
+                <a class="button" href=move || Page::NewImport(project.get()).path()>
+                    "Import"
+                </a>
                 <a class="button button-primary" href=move || Page::In(project.get(), Section::Upload).path()>
                     "Upload"
                 </a>

@@ -9,14 +9,25 @@ use web_sys::{DataTransfer, File, FileList, FileSystemDirectoryEntry, FileSystem
 
 use crate::components::{Icon, Symbol, Toasts};
 
-/// More than a server takes in one upload.
-const LARGEST: f64 = 1024.0 * 1024.0;
+/// MiB that a server takes in one upload of definitions.
+const LARGEST: f64 = 1.0;
+/// Bytes of a MiB.
+const MIB: f64 = 1024.0 * 1024.0;
 /// More files than a folder of definitions has.
 const MOST: usize = 1000;
 
 /// A place to drop files and folders on, and buttons that open the chooser.
 #[component]
-pub(super) fn FileDrop(
+pub(crate) fn FileDrop(
+    /// What can be dropped.
+    #[prop(default = "Drop YAML or JSON files here, or a folder with them")]
+    words: &'static str,
+    /// MiB that all of it may have.
+    #[prop(default = LARGEST)]
+    largest: f64,
+    /// Whether it is one file and no folder.
+    #[prop(optional)]
+    single: bool,
     /// Gets the content of all files as one text of several YAML documents.
     #[prop(into)]
     on_text: Callback<String>,
@@ -25,7 +36,7 @@ pub(super) fn FileDrop(
     let toasts = Toasts::get();
     let take = move |files: Vec<File>| {
         spawn_local(async move {
-            match joined(files).await {
+            match joined(files, largest).await {
                 Ok(text) => {
                     on_text.try_run(text);
                 }
@@ -56,7 +67,7 @@ pub(super) fn FileDrop(
                 <input
                     class="visually-hidden"
                     type="file"
-                    multiple
+                    multiple=!single
                     prop:webkitdirectory=is_folder
                     accept=".yaml,.yml,.json"
                     on:change=move |event| {
@@ -86,8 +97,11 @@ pub(super) fn FileDrop(
             <span class="empty-mark">
                 <Icon symbol=Symbol::Upload />
             </span>
-            <p>"Drop YAML or JSON files here, or a folder with them"</p>
-            <div class="row">{chooser("Choose files", false)} {chooser("Choose a folder", true)}</div>
+            <p>{words}</p>
+            <div class="row">
+                {chooser(if single { "Choose a file" } else { "Choose files" }, false)}
+                {(!single).then(|| chooser("Choose a folder", true))}
+            </div>
         </div>
     }
 }
@@ -163,15 +177,14 @@ async fn asked(start: impl FnOnce(&js_sys::Function) -> bool) -> Option<wasm_bin
 }
 
 /// The content of all files as one text; of several, each begins with a comment that names it.
-async fn joined(files: Vec<File>) -> Result<String, String> {
+async fn joined(files: Vec<File>, largest: f64) -> Result<String, String> {
     if files.is_empty() {
         return Err("There is no YAML or JSON file in what was given.".to_owned());
     }
-    if files.iter().map(|file| file.size()).sum::<f64>() > LARGEST {
-        return Err(
-            "These files are larger than one upload may be (1 MiB together). Upload them in parts."
-                .to_owned(),
-        );
+    if files.iter().map(|file| file.size()).sum::<f64>() > largest * MIB {
+        return Err(format!(
+            "This is larger than may be sent at once ({largest} MiB together)."
+        ));
     }
     let several = files.len() > 1;
     let mut text = String::new();

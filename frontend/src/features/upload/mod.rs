@@ -4,4 +4,5 @@ mod files;
 mod page;
 mod report;
 
+pub(crate) use files::FileDrop;
 pub(crate) use page::UploadPage;

@@ -9,7 +9,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse, with_query};
 use crate::components::{Editor, EditorHandle, Field, SectionHead, TextInput, Toasts};
 use crate::reactive::{When, effect, part};
-use crate::routes::Section;
+use crate::routes::{Page, Section};
 use crate::snippets;
 use crate::url::project_in_path;
 
@@ -66,7 +66,11 @@ pub(crate) fn UploadPage() -> impl IntoView {
     };
     let is_empty = move || text.with(|text| text.trim().is_empty());
     view! {
-        <SectionHead section=Section::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right." />
+        <SectionHead section=Section::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right.">
+            <a class="button" href=move || Page::NewImport(project.get()).path()>
+                "Import a description instead"
+            </a>
+        </SectionHead>
         <div class="stack">
             <FileDrop on_text=move |read| text.set(read) />
             <Editor name="Definitions" value=text handle rows=16 />

@@ -1,0 +1,50 @@
+//! Words for what becomes of an operation, and for how a description is written.
+
+use leptos::prelude::*;
+use toolgate_api::imports::{DescriptionFormat, ImportOutcome};
+
+use crate::components::{Badge, Tone};
+
+/// What becomes of an operation. In a preview nothing is known of an import, so a tool that is there is just in the way.
+pub(super) fn outcome_badge(outcome: ImportOutcome, is_preview: bool) -> AnyView {
+    let (tone, text) = match outcome {
+        ImportOutcome::New => (Tone::Good, "new"),
+        ImportOutcome::Changed | ImportOutcome::Unchanged if is_preview => (Tone::Note, "the name is taken"),
+        ImportOutcome::Changed => (Tone::Note, "changed: waits in the quarantine"),
+        ImportOutcome::Unchanged => (Tone::Plain, "unchanged"),
+        ImportOutcome::Refused => (Tone::Bad, "cannot become a tool"),
+        ImportOutcome::Taken => (Tone::Bad, "left out: the name is taken"),
+        ImportOutcome::Adopted => (Tone::Accent, "taken into the import"),
+        ImportOutcome::Gone => (Tone::Note, "gone from the description; the tool stays"),
+        ImportOutcome::Deleted => (Tone::Plain, "its tool was deleted here"),
+    };
+    view! { <Badge tone text /> }.into_any()
+}
+
+/// A method and a path.
+pub(super) fn operation_name(method: &str, path: &str) -> AnyView {
+    let (method, path) = (method.to_owned(), path.to_owned());
+    view! {
+        <span class="operation-name">
+            <Badge text=method />
+            " "
+            <code>{path}</code>
+        </span>
+    }
+    .into_any()
+}
+
+/// How a description is written.
+pub(super) const fn format_name(format: DescriptionFormat) -> &'static str {
+    match format {
+        DescriptionFormat::Swagger2 => "Swagger 2.0",
+        DescriptionFormat::Openapi30 => "OpenAPI 3.0",
+        DescriptionFormat::Openapi31 => "OpenAPI 3.1 or 3.2",
+    }
+}
+
+/// A number with its word.
+pub(super) fn counted(count: usize, one: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}

@@ -1,0 +1,78 @@
+//! The hosts that tools need, and letting the project's tools reach them.
+
+use leptos::prelude::*;
+use toolgate_api::egress::ProjectEgress;
+use toolgate_api::imports::ImportHost;
+
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project};
+use crate::components::{Badge, Toasts, Tone};
+use crate::session::Session;
+
+/// Every host with whether calls may go there; a system administrator can add it to the project's egress list. `on_added`
+/// is told when one was added.
+pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: Callback<()>) -> AnyView {
+    let session = Session::get();
+    let action = Action::new();
+    let toasts = Toasts::get();
+    let may_add = untrack(|| session.me()).is_some_and(|me| me.system_admin);
+    if hosts.is_empty() {
+        return view! { <p class="muted">"None of the chosen operations says where requests go."</p> }
+            .into_any();
+    }
+    let add = move |origin: String| {
+        let path = in_project(&project.get_untracked(), &["egress"]);
+        action.send(Ask::get(path.clone()), move |answer| {
+            let Some(mut list) = action.read::<ProjectEgress>(&answer) else {
+                return;
+            };
+            list.hosts.push(origin.clone());
+            let ask = Ask::put(path, Body::json(&list)).if_match(answer.etag);
+            action.send(ask, move |_| {
+                toasts.done(format!("The tools of this project may reach {origin}."));
+                on_added.run(());
+            });
+        });
+    };
+    let is_closed = hosts.iter().any(|host| !host.allowed);
+    let items: Vec<_> = hosts
+        .iter()
+        .map(|host| {
+            let (tone, word) = if host.allowed {
+                (Tone::Good, "allowed")
+            } else {
+                (Tone::Bad, "not allowed")
+            };
+            let origin = host.origin.clone();
+            let button = (may_add && !host.allowed).then(|| {
+                view! {
+                    <button
+                        type="button"
+                        class="button button-small"
+                        disabled=move || action.busy.get()
+                        on:click=move |_| add(origin.clone())
+                    >
+                        "Let this project reach it"
+                    </button>
+                }
+            });
+            view! {
+                <li>
+                    <div class="row">
+                        <code>{host.origin.clone()}</code>
+                        <Badge tone text=word />
+                        {button}
+                    </div>
+                    {host.reason.clone().map(|reason| view! { <p class="muted">{reason}</p> })}
+                </li>
+            }
+        })
+        .collect();
+    view! {
+        <ul class="stack-small">{items}</ul>
+        {(is_closed && !may_add)
+            .then(|| view! { <p class="note">"Calls fail until a system administrator lets this project reach these hosts."</p> })}
+        {action.outcome()}
+    }
+    .into_any()
+}

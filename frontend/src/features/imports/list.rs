@@ -1,0 +1,97 @@
+//! The imports of a project.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use toolgate_api::imports::Import;
+
+use super::badges::{counted, format_name};
+use crate::api::in_project;
+use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Symbol, TimeAgo, Tone};
+use crate::paged::{Item, Paged};
+use crate::reactive::When;
+use crate::routes::{Page, Section};
+use crate::session::{Need, Session};
+use crate::url::project_in_path;
+
+/// All imports: what they are of, and what waits.
+#[component]
+pub(crate) fn ImportsPage() -> impl IntoView {
+    let project = project_in_path();
+    let session = Session::get();
+    let list = Paged::new(move || in_project(&project.get(), &["imports"]));
+    let new = move || Page::NewImport(project.get()).path();
+    let may_import = move || session.may(&project.get(), Need::Edit);
+    let cells: Cells = Arc::new(move |item: &Item| {
+        let import = item.read::<Import>();
+        import.map(|import| row(&project.get_untracked(), import))
+    });
+    let empty = move || {
+        view! {
+            <EmptyState
+                symbol=Symbol::Import
+                title="No imports yet"
+                text="A description of an API, as OpenAPI or Swagger, becomes tools: one for each operation that you choose. When the description changes, what changed waits until somebody has looked at it."
+            >
+                <When test=may_import>
+                    <a class="button button-primary" href=new>
+                        "Import a description"
+                    </a>
+                </When>
+            </EmptyState>
+        }
+    };
+    view! {
+        <SectionHead section=Section::Imports text="Descriptions of APIs whose operations are tools of this project.">
+            <When test=may_import>
+                <a class="button button-primary" href=new>
+                    "New import"
+                </a>
+            </When>
+        </SectionHead>
+        <List list what="imports" columns=&["Import", "Operations", "Hosts", "From", "Imported"] cells empty />
+    }
+}
+
+fn row(project: &str, import: Import) -> AnyView {
+    let href = Page::Import(project.to_owned(), import.id.clone()).path();
+    let closed = import.hosts.iter().filter(|host| !host.allowed).count();
+    let hosts = counted(import.hosts.len(), "host");
+    let from = import.source.url.unwrap_or_else(|| "sent as a text".to_owned());
+    view! {
+        <th scope="row" role="rowheader">
+            <a class="tool-name" data-row="" href=href>
+                {import.id}
+            </a>
+            <span class="muted tool-description">
+                {format!("{} {}, {}", import.title, import.version, format_name(import.format))}
+            </span>
+        </th>
+        <td role="cell" data-label="Operations">
+            <span class="row">
+                {import.counts.operations} {standing(import.counts.waiting, "waiting", Tone::Note)}
+                {standing(import.counts.gone, "gone", Tone::Plain)}
+            </span>
+        </td>
+        <td role="cell" data-label="Hosts">
+            <span class="row">{hosts} {standing(u32::try_from(closed).unwrap_or(u32::MAX), "not allowed", Tone::Bad)}</span>
+        </td>
+        <td role="cell" data-label="From">
+            <span class="break">{from}</span>
+        </td>
+        <td role="cell" data-label="Imported">
+            <span>
+                <TimeAgo at=import.imported_at />
+                " by "
+                {import.imported_by}
+            </span>
+        </td>
+    }
+    .into_any()
+}
+
+/// How many of something, when there are any.
+pub(super) fn standing(count: u32, word: &str, tone: Tone) -> AnyView {
+    let badge = (count != 0).then(|| view! { <Badge tone text=format!("{count} {word}") /> });
+    badge.into_any()
+}

@@ -1,0 +1,24 @@
+//! Imports of descriptions of APIs: taking one in, importing it again, and the changes that wait for somebody.
+
+mod again;
+mod badges;
+mod change;
+mod choose;
+mod hosts;
+mod layers;
+mod list;
+mod next;
+mod page;
+mod quarantine;
+mod questions;
+mod report;
+mod rule;
+mod source;
+mod waiting;
+mod wizard;
+
+pub(crate) use list::ImportsPage;
+pub(crate) use page::ImportPage;
+pub(crate) use quarantine::QuarantinePage;
+pub(crate) use waiting::Waiting;
+pub(crate) use wizard::NewImportPage;

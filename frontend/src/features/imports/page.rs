@@ -1,0 +1,296 @@
+//! The page of one import: where it came from, its operations, importing it again, and removing it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use toolgate_api::imports::{Import, ImportOperation};
+
+use super::again::Again;
+use super::badges::{counted, format_name, operation_name};
+use super::hosts::hosts_view;
+use super::list::standing;
+use super::next::Next;
+use super::waiting::Waiting;
+use crate::action::Action;
+use crate::api::{Ask, in_project, with_query};
+use crate::components::{
+    Badge, Breadcrumbs, Cells, Confirm, EmptyState, List, PageHeading, Tabs, Tags, TimeAgo, Toasts, Tone,
+    fact, facts,
+};
+use crate::loaded::Loaded;
+use crate::paged::{Item, Paged};
+use crate::reactive::{When, condition, part, text};
+use crate::routes::{Page, Section};
+use crate::session::{Need, Session};
+use crate::url::{Navigator, UrlParam, import_in_path, project_in_path};
+
+/// The views; the last one is for those who may edit.
+const VIEWS: [(&str, &str); 2] = [("", "Operations"), ("again", "Import again")];
+
+/// One import.
+#[component]
+pub(crate) fn ImportPage() -> impl IntoView {
+    let project = project_in_path();
+    let id = import_in_path();
+    let tab = UrlParam::new("tab");
+    let session = Session::get();
+    let loaded = Loaded::new(move || in_project(&project.get(), &["imports", &id.get()]));
+    let import = Memo::new(move |_| loaded.read::<Import>());
+    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let url = Memo::new(move |_| {
+        import.with(|import| import.as_ref().and_then(|import| import.source.url.clone()))
+    });
+    // Reading it again must not take away the report of the import that was just done.
+    let is_there = condition(move || loaded.is_there());
+    let content = part(move || {
+        if !is_there.get() {
+            return ().into_any();
+        }
+        if tab.get() == "again" && may_edit.get() {
+            let on_done = move |()| loaded.reload();
+            return view! { <Again project id import=loaded url=url.get() on_done /> }.into_any();
+        }
+        view! { <Operations project id may_edit /> }.into_any()
+    });
+    let heading = text(move || {
+        import.with(|import| {
+            import
+                .as_ref()
+                .map_or_else(|| id.get(), |import| import.title.clone())
+        })
+    });
+    view! {
+        <Breadcrumbs project section=Section::Imports here=id />
+        <div class="page-head">
+            <div>
+                <PageHeading text=heading />
+                {part(move || import.with(|import| import.as_ref().map(told)).into_any())}
+            </div>
+            <When test=move || may_edit.get() && loaded.is_there()>
+                <Removal project id loaded />
+            </When>
+        </div>
+        {loaded.placeholder("the import")}
+        {part(move || {
+            let again = Callback::new(move |()| loaded.reload());
+            import.with(|import| import.as_ref().map(|import| about(project, import, again))).into_any()
+        })}
+        <When test=move || loaded.is_there() && may_edit.get()>
+            <Tabs param=tab name="Views of the import" choices=&VIEWS />
+        </When>
+        {content}
+    }
+}
+
+fn told(import: &Import) -> AnyView {
+    let text = format!("Version {}, {}", import.version, format_name(import.format));
+    view! { <p class="muted">{text}</p> }.into_any()
+}
+
+/// Where it came from, what was chosen, and the hosts.
+fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyView {
+    let source = import.source.clone();
+    let waiting = Page::In(project.get_untracked(), Section::Quarantine).path();
+    let waiting = with_query(waiting, &[("import", &import.id)]);
+    let chosen = [
+        ("tags", source.tags),
+        ("paths", source.paths),
+        ("methods", source.methods),
+        ("operations", source.operations),
+    ];
+    let chosen = chosen
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(word, names)| format!("{word} {}", names.join(", ")))
+        .collect::<Vec<_>>();
+    let chosen = if chosen.is_empty() {
+        "all operations".to_owned()
+    } else {
+        chosen.join("; ")
+    };
+    let credentials = source.credentials.into_iter();
+    let credentials = credentials
+        .map(|(scheme, from)| format!("{scheme}: {from}"))
+        .collect::<Vec<_>>();
+    let variables = source.variables.into_iter();
+    let variables = variables
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect::<Vec<_>>();
+    let counts = import.counts;
+    let lines = facts(vec![
+        fact(
+            "Operations",
+            view! {
+                <span class="row">
+                    {counts.operations}
+                    {(counts.waiting != 0)
+                        .then(|| view! { <a href=waiting>{standing(counts.waiting, "waiting", Tone::Note)}</a> })}
+                    {standing(counts.gone, "gone", Tone::Plain)}
+                </span>
+            },
+        ),
+        fact("Chosen", chosen),
+        fact(
+            "From",
+            view! { <span class="break">{source.url.unwrap_or_else(|| "sent as a text".to_owned())}</span> },
+        ),
+        fact(
+            "Address",
+            source
+                .base_url
+                .unwrap_or_else(|| "as the description says".to_owned()),
+        ),
+        fact(
+            "Variables",
+            view! { <Tags names=variables none="their defaults" /> },
+        ),
+        fact("Credentials", view! { <Tags names=credentials none="none" /> }),
+        fact(
+            "Imported",
+            view! {
+                <TimeAgo at=import.imported_at />
+                {format!(" by {}", import.imported_by)}
+            },
+        ),
+        fact(
+            "First",
+            view! {
+                <TimeAgo at=import.created_at />
+                {format!(" by {}", import.created_by)}
+            },
+        ),
+    ]);
+    view! {
+        <div class="columns import-about">
+            <section class="panel" aria-label="About">
+                <h2>"About"</h2>
+                {lines}
+            </section>
+            <section class="panel stack-small" aria-label="Hosts">
+                <h2>"Hosts"</h2>
+                {hosts_view(project, &import.hosts, on_added)}
+            </section>
+        </div>
+    }
+    .into_any()
+}
+
+/// The operations, by the names of their tools; those that are still disabled can be enabled.
+#[component]
+fn Operations(project: Memo<String>, id: Memo<String>, may_edit: Memo<bool>) -> impl IntoView {
+    let list = Paged::sized(
+        move || in_project(&project.get(), &["imports", &id.get(), "operations"]),
+        200,
+    );
+    Toasts::get().on_undo(move || list.reload());
+    let cells: Cells = Arc::new(move |item: &Item| {
+        let operation = item.read::<ImportOperation>();
+        operation.map(|operation| row(&project.get_untracked(), operation))
+    });
+    let empty = || {
+        view! {
+            <EmptyState
+                title="No operations"
+                text="Nothing of this description became a tool. Import it again with another choice."
+            />
+        }
+    };
+    let disabled = Memo::new(move |_| {
+        list.items.with(|items| {
+            let operations = items.iter().filter_map(Item::read::<ImportOperation>);
+            let disabled = operations.filter(|operation| operation.enabled == Some(false));
+            disabled.map(|operation| operation.tool).collect::<Vec<_>>()
+        })
+    });
+    let next = move || {
+        let tools = disabled.get();
+        if tools.is_empty() || !may_edit.get() {
+            return ().into_any();
+        }
+        let title = format!("Enable {}, and try a call", counted(tools.len(), "disabled tool"));
+        view! {
+            <details class="settings-more">
+                <summary>{title}</summary>
+                <div class="stack">
+                    <Next project tools on_changed=move |()| list.reload() />
+                </div>
+            </details>
+        }
+        .into_any()
+    };
+    view! {
+        <List list what="operations" columns=&["Operation", "Tool", "Standing", "Edited here"] cells empty />
+        {part(next)}
+    }
+}
+
+fn row(project: &str, operation: ImportOperation) -> AnyView {
+    let tool = if operation.enabled.is_some() {
+        let href = Page::Tool(project.to_owned(), operation.tool.clone()).path();
+        view! { <a class="tool-name" data-row="" href=href>{operation.tool.clone()}</a> }.into_any()
+    } else {
+        view! { <span class="tool-name">{operation.tool.clone()}</span> }.into_any()
+    };
+    let enabled = match operation.enabled {
+        Some(true) => view! { <Badge tone=Tone::Good text="enabled" /> },
+        Some(false) => view! { <Badge text="disabled" /> },
+        None => view! { <Badge text="deleted here" /> },
+    };
+    let waiting = operation.waiting_since.map(|at| {
+        let path = Page::In(project.to_owned(), Section::Quarantine).path();
+        let href = with_query(path, &[("tool", &operation.tool)]);
+        view! { <a href=href>"change waits since " <TimeAgo at /></a> }
+    });
+    let gone = operation
+        .gone_since
+        .map(|at| view! { <span class="muted">"gone since " <TimeAgo at /></span> });
+    view! {
+        <th scope="row" role="rowheader">
+            {operation_name(&operation.method, &operation.path)}
+        </th>
+        <td role="cell" data-label="Tool">{tool}</td>
+        <td role="cell" data-label="Standing">
+            <span class="row">{enabled} {waiting} {gone}</span>
+        </td>
+        <td role="cell" data-label="Edited here">
+            <Tags names=operation.edited none="nothing" />
+        </td>
+    }
+    .into_any()
+}
+
+/// The button that removes the import; its tools stay.
+#[component]
+fn Removal(project: Memo<String>, id: Memo<String>, loaded: Loaded) -> impl IntoView {
+    let asking = RwSignal::new(false);
+    let action = Action::new();
+    let navigator = Navigator::new();
+    let toasts = Toasts::get();
+    let waiting = Waiting::get();
+    let confirm = move |()| {
+        let (project, id) = (project.get_untracked(), id.get_untracked());
+        let ask = Ask::delete(in_project(&project, &["imports", &id])).if_match(loaded.etag());
+        action.send(ask, move |_| {
+            asking.set(false);
+            toasts.done(format!("The import {id} was removed. Its tools stay."));
+            waiting.reload();
+            navigator.go(&Page::In(project, Section::Imports).path());
+        });
+    };
+    view! {
+        <div class="page-actions">
+            <button type="button" class="button" on:click=move |_| asking.set(true)>
+                "Remove"
+            </button>
+        </div>
+        <Confirm
+            open=asking
+            title=text(move || format!("Remove the import {}?", id.get()))
+            verb="Remove the import"
+            action
+            on_confirm=confirm
+        >
+            <p>"Its tools stay as they are. What waits in the quarantine is dropped, and changes of the description are no longer noticed."</p>
+        </Confirm>
+    }
+}

@@ -1,0 +1,283 @@
+//! The quarantine: changes of imported descriptions that wait until somebody takes them in or refuses them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use toolgate_api::quarantine::{ApproveChange, MergeChoice, QuarantinedChange};
+
+use super::badges::{counted, operation_name};
+use super::change::{Decisions, change_view, sides_view};
+use super::waiting::Waiting;
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project, with_query};
+use crate::components::{
+    Badge, Cells, Confirm, EditorHandle, EmptyState, Field, List, SectionHead, Symbol, TextInput, TimeAgo,
+    Toasts, Tone,
+};
+use crate::loaded::Loaded;
+use crate::paged::{Item, Paged};
+use crate::reactive::{When, condition, part, text, text_memo};
+use crate::routes::{Page, Section};
+use crate::session::{Need, Session};
+use crate::url::{UrlParam, project_in_path};
+
+/// What waits over all imports, or one change of it.
+#[component]
+pub(crate) fn QuarantinePage() -> impl IntoView {
+    let project = project_in_path();
+    let [import, tool] = ["import", "tool"].map(UrlParam::new);
+    let is_one = condition(move || !tool.get().is_empty());
+    let address = text_memo(move || {
+        with_query(
+            in_project(&project.get(), &["quarantine"]),
+            &[("import", &import.get())],
+        )
+    });
+    let show = Callback::new(move |name: String| tool.push(&name));
+    let cells: Cells = Arc::new(move |item: &Item| {
+        let change = item.read::<QuarantinedChange>();
+        change.map(|change| row(&project.get_untracked(), change, show))
+    });
+    let imports = move || Page::In(project.get(), Section::Imports).path();
+    let empty = move || {
+        view! {
+            <EmptyState
+                symbol=Symbol::Check
+                title="Nothing waits"
+                text="When a description is imported again and says something else than the last time, the change waits here, and the tool stays as it is until somebody has looked."
+            >
+                <a class="button" href=imports>
+                    "Show the imports"
+                </a>
+            </EmptyState>
+        }
+    };
+    let empty = StoredValue::new(empty);
+    let cells = StoredValue::new(cells);
+    let inbox = move || {
+        let list = Paged::new(move || address.get());
+        let (cells, empty) = (cells.get_value(), empty.get_value());
+        view! {
+            <When test=move || !import.get().is_empty()>
+                <p class="row filters">
+                    <span>"Only changes of the import " <code>{move || import.get()}</code></span>
+                    <button type="button" class="button button-small" on:click=move |_| import.push("")>
+                        "Show all"
+                    </button>
+                </p>
+            </When>
+            <List list what="changes" columns=&["Tool", "Operation", "What changed", "Import", "Since"] cells empty />
+        }
+        .into_any()
+    };
+    view! {
+        <SectionHead section=Section::Quarantine text="Changes of imported descriptions. The tools stay as they are until a change is approved." />
+        {part(move || if is_one.get() { view! { <Change project tool /> }.into_any() } else { inbox() })}
+    }
+}
+
+fn row(project: &str, waiting: QuarantinedChange, show: Callback<String>) -> AnyView {
+    let change = &waiting.change;
+    let import = Page::Import(project.to_owned(), waiting.import.clone()).path();
+    let sum = format!(
+        "{} by the description, {} here",
+        counted(change.upstream.len(), "change"),
+        change.local.len()
+    );
+    let conflicts = (!change.conflicts.is_empty())
+        .then(|| view! { <Badge tone=Tone::Bad text=counted(change.conflicts.len(), "conflict") /> });
+    let name = waiting.tool.clone();
+    view! {
+        <th scope="row" role="rowheader">
+            <button type="button" class="fault-place" data-row="" on:click=move |_| show.run(name.clone())>
+                {waiting.tool}
+            </button>
+        </th>
+        <td role="cell" data-label="Operation">{operation_name(&waiting.method, &waiting.path)}</td>
+        <td role="cell" data-label="What changed">
+            <span class="row">{sum} {conflicts}</span>
+        </td>
+        <td role="cell" data-label="Import">
+            <a href=import>{waiting.import}</a>
+        </td>
+        <td role="cell" data-label="Since">
+            <span>
+                <TimeAgo at=waiting.since />
+                " by "
+                {waiting.by}
+            </span>
+        </td>
+    }
+    .into_any()
+}
+
+/// One change, with all that it takes to decide.
+#[component]
+fn Change(project: Memo<String>, tool: UrlParam) -> impl IntoView {
+    let session = Session::get();
+    let loaded = Loaded::new(move || {
+        let tool = tool.get();
+        if tool.is_empty() {
+            String::new()
+        } else {
+            in_project(&project.get(), &["quarantine", &tool])
+        }
+    });
+    let change = Memo::new(move |_| loaded.read::<QuarantinedChange>());
+    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let decisions: Decisions = RwSignal::new(BTreeMap::new());
+    view! {
+        <div class="stack">
+            <p>
+                <button type="button" class="button button-small" on:click=move |_| tool.push("")>
+                    "Back to all that waits"
+                </button>
+            </p>
+            {loaded.placeholder_or("the change", "Nothing waits for this tool: somebody has decided, or the import was removed.")}
+            {part(move || {
+                let decides = may_edit.get().then_some(decisions);
+                change.with(|change| change.as_ref().map(|change| one(&project.get_untracked(), change, decides))).into_any()
+            })}
+            <When test=move || may_edit.get() && loaded.is_there()>
+                <Deciding project tool loaded change decisions />
+            </When>
+        </div>
+    }
+}
+
+fn one(project: &str, waiting: &QuarantinedChange, decisions: Option<Decisions>) -> AnyView {
+    let tool = Page::Tool(project.to_owned(), waiting.tool.clone()).path();
+    let import = Page::Import(project.to_owned(), waiting.import.clone()).path();
+    view! {
+        <section class="panel stack" aria-label="The change">
+            <h2 class="break">{waiting.tool.clone()}</h2>
+            <p>
+                {operation_name(&waiting.method, &waiting.path)} " of " <a href=import>{waiting.import.clone()}</a>
+                ", since " <TimeAgo at=waiting.since /> {format!(" by {}. ", waiting.by)} <a href=tool>"Show the tool"</a>
+            </p>
+            {change_view(&waiting.tool, &waiting.change, decisions)}
+        </section>
+        {waiting.definitions.as_ref().map(sides_view)}
+    }
+    .into_any()
+}
+
+/// Approving and rejecting.
+#[component]
+fn Deciding(
+    project: Memo<String>,
+    tool: UrlParam,
+    loaded: Loaded,
+    change: Memo<Option<QuarantinedChange>>,
+    decisions: Decisions,
+) -> impl IntoView {
+    let approving = Action::new();
+    let rejecting = Action::new();
+    let asking = RwSignal::new(false);
+    let note = RwSignal::new(String::new());
+    let ignored = RwSignal::new(false);
+    let toasts = Toasts::get();
+    let waiting = Waiting::get();
+    let open = move || {
+        change.with(|change| {
+            let conflicts = change.iter().flat_map(|change| &change.change.conflicts);
+            decisions.with(|decisions| {
+                conflicts
+                    .filter(|one| !decisions.contains_key(&one.pointer))
+                    .count()
+            })
+        })
+    };
+    let path = move |verb: &str| {
+        in_project(
+            &project.get_untracked(),
+            &["quarantine", &tool.get_untracked(), verb],
+        )
+    };
+    let done = move |words: String| {
+        toasts.done(words);
+        waiting.reload();
+        tool.push("");
+    };
+    let approve = move |_| {
+        let choices = decisions.get_untracked().into_iter();
+        let choices = choices
+            .map(|(pointer, take)| MergeChoice { pointer, take })
+            .collect();
+        let body = Body::json(&ApproveChange {
+            conflicts: None,
+            choices,
+        });
+        let ignore = if ignored.get_untracked() { "true" } else { "" };
+        let query = [
+            ("note", note.get_untracked()),
+            ("ignore_policy_tests", ignore.to_owned()),
+        ];
+        let query = query.each_ref().map(|(name, value)| (*name, value.trim()));
+        let ask = Ask::post(with_query(path("approve"), &query), body).if_match(loaded.etag());
+        approving.send(ask, move |_| {
+            done(format!("{} is as approved.", tool.get_untracked()))
+        });
+    };
+    let reject = move |()| {
+        let ask = Ask::post(path("reject"), Body::None).if_match(loaded.etag());
+        rejecting.send(ask, move |_| {
+            asking.set(false);
+            done(format!(
+                "The change was rejected. {} stays as it is.",
+                tool.get_untracked()
+            ));
+        });
+    };
+    let is_broken = move || {
+        approving.error.with(|error| {
+            error
+                .as_ref()
+                .is_some_and(|error| !error.broken_policy_tests().is_empty())
+        })
+    };
+    view! {
+        <section class="panel stack" aria-label="Decide">
+            <h2>"Decide"</h2>
+            <Field id="approve-note" label="Note" help="Why, for those who read the history later.">
+                <TextInput id="approve-note" value=note max="500" />
+            </Field>
+            <When test=is_broken>
+                <label class="check">
+                    <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
+                    "Approve it all the same, although policy tests would fail"
+                </label>
+            </When>
+            <div class="row">
+                <button
+                    type="button"
+                    class="button button-primary"
+                    disabled=move || approving.busy.get() || open() != 0
+                    on:click=approve
+                >
+                    "Approve"
+                </button>
+                <button type="button" class="button" on:click=move |_| asking.set(true)>
+                    "Reject"
+                </button>
+                <span class="muted" role="status">
+                    {move || match open() {
+                        0 => String::new(),
+                        count => format!("Decide {} first.", counted(count, "conflict")),
+                    }}
+                </span>
+            </div>
+            {approving.refusal(EditorHandle::new())}
+        </section>
+        <Confirm
+            open=asking
+            title=text(move || format!("Reject the change of {}?", tool.get()))
+            verb="Reject the change"
+            action=rejecting
+            on_confirm=reject
+        >
+            <p>"The tool stays as it is, and this change is not shown again. The next change of the description is compared with this one."</p>
+        </Confirm>
+    }
+}

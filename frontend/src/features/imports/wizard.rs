@@ -1,0 +1,281 @@
+//! Importing a description: read it, choose, answer what it leaves open, look, import, enable, call.
+
+use leptos::prelude::*;
+use toolgate_api::imports::{ImportOutcome, ImportPreview};
+
+use super::badges::{counted, format_name};
+use super::choose::Choosing;
+use super::hosts::hosts_view;
+use super::layers::Layering;
+use super::next::Next;
+use super::questions::Questions;
+use super::report::Verdict;
+use super::rule::{NEW, id_of};
+use super::source::Source;
+use super::waiting::Waiting;
+use crate::action::Action;
+use crate::api::{Ask, in_project};
+use crate::components::{Breadcrumbs, EmptyState, Faults, Field, PageHeading, Symbol, TextInput, Toasts};
+use crate::reactive::{When, condition, effect, part, text};
+use crate::routes::{Page, Section};
+use crate::session::{Need, Session};
+use crate::url::project_in_path;
+
+/// The page, from the description to the first call.
+#[component]
+pub(crate) fn NewImportPage() -> impl IntoView {
+    let project = project_in_path();
+    let session = Session::get();
+    let may_import = condition(move || session.may(&project.get(), Need::Edit));
+    view! {
+        <Breadcrumbs project section=Section::Imports here=text(|| "New import".to_owned()) />
+        <div class="page-head">
+            <div>
+                <PageHeading text="Import a description" />
+                <p class="muted">"Every operation of an API that you choose becomes a tool. Nothing is called before you enable it."</p>
+            </div>
+        </div>
+        {part(move || {
+            if may_import.get() {
+                view! { <Wizard project /> }.into_any()
+            } else {
+                view! {
+                    <EmptyState
+                        symbol=Symbol::Lock
+                        title="Importing takes the role editor"
+                        text="Ask an owner of this project for it, or to import the description."
+                    />
+                }
+                    .into_any()
+            }
+        })}
+    }
+}
+
+#[component]
+fn Wizard(project: Memo<String>) -> impl IntoView {
+    let source = Source::new();
+    let questions = Questions::new(project, source);
+    let choosing = Choosing::new();
+    let layering = Layering::new(questions);
+    let reading = Action::new();
+    let verdict = Verdict::new();
+    let id = RwSignal::new(String::new());
+    // The description that the preview is about.
+    let read = StoredValue::new(String::new());
+    // The tools that the import has made.
+    let made = RwSignal::new(None::<Vec<String>>);
+    let toasts = Toasts::get();
+    let waiting = Waiting::get();
+    let look = move || {
+        let given = untrack(|| source.given());
+        reading.send(questions.preview(&[]), move |answer| {
+            if let Some(preview) = reading.read::<ImportPreview>(&answer) {
+                let is_same = read.with_value(|read| *read == given);
+                if !is_same {
+                    id.set(id_of(&preview.title));
+                    layering.clear();
+                    read.set_value(given);
+                }
+                choosing.show(preview, is_same);
+            }
+        });
+    };
+    // A preview is about the description that was read, and about no other.
+    effect(move || {
+        source.track();
+        if read.with_value(|read| !read.is_empty()) {
+            read.set_value(String::new());
+            choosing.preview.set(None);
+            questions.clear();
+        }
+        reading.error.set(None);
+    });
+    // The same holds for the verdict. What was imported stays what it is.
+    effect(move || {
+        source.track();
+        choosing.chosen.track();
+        id.track();
+        questions.query();
+        if made.with_untracked(Option::is_none) {
+            verdict.forget();
+        }
+    });
+    let send = move |dry_run: bool| {
+        let name = id.get_untracked();
+        let mut query = verdict.query(dry_run);
+        query.extend(untrack(|| choosing.rule()).query());
+        let (path, body) = questions.request(
+            in_project(&project.get_untracked(), &["imports", name.trim()]),
+            &query,
+        );
+        let mut ask = Ask::put(path, body);
+        if !dry_run {
+            ask = ask.if_new();
+        }
+        verdict.send(ask, move |report| {
+            if dry_run {
+                return;
+            }
+            let mine = report.operations.iter();
+            let mine = mine.filter(|one| one.outcome == ImportOutcome::New);
+            let tools: Vec<String> = mine.map(|one| one.tool.clone()).collect();
+            toasts.done(format!(
+                "Imported {}. They are disabled.",
+                counted(tools.len(), "tool")
+            ));
+            waiting.reload();
+            made.set(Some(tools));
+        });
+    };
+    let write = Callback::new(move |()| {
+        let tools = made.get_untracked().unwrap_or_default();
+        layering.write(project.get_untracked(), tools, Callback::new(|()| ()));
+    });
+    effect(move || {
+        if made.with(Option::is_some) {
+            write.run(());
+        }
+    });
+    let is_read = condition(move || choosing.preview.with(Option::is_some));
+    let is_made = condition(move || made.with(Option::is_some));
+    let is_named = condition(move || id.with(|id| !id.trim().is_empty() && id.trim() != NEW));
+    let can_send = move || {
+        is_named.get()
+            && choosing.count() != 0
+            && !choosing.rule().is_too_long()
+            && !verdict.action.busy.get()
+    };
+    let id_fault = text_of_id(id);
+    view! {
+        <div class="stack">
+            <div class="stack" hidden=move || is_made.get()>
+                <section class="panel stack" aria-label="The description">
+                    <h2>"1. The description"</h2>
+                    {source.view()}
+                    <div class="row">
+                        <button
+                            type="button"
+                            class="button button-primary"
+                            disabled=move || !source.is_given() || reading.busy.get()
+                            on:click=move |_| look()
+                        >
+                            "Read it"
+                        </button>
+                        <span class="muted" role="status">
+                            {move || reading.busy.get().then_some("Reading…")}
+                        </span>
+                    </div>
+                    {reading.refusal(source.handle)}
+                    {part(move || choosing.preview.with(|preview| preview.as_ref().map(|preview| about(preview, source))).into_any())}
+                </section>
+                <When test=move || is_read.get()>
+                    <section class="panel stack" aria-label="The operations">
+                        <h2>"2. The operations"</h2>
+                        {choosing.view(layering)}
+                    </section>
+                    <section class="panel stack" aria-label="What the description leaves open">
+                        <h2>"3. What the description leaves open"</h2>
+                        {questions.view(choosing.preview)}
+                        <h3>"Hosts"</h3>
+                        {part(move || {
+                            choosing
+                                .preview
+                                .with(|preview| {
+                                    let hosts = preview.as_ref().map(|preview| preview.hosts.clone());
+                                    hosts_view(project, &hosts.unwrap_or_default(), Callback::new(move |()| look()))
+                                })
+                        })}
+                        <div>
+                            <button type="button" class="button" disabled=move || reading.busy.get() on:click=move |_| look()>
+                                "Look again with these answers"
+                            </button>
+                        </div>
+                    </section>
+                </When>
+            </div>
+            <When test=move || is_read.get()>
+                <section class="stack" aria-label="Import it">
+                    <div class="panel stack" hidden=move || is_made.get()>
+                        <h2>"4. Import it"</h2>
+                        <Field
+                            id="import-id"
+                            label="Id of the import"
+                            help="Small letters, digits and hyphens; it stands in addresses and cannot be changed."
+                            error=id_fault
+                        >
+                            <TextInput id="import-id" value=id mono=true max="63" />
+                        </Field>
+                        <div>
+                            <button
+                                type="button"
+                                class="button"
+                                disabled=move || !can_send()
+                                on:click=move |_| send(true)
+                            >
+                                "See what importing would do"
+                            </button>
+                        </div>
+                    </div>
+                    {verdict.view(project, source.handle, Callback::new(move |()| send(true)))}
+                    <When test=move || verdict.is_asked()>
+                        <div>
+                            <button
+                                type="button"
+                                class="button button-primary"
+                                disabled=move || !can_send() || !verdict.is_ready()
+                                on:click=move |_| send(false)
+                            >
+                                {move || format!("Import {}", counted(choosing.count(), "operation"))}
+                            </button>
+                        </div>
+                    </When>
+                </section>
+            </When>
+            {layering.refusal(write)}
+            {part(move || {
+                let Some(tools) = made.get() else {
+                    return ().into_any();
+                };
+                let href = Page::Import(project.get_untracked(), id.get_untracked().trim().to_owned()).path();
+                view! {
+                    <p>
+                        <a class="button" href=href>
+                            "Show the import"
+                        </a>
+                    </p>
+                    <Next project tools on_changed=move |()| () />
+                }
+                    .into_any()
+            })}
+            {layering.view()}
+        </div>
+    }
+}
+
+/// Why the id cannot be sent, where that can be said without the server.
+fn text_of_id(id: RwSignal<String>) -> Signal<Option<String>> {
+    Signal::derive(move || {
+        let is_new = id.with(|id| id.trim() == NEW);
+        is_new.then(|| "This is the address of this page; choose another id.".to_owned())
+    })
+}
+
+/// What was read, and what of it cannot be read.
+fn about(preview: &ImportPreview, source: Source) -> AnyView {
+    let text = format!(
+        "{} {}, {}, {}.",
+        preview.title,
+        preview.version,
+        format_name(preview.format),
+        counted(preview.total, "operation")
+    );
+    let faults = preview.problems.clone();
+    view! {
+        <p role="status">
+            <strong>{text}</strong>
+        </p>
+        {(!faults.is_empty()).then(|| view! { <Faults faults handle=source.handle /> })}
+    }
+    .into_any()
+}
