@@ -59,10 +59,7 @@ pub async fn import(
     condition: impl Fn(Option<i64>) -> ApiResult<()>,
 ) -> ApiResult<(bool, ImportReport)> {
     let state = current(app, project)?;
-    let before = app
-        .store
-        .import_counted(state.row.uid, asked.id.as_str())
-        .await?;
+    let before = app.store.import_counted(state.row.uid, asked.id.as_str()).await?;
     condition(before.as_ref().map(|(row, _)| row.revision))?;
     let source = asked.said.over(
         before.as_ref().map(|(row, _)| &row.source),
