@@ -249,6 +249,7 @@ pub async fn refresh_import(
             "The description of this import was sent, not fetched. Send the newer one with PUT, or name its `url` there.",
         )
     })?;
+    let shown = id.clone();
     let asked = Asked {
         id: ImportId::parse(id).map_err(|error| read::not_found(&error.text))?,
         description: Description::At(url),
@@ -264,7 +265,7 @@ pub async fn refresh_import(
     };
     let check = |revision: Option<i64>| match revision {
         Some(revision) => precondition.check(&tag(revision)),
-        None => Err(read::not_found("that was here")),
+        None => Err(read::not_found(&shown)),
     };
     let (_, report) = Box::pin(run::import(&app, &place.project.row.id, &author, asked, check)).await?;
     Ok(answer(false, report))

@@ -2,6 +2,7 @@
 //! meanwhile; approving makes a revision, under the same guards as an upload.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use toolgate_api::quarantine::{ApproveChange, MergeSide, MergeSides, QuarantinedChange};
 use toolgate_api::{Diagnostic, ErrorCode};
@@ -28,8 +29,8 @@ pub struct Waiting {
 
 /// What waits in one import or in all.
 pub async fn list(
-    app: &App,
-    project: &ProjectState,
+    app: &Arc<App>,
+    project: &Arc<ProjectState>,
     import: Option<&str>,
     after: Option<&str>,
     limit: usize,
@@ -42,14 +43,18 @@ pub async fn list(
     let has_more = rows.len() > limit;
     rows.truncate(limit);
     let last = rows.last().filter(|_| has_more).map(|row| row.tool.to_string());
-    let items = rows
-        .into_iter()
-        .filter_map(|row| {
+    // Comparing large definitions takes a while.
+    let (app, project) = (Arc::clone(app), Arc::clone(project));
+    let items = tokio::task::spawn_blocking(move || {
+        let told = |row: ImportOperationRow| {
             let tool = project.snapshot.tool(row.tool.as_str())?;
             let waiting = row.waiting.clone()?;
-            Some(told(app, project, &row, &waiting, &tool.definition))
-        })
-        .collect();
+            Some(told(&app, &project, &row, &waiting, &tool.definition))
+        };
+        rows.into_iter().filter_map(told).collect()
+    })
+    .await
+    .map_err(|error| ApiError::internal(&error))?;
     Ok(Waiting { items, total, last })
 }
 

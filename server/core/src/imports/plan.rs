@@ -19,10 +19,6 @@ pub struct Kept {
     pub tool: ToolName,
     /// The definition as the last import brought it.
     pub base: ToolDefinition,
-    /// A newer one that nobody has approved yet.
-    pub waiting: Option<ToolDefinition>,
-    /// Whether the description had it no more the last time.
-    pub gone: bool,
 }
 
 /// What is known of the tools of a project.

@@ -59,7 +59,7 @@ pub async fn import(
     condition: impl Fn(Option<i64>) -> ApiResult<()>,
 ) -> ApiResult<(bool, ImportReport)> {
     let state = current(app, project)?;
-    let before = app.store.import(state.row.uid, asked.id.as_str()).await?;
+    let before = app.store.import_counted(state.row.uid, asked.id.as_str()).await?;
     condition(before.as_ref().map(|(row, _)| row.revision))?;
     let source = asked.said.over(
         before.as_ref().map(|(row, _)| &row.source),
@@ -73,21 +73,25 @@ pub async fn import(
         definitions: asked.definitions,
     };
     let (found, request) = parsed(app, &state, bytes, request).await?;
-    let run = Run {
-        id: &asked.id,
-        source: &source,
-        found: &found,
-        selection: &request.selection,
+    let run = Arc::new(Run {
+        id: asked.id,
+        source,
+        found,
+        selection: request.selection,
         adopt: asked.adopt,
         definitions: asked.definitions,
-        author,
-    };
+        by: author.name.to_owned(),
+    });
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
-        let before = app.store.import(state.row.uid, asked.id.as_str()).await?;
-        condition(before.as_ref().map(|(row, _)| row.revision))?;
-        let is_new = before.is_none();
-        let mut step = run.step(app, &state, before).await?;
+        let before = run.before(app, &state).await?;
+        condition(before.row.as_ref().map(|row| row.revision))?;
+        let is_new = before.row.is_none();
+        // Comparing thousands of definitions takes a while.
+        let (step, of_app, of_project) = (Arc::clone(&run), Arc::clone(app), Arc::clone(&state));
+        let mut step = tokio::task::spawn_blocking(move || step.step(&of_app, &of_project, before))
+            .await
+            .map_err(|error| ApiError::internal(&error))??;
         if asked.dry_run {
             if !state.policy_tests.is_empty() {
                 let candidate = candidate(app, &state, author, &step.tools, &[]);
@@ -101,7 +105,7 @@ pub async fn import(
             note: author
                 .note
                 .clone()
-                .or_else(|| Some(format!("imports {} {}", asked.id, step.report.import.version))),
+                .or_else(|| Some(format!("imports {} {}", run.id, step.report.import.version))),
             ..*author
         };
         let done = publish::commit_with(app, &state, &noted, step.tools, Vec::new(), &step.change).await?;
@@ -114,14 +118,22 @@ pub async fn import(
 }
 
 /// One import on its way.
-struct Run<'a> {
-    id: &'a ImportId,
-    source: &'a ImportSource,
-    found: &'a Preview,
-    selection: &'a Selection,
+struct Run {
+    id: ImportId,
+    source: ImportSource,
+    found: Preview,
+    selection: Selection,
     adopt: bool,
     definitions: bool,
-    author: &'a Author<'a>,
+    by: String,
+}
+
+/// What there was before.
+struct Before {
+    row: Option<ImportRow>,
+    rows: Vec<ImportOperationRow>,
+    /// The tools of other imports.
+    elsewhere: HashSet<String>,
 }
 
 /// What is to be stored, and what is to be told.
@@ -147,30 +159,26 @@ impl Place for Tools<'_> {
     }
 }
 
-impl Run<'_> {
-    async fn step(
-        &self,
-        app: &App,
-        state: &ProjectState,
-        before: Option<(ImportRow, Vec<ImportOperationRow>)>,
-    ) -> ApiResult<Step> {
+impl Run {
+    async fn before(&self, app: &App, state: &ProjectState) -> ApiResult<Before> {
         let uid = state.row.uid;
-        let (row, rows) = before.map_or((None, Vec::new()), |(row, rows)| (Some(row), rows));
-        if row.is_none() {
-            let count = app.store.imports(uid, None, u32::MAX).await?.len();
-            if count >= MAX_IMPORTS {
-                return Err(too_many(format!("A project has at most {MAX_IMPORTS} imports")));
-            }
+        let found = app.store.import(uid, self.id.as_str()).await?;
+        let (row, rows) = found.map_or((None, Vec::new()), |(row, rows)| (Some(row), rows));
+        if row.is_none() && app.store.imports(uid, None, u32::MAX).await?.len() >= MAX_IMPORTS {
+            return Err(too_many(format!("A project has at most {MAX_IMPORTS} imports")));
         }
-        let elsewhere = app.store.imported_tools(uid).await?;
-        let tools = Tools {
-            state,
-            elsewhere: elsewhere
-                .into_iter()
-                .filter(|(_, import)| import != self.id.as_str())
-                .map(|(tool, _)| tool)
-                .collect(),
-        };
+        let imported = app.store.imported_tools(uid).await?.into_iter();
+        let elsewhere = imported.filter(|(_, import)| import != self.id.as_str());
+        Ok(Before {
+            row,
+            rows,
+            elsewhere: elsewhere.map(|(tool, _)| tool).collect(),
+        })
+    }
+
+    fn step(&self, app: &App, state: &ProjectState, before: Before) -> ApiResult<Step> {
+        let Before { row, rows, elsewhere } = before;
+        let tools = Tools { state, elsewhere };
         let telling = Telling {
             app,
             state,
@@ -274,7 +282,7 @@ impl Run<'_> {
             _ => WaitingRow {
                 definition: theirs.clone(),
                 since: now,
-                by: self.author.name.to_owned(),
+                by: self.by.clone(),
             },
         }
     }
@@ -286,7 +294,7 @@ impl Run<'_> {
         operations: &[ImportOperationRow],
         now: DateTime<Utc>,
     ) -> ImportRow {
-        let by = self.author.name.to_owned();
+        let by = self.by.clone();
         let (created_at, created_by, revision) = before.map_or((now, by.clone(), 0), |row| {
             (row.created_at, row.created_by, row.revision)
         });
@@ -317,8 +325,6 @@ fn kept(row: &ImportOperationRow) -> Kept {
         path: row.path.clone(),
         tool: row.tool.clone(),
         base: row.base.clone(),
-        waiting: row.waiting.as_ref().map(|waiting| waiting.definition.clone()),
-        gone: row.gone_since.is_some(),
     }
 }
 

@@ -72,8 +72,6 @@ impl Tools {
                 path: operation.path.clone(),
                 tool: base.name.clone(),
                 base: *base,
-                waiting: None,
-                gone: false,
             });
         }
         kept
