@@ -39,12 +39,15 @@ const PAGES = {
   health: '/ui/health',
 };
 
+/** The box of the palette; choices of filters are comboboxes too. */
+const box = (page) => page.getByRole('combobox', { name: /^Search for/ });
+
 /** Things that people do, each on a page, and how one sees that it is done. */
 const INTERACTIONS = [
-  ['open the palette', 'tools', (page) => page.keyboard.press('Control+k'), (page) => page.getByRole('combobox').first().waitFor()],
-  ['type into the palette', null, (page) => page.keyboard.type('find-crm-00042'), (page) => page.getByRole('option', { name: 'find-crm-00042' }).waitFor()],
+  ['open the palette', 'tools', (page) => page.keyboard.press('Control+k'), (page) => box(page).waitFor()],
+  ['type into the palette', null, (page) => page.keyboard.type('find-crm-00042'), (page) => page.getByRole('option', { name: /^find-crm-00042\s*Tool/ }).first().waitFor()],
   ['next entry of the palette', null, (page) => page.keyboard.press('ArrowDown')],
-  ['close the palette', null, (page) => page.keyboard.press('Escape'), (page) => page.getByRole('combobox').first().waitFor({ state: 'hidden' })],
+  ['close the palette', null, (page) => page.keyboard.press('Escape'), (page) => box(page).waitFor({ state: 'hidden' })],
   ['search the tools', 'tools', async (page) => { await page.keyboard.press('/'); await page.keyboard.type('mail'); }, (page) => page.waitForURL('**q=mail*')],
   ['open a tool', 'tools', (page) => page.locator('.tool-name').first().click(), (page) => page.waitForURL('**/tools/*')],
   ['switch to its definition', null, (page) => page.getByText('Definition', { exact: true }).first().click(), settled],

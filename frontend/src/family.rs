@@ -5,7 +5,7 @@ use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use crate::api::ApiError;
-use crate::components::{ProblemPanel, Skeleton};
+use crate::components::{ProblemPanel, Skeleton, deferred};
 use crate::features::alerts::AlertsPage;
 use crate::features::connect::ConnectPage;
 use crate::features::groups::GroupsPage;
@@ -105,9 +105,11 @@ pub(crate) fn page_of_family(kind: Kind) -> AnyView {
             }
         });
     };
-    if loaded.with_untracked(Option::is_none) {
-        load();
+    if let Some(make) = loaded.get_untracked() {
+        // The page before this one goes at once; this one is made when that was seen.
+        return deferred("the page", move || make(kind));
     }
+    load();
     part(move || match (loaded.get(), error.get()) {
         (Some(make), _) => make(kind),
         (None, Some(error)) => view! { <ProblemPanel error on_retry=move |()| load() /> }.into_any(),

@@ -11,7 +11,9 @@ use super::revisions::Revisions;
 use super::uses::Uses;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse};
-use crate::components::{Badge, Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts, fact, facts};
+use crate::components::{
+    Badge, Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts, deferred, fact, facts,
+};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, Section};
@@ -40,7 +42,9 @@ pub(crate) fn ToolPage() -> impl IntoView {
     let may_edit = condition(move || session.may(&project.get(), Need::Edit));
     let editor = move |is_new: bool| {
         let on_saved = move |()| loaded.reload();
-        view! { <DefinitionEditor project name may_edit=may_edit.get() is_new on_saved /> }.into_any()
+        deferred("the definition", move || {
+            view! { <DefinitionEditor project name may_edit=may_edit.get() is_new on_saved /> }.into_any()
+        })
     };
     let content = part(move || {
         let Some(current) = tool.get() else {
