@@ -69,13 +69,13 @@ stage.story('from a description to the first call', async (page) => {
   await page.getByText('Changed 2 tools.').waitFor();
   const { enabled, group } = await tool(id, 'listPets');
   assert.deepEqual({ enabled, group }, { enabled: true, group: ['pets'] });
-  await page.getByLabel('Tool', { exact: true }).selectOption('listPets');
+  await page.getByRole('link', { name: 'Try listPets' }).click();
   await page.getByRole('button', { name: 'Call the tool' }).click();
   await page.getByText('succeeded').waitFor();
   const asked = stage.upstream.requests.at(-1);
   assert.deepEqual([asked.path, asked.headers['x-pet-key']], ['/pets', 'the key of the pets']);
 
-  await page.getByRole('link', { name: 'Show the import' }).click();
+  await page.goto(`/ui/projects/${id}/imports/petstore`);
   await page.getByRole('heading', { name: 'Petstore', level: 1 }).waitFor();
   await page.getByRole('table', { name: 'operations' }).getByText('enabled').first().waitFor();
 });

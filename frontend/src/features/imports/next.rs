@@ -1,35 +1,19 @@
-//! After an import: which of the new tools are enabled, in which groups and states, and a first call.
+//! After an import: which of the new tools are enabled, in which groups and states, and the way to a first call.
 
 use std::collections::BTreeSet;
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use leptos::wasm_split::wasm_split;
 use serde_json::{Value, json};
-use toolgate_api::tools::Tool;
 
 use super::badges::counted;
-use crate::api::{ApiError, in_project};
-use crate::components::{Field, ProblemPanel, Select, TextInput};
-use crate::features::tools::CallForm;
-use crate::loaded::Loaded;
-use crate::reactive::{When, effect, part};
+use crate::components::{Field, TextInput};
+use crate::routes::Page;
 use crate::tool_change::{Part, ToolChange};
-use crate::url::UrlParam;
 
 /// The group of tools that name none.
 const DEFAULT: &str = "default";
 
-/// Makes the form that calls a tool.
-type MakeForm = fn(Memo<String>, Tool) -> AnyView;
-
-/// The form comes when the first tool is tried: most of what it takes is no part of importing.
-#[wasm_split(call_form, wasm_split_path = leptos::wasm_split, fallible)]
-fn call_form() -> Result<MakeForm, ApiError> {
-    Ok(|project, tool| view! { <CallForm project tool /> }.into_any())
-}
-
-/// Enabling tools in one step, and calling one.
+/// Enabling tools in one step, and the way to the form that calls each.
 #[component]
 pub(super) fn Next(
     /// The project's id.
@@ -40,22 +24,10 @@ pub(super) fn Next(
     #[prop(into)]
     on_changed: Callback<()>,
 ) -> impl IntoView {
-    let tried = UrlParam::new("try");
     let chosen = RwSignal::new(tools.iter().cloned().collect::<BTreeSet<_>>());
     let groups = RwSignal::new(DEFAULT.to_owned());
     let states = RwSignal::new(String::new());
-    let tool = Loaded::new(move || {
-        let name = tried.get();
-        if name.is_empty() {
-            String::new()
-        } else {
-            in_project(&project.get(), &["tools", &name])
-        }
-    });
-    let change = ToolChange::new(project, move || {
-        tool.reload();
-        on_changed.run(());
-    });
+    let change = ToolChange::new(project, move || on_changed.run(()));
     let review = move |_| {
         let wanted = wanted(&groups.get_untracked(), &states.get_untracked());
         let names = chosen.with_untracked(|chosen| chosen.iter().cloned().collect());
@@ -65,11 +37,13 @@ pub(super) fn Next(
         }]);
     };
     let boxes: Vec<_> = tools
-        .iter()
+        .into_iter()
         .map(|name| {
             let (read, written) = (name.clone(), name.clone());
+            let href = Page::Tool(project.get_untracked(), name.clone()).path();
+            let label = format!("Try {name}");
             view! {
-                <li>
+                <li class="row">
                     <label class="check">
                         <input
                             type="checkbox"
@@ -85,43 +59,28 @@ pub(super) fn Next(
                                 });
                             }
                         />
-                        <span class="mono">{name.clone()}</span>
+                        <span class="mono">{name}</span>
                     </label>
+                    <a href=href aria-label=label>
+                        "Try"
+                    </a>
                 </li>
             }
         })
         .collect();
-    let none = (String::new(), "Choose a tool".to_owned());
-    let options = std::iter::once(none).chain(tools.iter().map(|name| (name.clone(), name.clone())));
-    let options = Signal::stored(options.collect::<Vec<_>>());
-    let current = Memo::new(move |_| tool.read::<Tool>());
-    let form = RwSignal::new(None::<Result<MakeForm, ApiError>>);
-    let load = move || {
-        form.set(None);
-        spawn_local(async move {
-            let made = call_form().await;
-            form.try_set(Some(made));
-        });
-    };
-    let is_tried = move || !tried.signal().with(String::is_empty);
-    effect(move || {
-        if is_tried() && form.with_untracked(Option::is_none) {
-            load();
-        }
-    });
-    let calling = move || match (current.get(), form.get()) {
-        (Some(tool), Some(Ok(make))) => make(project, tool),
-        (_, Some(Err(error))) => view! { <ProblemPanel error on_retry=move |()| load() /> }.into_any(),
-        _ => ().into_any(),
-    };
-    let is_off = move || current.with(|tool| tool.as_ref().is_some_and(|tool| !tool.enabled));
     view! {
         <section class="panel stack" aria-label="Enable">
-            <h2>"Enable"</h2>
-            <p class="muted">"The new tools are disabled until you enable them."</p>
+            <h2>"Enable and try"</h2>
+            <p class="muted">
+                "The new tools are disabled until you enable them. Then try one: its page has a form for a first call."
+            </p>
             <ul class="names">{boxes}</ul>
             <div class="columns">
-                <Field id="next-groups" label="Groups" help="Those who are granted one of them may call the tools. Separated by commas.">
+                <Field
+                    id="next-groups"
+                    label="Groups"
+                    help="Those who are granted one of them may call the tools. Separated by commas."
+                >
                     <TextInput id="next-groups" value=groups mono=true />
                 </Field>
                 <Field id="next-states" label="Open in states" help="Separated by commas; empty is every state.">
@@ -139,22 +98,6 @@ pub(super) fn Next(
                 </button>
             </div>
         </section>
-        <section class="panel stack" aria-label="Try a call">
-            <h2>"Try a call"</h2>
-            <Field id="next-tool" label="Tool">
-                <Select
-                    id="next-tool"
-                    value=tried.signal()
-                    options
-                    on_change=move |name: String| tried.replace(&name)
-                />
-            </Field>
-            <When test=is_tried>{tool.placeholder("the tool")}</When>
-            <When test=is_off>
-                <p class="note">"This tool is still disabled: a call is refused."</p>
-            </When>
-        </section>
-        {part(calling)}
         {change.view()}
     }
 }

@@ -207,7 +207,7 @@ fn Operations(project: Memo<String>, id: Memo<String>, may_edit: Memo<bool>) -> 
         if tools.is_empty() || !may_edit.get() {
             return ().into_any();
         }
-        let title = format!("Enable {}, and try a call", counted(tools.len(), "disabled tool"));
+        let title = format!("Enable {}, and try them", counted(tools.len(), "disabled tool"));
         view! {
             <details class="settings-more">
                 <summary>{title}</summary>
