@@ -45,7 +45,7 @@ fn description() -> Value {
             .chain([json!({"name": "id", "in": "path", "required": true, "schema": {"type": "string"}})])
             .collect();
         let body = json!({"content": {"application/json": {"schema": {"$ref": format!("#/components/schemas/Thing{at}")}}}});
-        let operation = json!({"operationId": format!("change{at}"), "summary": words(6), "description": words(100), "parameters": parameters, "requestBody": body});
+        let operation = json!({"operationId": format!("change{at}"), "summary": words(6), "description": words(280), "parameters": parameters, "requestBody": body});
         paths.insert(format!("/things{at}/{{id}}"), json!({ "put": operation }));
     }
     json!({"openapi": "3.0.3", "info": {"title": "Large", "version": "1"}, "servers": [{"url": "https://a.example"}],

@@ -273,7 +273,7 @@ async fn the_token_endpoint_passes_the_same_gates() {
     assert_eq!(failure.code, ErrorCode::EgressDenied);
     assert!(tokens.requests().is_empty() && upstream.requests().is_empty());
     let invocation = call(&tool, json!({}));
-    let foreseen = executors.foresee(&invocation.project, &tool, &invocation.envs, None);
+    let foreseen = executors.foresee(&invocation.project, &tool, &invocation.envs, None, None);
     assert_eq!(foreseen.expect_err("foreseen").code, ErrorCode::EgressDenied);
 }
 
