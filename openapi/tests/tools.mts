@@ -11,7 +11,7 @@ import { isReady, needsACredential, whatIsAvailable } from './generated/sdk.gen.
 
 const client = createClient({ baseUrl: required('TOOLGATE_ADDRESS'), auth: required('TOOLGATE_AGENT_KEY') });
 // The document was asked for with these groups, so its operations demand them.
-const query = { group: ['operations' as const] };
+const query: { group: ['operations'] } = { group: ['operations'] };
 
 function required(name: string): string {
   const value = process.env[name];
