@@ -36,10 +36,9 @@ fn family(path: &str) -> Option<&'static str> {
         _ => return None,
     };
     Some(match segment {
-        "tools" | "upload" => "tools_pages",
-        "imports" | "quarantine" => "imports_pages",
         "tools" => "tools_pages",
         "upload" => "intake_pages",
+        "imports" | "quarantine" => "imports_pages",
         "groups" | "states" => "model_pages",
         "permissions" | "keys" | "simulator" | "policy-tests" | "users" => "access_pages",
         "sessions" | "records" | "alerts" | "limits" | "secrets" | "settings" | "connect" | "health" => {
