@@ -18,6 +18,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::ConnectInfo;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use http::{HeaderValue, Request, Version, header};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -187,12 +189,6 @@ impl Server {
             self.idle_timeout,
         );
 
-        // A connection that comes while draining gets its one answer before it is closed.
-        let finish = if self.drain.is_cancelled() {
-            &self.close
-        } else {
-            &self.drain
-        };
         let (server, requests) = (Arc::clone(&self), Arc::clone(&activity));
         let service = service_fn(move |mut request: Request<Incoming>| {
             let version = request.version();
@@ -211,26 +207,52 @@ impl Server {
             }
         });
         let mut connection = std::pin::pin!(self.builder.serve_connection(TokioIo::new(stream), service));
-        let (mut finishing, mut closing) = (false, false);
+        // Looked at when one of them comes, and not whenever something happens on the connection.
+        let mut signals = FuturesUnordered::new();
+        // A connection that comes while draining gets its one answer before it is closed.
+        signals.push(if self.drain.is_cancelled() {
+            Signal::Finish.of(&self.close)
+        } else {
+            Signal::Finish.of(&self.drain)
+        });
+        signals.push(Signal::Abort.of(&self.abort));
         loop {
             tokio::select! {
+                biased;
                 ended = connection.as_mut() => {
                     if let Err(error) = ended {
                         tracing::debug!(%error, %peer, "connection ended");
                     }
                     return;
                 }
-                () = finish.cancelled(), if !finishing => {
-                    finishing = true;
-                    connection.as_mut().graceful_shutdown();
-                }
-                () = self.close.cancelled(), if finishing && !closing => {
-                    closing = true;
-                    activity.close();
-                }
-                () = self.abort.cancelled() => return,
+                Some(signal) = signals.next() => match signal {
+                    Signal::Finish => {
+                        connection.as_mut().graceful_shutdown();
+                        signals.push(Signal::Close.of(&self.close));
+                    }
+                    Signal::Close => activity.close(),
+                    Signal::Abort => return,
+                },
             }
         }
+    }
+}
+
+/// What a connection is told.
+#[derive(Debug, Clone, Copy)]
+enum Signal {
+    /// To end after the answer it is at.
+    Finish,
+    /// To wait for nothing any more.
+    Close,
+    /// To end as it is.
+    Abort,
+}
+
+impl Signal {
+    /// This signal, when the token says so.
+    fn of(self, token: &CancellationToken) -> impl Future<Output = Self> + use<> {
+        token.clone().cancelled_owned().map(move |()| self)
     }
 }
 

@@ -57,7 +57,7 @@ pub fn merge(
         };
         target.insert(
             name.clone(),
-            render(value, &pointer("", name), context, &mut faults),
+            render(value, &|| pointer("", name), context, &mut faults),
         );
         provenance.insert(name.clone(), ArgumentLayer::Default);
     }
@@ -68,7 +68,7 @@ pub fn merge(
     {
         unchecked.insert(
             name.clone(),
-            render(value, &pointer("", name), context, &mut faults),
+            render(value, &|| pointer("", name), context, &mut faults),
         );
         provenance.insert(name.clone(), ArgumentLayer::Fixed);
     }
@@ -94,8 +94,13 @@ fn is_declared(tool: &CompiledTool, name: &str) -> bool {
         .is_some_and(|properties| properties.get(name).is_some())
 }
 
-/// Renders every string in a value, in one pass; a fault leaves the text as it is and is noted with its place.
-fn render(value: &Value, at: &str, context: &TemplateContext, faults: &mut Vec<Diagnostic>) -> Value {
+/// Renders every string in a value, in one pass; a fault leaves the text as it is and is noted with its place, `at`.
+fn render(
+    value: &Value,
+    at: &dyn Fn() -> String,
+    context: &TemplateContext,
+    faults: &mut Vec<Diagnostic>,
+) -> Value {
     match value {
         Value::String(text) => match template::render(text, &|name| context.get(name)) {
             Ok(text) => Value::String(text),
@@ -107,17 +112,22 @@ fn render(value: &Value, at: &str, context: &TemplateContext, faults: &mut Vec<D
                         template::VARIABLES.join(", ")
                     ),
                 };
-                faults.push(Diagnostic::error(error.to_string()).hint(hint).at_pointer(at));
+                faults.push(Diagnostic::error(error.to_string()).hint(hint).at_pointer(at()));
                 Value::String(text.clone())
             }
         },
         Value::Array(items) => (0..)
             .zip(items)
-            .map(|(index, item): (usize, _)| render(item, &format!("{at}/{index}"), context, faults))
+            .map(|(index, item): (usize, _)| render(item, &|| format!("{}/{index}", at()), context, faults))
             .collect(),
         Value::Object(members) => members
             .iter()
-            .map(|(name, member)| (name.clone(), render(member, &pointer(at, name), context, faults)))
+            .map(|(name, member)| {
+                (
+                    name.clone(),
+                    render(member, &|| pointer(&at(), name), context, faults),
+                )
+            })
             .collect(),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
