@@ -129,9 +129,10 @@ pub async fn put_import(
     Query(query): Query<ImportQuery>,
     request: Request,
 ) -> ApiResult<Response> {
-    let condition = match query.dry_run {
-        true => None,
-        false => Some(PutCondition::required(&headers)?),
+    let condition = if query.dry_run {
+        None
+    } else {
+        Some(PutCondition::required(&headers)?)
     };
     let id = ImportId::parse(id).map_err(|error| {
         ApiError::new(

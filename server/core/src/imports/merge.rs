@@ -162,7 +162,7 @@ fn object(value: Option<&Value>) -> Option<Option<&Map<String, Value>>> {
 }
 
 /// The keys of two objects, those of the first one first.
-fn keys<'v>([first, second]: [&'v Map<String, Value>; 2]) -> impl Iterator<Item = &'v str> {
+fn keys([first, second]: [&Map<String, Value>; 2]) -> impl Iterator<Item = &str> {
     let more = second.keys().filter(|key| !first.contains_key(*key));
     first.keys().chain(more).map(String::as_str)
 }
