@@ -217,7 +217,7 @@ fn Deciding(
         let query = query.each_ref().map(|(name, value)| (*name, value.trim()));
         let ask = Ask::post(with_query(path("approve"), &query), body).if_match(loaded.etag());
         approving.send(ask, move |_| {
-            done(format!("{} is as approved.", tool.get_untracked()))
+            done(format!("{} is as approved.", tool.get_untracked()));
         });
     };
     let reject = move |()| {
