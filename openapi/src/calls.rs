@@ -273,7 +273,7 @@ pub struct CallResponse {
     pub result: Option<JsonText>,
     /// What there is to know about the result, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub notes: Option<ResultNotes>,
+    pub notes: Option<Box<ResultNotes>>,
     /// Why it failed (`failed` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CallError>,

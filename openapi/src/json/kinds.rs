@@ -147,6 +147,16 @@ impl<T: Json> Json for Option<T> {
     }
 }
 
+impl<T: Json> Json for Box<T> {
+    fn read(place: &Place<'_>) -> Self {
+        Self::new(T::read(place))
+    }
+
+    fn write(&self) -> Value {
+        T::write(self)
+    }
+}
+
 impl<T: Json> Json for Vec<T> {
     fn read(place: &Place<'_>) -> Self {
         place.items().map(|item| T::read(&item)).collect()

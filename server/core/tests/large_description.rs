@@ -24,7 +24,7 @@ fn description() -> Value {
         }
         text
     };
-    let property = |at: usize| json!({"type": if at % 3 == 0 { "integer" } else { "string" }, "description": words(6), "nullable": at % 5 == 0});
+    let property = |at: usize| json!({"type": if at.is_multiple_of(3) { "integer" } else { "string" }, "description": words(6), "nullable": at.is_multiple_of(5)});
     let mut schemas = serde_json::Map::new();
     for at in 0..OPERATIONS {
         let mut properties = serde_json::Map::new();

@@ -102,7 +102,7 @@ pub(super) async fn once(
     // Both boxed, because the layers around a handler move its future several times, and these are large.
     if key.is_none() {
         let response = Box::pin(call::call(app, &place.project, &asker, id, request, None)).await?;
-        return Ok(Answer::Fresh(response));
+        return Ok(Answer::Fresh(Box::new(response)));
     }
     let again = request.clone();
     let settle = key.clone();

@@ -152,7 +152,7 @@ impl Words<'_> {
     /// 400 for what is not readable.
     pub fn said(self) -> ApiResult<Said> {
         let chosen = [self.tag, self.path, self.method, self.operation_id];
-        let selection = if chosen.iter().any(|text| text.is_some()) {
+        let selection = if chosen.iter().any(Option::is_some) {
             Some(Selected {
                 tags: list("tag", self.tag)?,
                 paths: list("path", self.path)?,

@@ -95,7 +95,7 @@ pub async fn invoke_tool(
     let answer = calls::once(&app, &headers, &place, request)
         .await
         .and_then(|answer| match answer {
-            Answer::Fresh(response) => result(response),
+            Answer::Fresh(response) => result(*response),
             Answer::Replayed(text) => {
                 let response =
                     serde_json::from_str(text.get()).map_err(|error| ApiError::internal(&error))?;

@@ -425,7 +425,7 @@ fn shape(
                 call_id: id.0,
                 status: CallStatus::Succeeded,
                 result: Some(result),
-                notes: notes.map(|notes| *notes),
+                notes,
                 error: None,
                 state,
                 session: None,

@@ -18,7 +18,7 @@ const RETENTION: TimeDelta = TimeDelta::hours(24);
 /// What a repeated request is answered with.
 pub enum Answer {
     /// The call ran now.
-    Fresh(CallResponse),
+    Fresh(Box<CallResponse>),
     /// The call ran before; this is what it answered then.
     Replayed(JsonText),
 }
@@ -36,7 +36,7 @@ where
     F: Future<Output = ApiResult<CallResponse>>,
 {
     let Some(key) = key else {
-        return work().await.map(Answer::Fresh);
+        return work().await.map(Box::new).map(Answer::Fresh);
     };
     let now = app.clock.now();
     let claim = Claim {
@@ -80,7 +80,7 @@ where
             tracing::warn!(%cause, "an idempotency key could not be released; it expires by itself");
         }
     }
-    outcome.map(Answer::Fresh)
+    outcome.map(Box::new).map(Answer::Fresh)
 }
 
 /// SHA-256 of what was asked, so that another request under the same key is noticed.

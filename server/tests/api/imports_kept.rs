@@ -10,12 +10,13 @@ pub(crate) const PETS: &str = "/projects/demo/imports/pets";
 
 /// A description with these operations on paths.
 pub(crate) fn description(version: &str, paths: Value) -> Value {
-    json!({
+    let mut description = json!({
         "openapi": "3.1.0",
         "info": {"title": "Pets", "version": version},
         "servers": [{"url": "https://pets.example"}],
-        "paths": paths,
-    })
+    });
+    description["paths"] = paths;
+    description
 }
 
 /// `GET /pets/{id}` with a summary and further query parameters.

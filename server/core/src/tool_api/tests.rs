@@ -18,7 +18,7 @@ fn about<'a>(problems: &'a Map<String, Value>, asked: Asked<'a>) -> About<'a> {
 }
 
 /// The schema of a component as one that stands for itself.
-fn standing_alone(components: Map<String, Value>, reference: &str) -> Value {
+fn standing_alone(components: &Map<String, Value>, reference: &str) -> Value {
     json!({ "$ref": reference, "components": { "schemas": components } })
 }
 
@@ -59,7 +59,7 @@ fn standing_alone(components: Map<String, Value>, reference: &str) -> Value {
 fn references_lead_where_they_led(#[case] schema: Value, #[case] good: Value, #[case] bad: Value) {
     let mut schemas = Schemas::new(Map::new());
     let reference = schemas.add("t", "arguments", &schema);
-    let moved = compile(&standing_alone(schemas.finish(), &reference)).expect("it compiles");
+    let moved = compile(&standing_alone(&schemas.finish(), &reference)).expect("it compiles");
     let before = compile(&schema).expect("it compiles");
     for (value, valid) in [(&good, true), (&bad, false)] {
         assert_eq!(before.is_valid(value), valid, "{value} before");

@@ -266,7 +266,7 @@ mod tests {
                 );
                 match execution.result.to_value() {
                     Value::Array(items) => {
-                        assert_eq!(items[..], list.as_array().expect("a list")[..items.len()])
+                        assert_eq!(items[..], list.as_array().expect("a list")[..items.len()]);
                     }
                     value => assert!(text.starts_with(value["text"].as_str().expect("a text"))),
                 }

@@ -165,7 +165,7 @@ impl Run {
         let found = app.store.import(uid, self.id.as_str()).await?;
         let (row, rows) = found.map_or((None, Vec::new()), |(row, rows)| (Some(row), rows));
         if row.is_none() && app.store.imports(uid, None, u32::MAX).await?.len() >= MAX_IMPORTS {
-            return Err(too_many(format!("A project has at most {MAX_IMPORTS} imports")));
+            return Err(too_many(&format!("A project has at most {MAX_IMPORTS} imports")));
         }
         let imported = app.store.imported_tools(uid).await?.into_iter();
         let elsewhere = imported.filter(|(_, import)| import != self.id.as_str());
@@ -201,7 +201,7 @@ impl Run {
             operations.push(telling.of(before, found, planned));
         }
         if after.len() > MAX_OPERATIONS {
-            return Err(too_many(format!(
+            return Err(too_many(&format!(
                 "An import has at most {MAX_OPERATIONS} operations"
             )));
         }
@@ -338,7 +338,7 @@ fn changed(after: Vec<ImportOperationRow>, before: &[ImportOperationRow]) -> Vec
         .collect()
 }
 
-fn too_many(what: String) -> ApiError {
+fn too_many(what: &str) -> ApiError {
     ApiError::new(
         ErrorCode::InvalidRequest,
         format!("{what}; nothing was stored. Choose fewer, or delete what is not needed."),

@@ -18,7 +18,7 @@ fn with_context<T>(work: impl FnOnce(&UploadContext<'_>) -> T) -> T {
     })
 }
 
-fn operations(paths: Value) -> Vec<Operation> {
+fn operations(paths: &Value) -> Vec<Operation> {
     let description = json!({"openapi": "3.1.0", "info": {"title": "Pets", "version": "1"},
         "servers": [{"url": "https://a.example"}], "paths": paths});
     with_context(|context| {
@@ -102,7 +102,7 @@ fn verdicts(
 #[test]
 fn the_same_description_changes_nothing() {
     let mut tools = Tools::default();
-    let found = operations(json!({"/pets/{id}": {"get": pet("Get a pet"), "delete": {}}}));
+    let found = operations(&json!({"/pets/{id}": {"get": pet("Get a pet"), "delete": {}}}));
     let kept = tools.import(&found);
     assert_eq!(
         verdicts(&kept, &found, &tools),
@@ -113,11 +113,11 @@ fn the_same_description_changes_nothing() {
 #[test]
 fn what_changed_upstream_waits_and_the_rest_is_told() {
     let mut tools = Tools::default();
-    let kept = tools.import(&operations(json!({
+    let kept = tools.import(&operations(&json!({
         "/pets/{id}": {"get": pet("Get a pet"), "delete": {}}, "/owners": {"get": {}}, "/a": {"get": {}},
     })));
     tools.here.remove("get_a");
-    let newer = operations(json!({
+    let newer = operations(&json!({
         "/pets/{id}": {"get": pet("Get one pet"), "put": {"requestBody": {"required": true, "content": {"multipart/mixed": {}}}}},
         "/owners": {"get": {}}, "/owners/{id}": {"get": {}}, "/a": {"get": {"summary": "A"}},
     }));
@@ -138,17 +138,17 @@ fn what_changed_upstream_waits_and_the_rest_is_told() {
 fn an_operation_is_found_by_its_place_or_else_by_its_name() {
     let mut tools = Tools::default();
     let kept = tools.import(&operations(
-        json!({"/v1/pets/{id}": {"get": pet("Get a pet")}, "/owners": {"get": {"operationId": "owners"}}}),
+        &json!({"/v1/pets/{id}": {"get": pet("Get a pet")}, "/owners": {"get": {"operationId": "owners"}}}),
     ));
     let moved = operations(
-        json!({"/v2/pets/{id}": {"get": pet("Get a pet")}, "/owners": {"get": {"operationId": "listOwners"}}}),
+        &json!({"/v2/pets/{id}": {"get": pet("Get a pet")}, "/owners": {"get": {"operationId": "listOwners"}}}),
     );
     assert_eq!(
         verdicts(&kept, &moved, &tools),
         [(Some(0), Some(0), "changed"), (Some(1), Some(1), "unchanged")],
         "a tool keeps its name"
     );
-    let swapped = operations(json!({
+    let swapped = operations(&json!({
         "/v1/pets/{id}": {"get": {"operationId": "old", "summary": "Get a pet",
             "parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}]}},
         "/v2/pets/{id}": {"get": pet("Get a pet")}, "/owners": {"get": {"operationId": "owners"}},
@@ -165,7 +165,7 @@ fn an_operation_is_found_by_its_place_or_else_by_its_name() {
 
 #[test]
 fn a_name_that_is_taken_is_left_alone_unless_it_is_adopted() {
-    let found = operations(json!({"/pets/{id}": {"get": pet("Get a pet")}, "/owners": {"get": {}}}));
+    let found = operations(&json!({"/pets/{id}": {"get": pet("Get a pet")}, "/owners": {"get": {}}}));
     let mut tools = Tools::default();
     tools.import(&found);
     tools.here.remove("get_owners");
@@ -187,14 +187,14 @@ fn a_name_that_is_taken_is_left_alone_unless_it_is_adopted() {
 #[test]
 fn local_edits_are_kept() {
     let mut tools = Tools::default();
-    let kept = tools.import(&operations(json!({"/pets/{id}": {"get": pet("Get a pet")}})));
+    let kept = tools.import(&operations(&json!({"/pets/{id}": {"get": pet("Get a pet")}})));
     let mine = tools.here.get_mut("getPet").expect("a tool");
     mine.group = Some(vec!["pets".to_owned()]);
     "Get the pet".clone_into(&mut mine.description);
     let mine = tools.here["getPet"].clone();
 
     // The same words upstream: there is nothing to decide.
-    let agreed = operations(json!({"/pets/{id}": {"get": pet("Get the pet")}}));
+    let agreed = operations(&json!({"/pets/{id}": {"get": pet("Get the pet")}}));
     assert_eq!(
         verdicts(&kept, &agreed, &tools),
         [(Some(0), Some(0), "unchanged")]
@@ -205,7 +205,7 @@ fn local_edits_are_kept() {
         .as_array_mut()
         .expect("a list")
         .push(json!({"name": "fields", "in": "query", "schema": {"type": "string"}}));
-    let found = operations(json!({"/pets/{id}": {"get": newer}}));
+    let found = operations(&json!({"/pets/{id}": {"get": newer}}));
     let planned = plan(&kept, &found, |_| true, &tools, false);
     let Verdict::Changed(theirs) = &planned[0].verdict else {
         panic!("{planned:?}")
@@ -243,7 +243,7 @@ fn local_edits_are_kept() {
     );
     assert_eq!(merged.parameters, theirs.parameters);
 
-    let found = operations(json!({"/pets/{id}": {"get": pet("Get this pet")}}));
+    let found = operations(&json!({"/pets/{id}": {"get": pet("Get this pet")}}));
     let planned = plan(&kept, &found, |_| true, &tools, false);
     let Verdict::Changed(theirs) = &planned[0].verdict else {
         panic!("{planned:?}")
