@@ -122,10 +122,10 @@ text_id! {
 }
 
 text_id! {
-    /// The id of an import in its project.
+    /// The id of an import in its project. Where the import `new` would stand in the dashboard, a new one is made.
     ImportId, "import id",
-    "1-63 lower-case letters, digits and single hyphens, starting with a letter, not ending with a hyphen",
-    |text| ProjectId::parse(text).is_ok()
+    "1-63 lower-case letters, digits and single hyphens, starting with a letter, not ending with a hyphen, and not \"new\"",
+    |text| ProjectId::parse(text).is_ok() && text != "new"
 }
 
 text_id! {
@@ -141,6 +141,12 @@ text_id! {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_import_stands_where_new_ones_are_made() {
+        assert!(ImportId::parse("newer").is_ok());
+        assert!(ImportId::parse("new").is_err());
+    }
 
     #[test]
     fn project_ids_are_slugs() {
