@@ -219,6 +219,11 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
         // A description may have to be fetched.
         Some("preview_import" | "put_import" | "refresh_import") => {
             statuses.extend([409, 412, 422, 428, 502, 504]);
+            // What is said about it stands in the query, and long texts may not fit.
+            operation
+                .responses
+                .responses
+                .insert("431".to_owned(), RefOr::T(head_too_large()));
         }
         Some("approve_change" | "reject_change") => statuses.extend([409, 412, 422, 428]),
         _ => {}
@@ -254,6 +259,13 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
             .entry(status.to_string())
             .or_insert_with(|| RefOr::Ref(Ref::from_response_name(format!("Problem{status}"))));
     }
+}
+
+/// It is answered before the request is read, so it is no problem of ours.
+fn head_too_large() -> Response {
+    Response::new(
+        "The address and the headers are larger than the server reads (`limits.max_header_bytes`); no body",
+    )
 }
 
 fn problem(status: u16) -> Response {
