@@ -67,7 +67,8 @@ fn every_operation_is_complete() {
                 !response["description"].as_str().unwrap_or_default().is_empty(),
                 "{place} {status}: description"
             );
-            if status.starts_with('4') || status.starts_with('5') {
+            // A head that is too large is refused before there is a request that could have a problem.
+            if (status.starts_with('4') || status.starts_with('5')) && status != "431" {
                 assert!(
                     response["content"]["application/problem+json"]["example"].is_object(),
                     "{place} {status}: example"

@@ -8,8 +8,8 @@ use super::fields;
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, listed, shown};
 
-/// Headers that only the HTTP client itself may set.
-const TRANSPORT: [&str; 13] = [
+/// Headers that only the HTTP client itself may set, in lower case.
+pub(crate) const TRANSPORT: [&str; 13] = [
     "host",
     "content-length",
     "connection",

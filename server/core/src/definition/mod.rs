@@ -8,7 +8,7 @@
 //! `tests`.
 
 mod config;
-mod destination;
+pub(crate) mod destination;
 mod fields;
 mod http;
 mod http_auth;

@@ -5,28 +5,12 @@ use serde_json::{Map, Value};
 use super::document::{Dialect, Document};
 use super::draft::{Draft, NewArgument};
 use super::schemas::Converted;
+use crate::definition::destination::TRANSPORT;
 use crate::definition::request_model::{ParameterLocation, ParameterStyle, RequestParameter};
 use crate::http_mapping::media::MediaKind;
 
-/// Headers that OpenAPI keeps out of parameters, and those that only the HTTP client itself may set.
-const NOT_SENT: [&str; 16] = [
-    "accept",
-    "content-type",
-    "authorization",
-    "host",
-    "content-length",
-    "connection",
-    "transfer-encoding",
-    "te",
-    "upgrade",
-    "keep-alive",
-    "trailer",
-    "expect",
-    "accept-encoding",
-    "content-encoding",
-    "proxy-connection",
-    "proxy-authenticate",
-];
+/// Headers that OpenAPI keeps out of parameters (its Parameter Object), in lower case.
+const NO_PARAMETERS: [&str; 3] = ["accept", "content-type", "authorization"];
 
 /// The parameters of an operation: its own, and those of its path that it does not replace.
 ///
@@ -56,6 +40,12 @@ pub(super) fn collect<'d>(
     Ok(all)
 }
 
+/// Whether a header may be a parameter: neither OpenAPI nor the HTTP client has it for itself.
+fn is_sent(header: &str) -> bool {
+    let header = header.to_ascii_lowercase();
+    !NO_PARAMETERS.contains(&header.as_str()) && !TRANSPORT.contains(&header.as_str())
+}
+
 /// Adds every parameter that is no part of a body. The path comes first, so that it keeps the plain names.
 ///
 /// # Errors
@@ -77,8 +67,7 @@ pub(super) fn add<'d>(draft: &mut Draft<'_, 'd>, parameters: &[&'d Value], path:
                 draft.note(format!("the path has no {{{name}}}: the parameter is left out"));
                 continue;
             }
-            if location == ParameterLocation::Header && NOT_SENT.contains(&name.to_ascii_lowercase().as_str())
-            {
+            if location == ParameterLocation::Header && !is_sent(name) {
                 continue;
             }
             match one(draft, parameter, name, location, required) {
