@@ -1,6 +1,7 @@
 // A project in which everything has something to show.
 import { petstore } from './descriptions.mjs';
-import { Server, TOOLS, until } from './server.mjs';
+import { Server, TOOLS } from './server.mjs';
+import { until } from './wait.mjs';
 import { Upstream } from './upstream.mjs';
 
 /** Tools that really answer: they lead to the upstream, and move a workflow from state to state. */

@@ -145,15 +145,6 @@ export class Server {
   }
 }
 
-/** Asks again and again until it is so. */
-export async function until(what, isSo, limitMs = 10_000) {
-  const end = Date.now() + limitMs;
-  while (!(await isSo())) {
-    if (Date.now() > end) throw new Error(`${what} did not come within ${limitMs} ms`);
-    await new Promise((later) => setTimeout(later, 20));
-  }
-}
-
 /** What the tests see in the project `demo`. */
 export const TOOLS = `
 tool_name: read-page

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 
 import { ToolsPage } from '../pages/tools.mjs';
 import { setStage } from '../support/stage.mjs';
+import { becomes } from '../support/wait.mjs';
 
 const stage = setStage();
 
@@ -50,7 +51,7 @@ stage.story('deleting many asks for their number, and it can be undone', async (
   const dialog = page.getByRole('dialog', { name: /^Delete/ });
   const confirm = dialog.getByRole('button', { name: 'Delete (2)' });
   await dialog.getByLabel('Type 2 to confirm').waitFor();
-  assert.equal(await confirm.isDisabled(), true);
+  await becomes(() => confirm.isDisabled(), true);
   await dialog.getByLabel('Type 2 to confirm').fill('2');
   await confirm.click();
   await dialog.waitFor({ state: 'hidden' });

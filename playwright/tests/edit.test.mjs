@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { Editor } from '../pages/editor.mjs';
 import { settled, visit } from '../support/browser.mjs';
 import { setStage } from '../support/stage.mjs';
+import { becomes } from '../support/wait.mjs';
 
 const stage = setStage();
 
@@ -47,7 +48,7 @@ stage.story('what is saved was seen as a difference, with a note', async (page) 
   await stage.server.uploadTools('demo', definition('edited'));
   const editing = new DefinitionPage(page);
   await editing.open('edited');
-  assert.equal(await editing.reviewButton.isDisabled(), true, 'there is nothing to save');
+  await becomes(() => editing.reviewButton.isDisabled(), true, 'there is nothing to save');
   await editing.yaml.replace('As it was.', 'As it became.');
   await editing.reviewButton.click();
   await editing.review.getByText('As it was.').waitFor();
@@ -76,7 +77,7 @@ stage.story('form and YAML are two views of one definition', async (page) => {
   await editing.yaml.replace('group:', 'grop:');
   await editing.yaml.faults.first().waitFor();
   await page.getByRole('button', { name: /^Line \d+, column 1$/ }).first().waitFor();
-  assert.equal(await editing.reviewButton.isDisabled(), true, 'what is wrong cannot be saved');
+  await becomes(() => editing.reviewButton.isDisabled(), true, 'what is wrong cannot be saved');
 });
 
 stage.story('whoever saves second sees what the first one changed, and loses nothing', { refusals: ['/projects/demo/tools/disputed'] }, async (page) => {

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { SignInPage } from '../pages/sign-in.mjs';
 import { launch, settled, signedIn, visit } from '../support/browser.mjs';
 import { ADMIN, Server } from '../support/server.mjs';
+import { becomes } from '../support/wait.mjs';
 
 /** How many clicks it may take from a blank database to the first success. */
 const MOST_CLICKS = 6;
@@ -55,7 +56,7 @@ test('from a blank database to the first successful call', () =>
     await page.getByRole('heading', { name: 'There is no project yet' }).waitFor();
     await click('New project');
     await page.getByRole('dialog').getByLabel('Name').fill('First steps');
-    assert.equal(await page.getByRole('dialog').getByLabel('Id').inputValue(), 'first-steps');
+    await becomes(() => page.getByRole('dialog').getByLabel('Id').inputValue(), 'first-steps');
     await click('Make the project');
     await page.waitForURL('**/projects/first-steps/overview');
     await click('Load the example and try it');

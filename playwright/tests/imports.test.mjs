@@ -5,7 +5,7 @@ import { settled, signedIn, visit } from '../support/browser.mjs';
 import { petstore } from '../support/descriptions.mjs';
 import { press, tabTo } from '../support/keyboard.mjs';
 import { importPetstore } from '../support/seed.mjs';
-import { until } from '../support/server.mjs';
+import { becomes, until } from '../support/wait.mjs';
 import { setStage } from '../support/stage.mjs';
 
 const stage = setStage();
@@ -25,18 +25,18 @@ stage.story('from a description to the first call', async (page) => {
   await wizard.read(petstore(stage.upstream.origin));
   await page.getByText('Petstore 1, OpenAPI 3.1 or 3.2, 4 operations.').waitFor();
   await wizard.operations.getByText('cannot become a tool').waitFor();
-  assert.equal(await wizard.box('POST /photos').isDisabled(), true, 'what cannot become a tool cannot be chosen');
+  await becomes(() => wizard.box('POST /photos').isDisabled(), true, 'what cannot become a tool cannot be chosen');
 
   // All of it, some of it, and a pattern that says which.
-  assert.equal(await wizard.box('pets').isChecked(), true);
+  await becomes(() => wizard.box('pets').isChecked(), true);
   await wizard.box('GET /pets/{petId}').uncheck();
-  assert.equal(await wizard.box('pets').evaluate((box) => box.indeterminate), true);
+  await becomes(() => wizard.box('pets').evaluate((box) => box.indeterminate), true);
   await wizard.search.fill('/pets*');
   await wizard.box('GET /pets/{petId}').waitFor({ state: 'hidden' });
   await wizard.only.click();
   await wizard.operations.getByText('2 of 4 operations chosen.').waitFor();
   await wizard.operations.getByText('Later operations below /pets* become tools too.').waitFor();
-  assert.match(page.url(), /q=%2Fpets\*/, 'the search is in the address');
+  await page.waitForURL((address) => address.searchParams.get('q') === '/pets*');
 
   // Where an argument comes from is decided before the import.
   await page.getByRole('button', { name: 'Arguments of addPet' }).click();
@@ -46,7 +46,7 @@ stage.story('from a description to the first call', async (page) => {
 
   await wizard.hosts.getByText('allowed', { exact: true }).waitFor();
   await wizard.hosts.getByLabel(/^petKey: /).fill('secret:PET_KEY');
-  assert.equal(await wizard.id.inputValue(), 'petstore');
+  await becomes(() => wizard.id.inputValue(), 'petstore');
   assert.equal(await wizard.importButton.count(), 0, 'one looks before one imports');
   await wizard.look.click();
   await wizard.outlook.waitFor();
@@ -93,7 +93,7 @@ stage.story('a host that is not allowed is let in by a system administrator', as
   await page.goto(`/ui/projects/${id}/settings`);
   const hosts = page.getByLabel('Hosts', { exact: true });
   await hosts.waitFor();
-  assert.equal(await hosts.inputValue(), 'https://petstore.example');
+  await becomes(() => hosts.inputValue(), 'https://petstore.example');
   await hosts.fill('https://petstore.example\nhttps://photos.example');
   await page.getByRole('button', { name: 'Save the list' }).click();
   await page.getByText('The egress list is saved.').waitFor();
@@ -135,7 +135,7 @@ stage.story('what a newer description changes waits, and conflicts are decided',
   await page.getByRole('button', { name: 'getPet' }).click();
   await inbox.conflicts.getByText('Gets our pet.').waitFor();
   await inbox.conflicts.getByText('Get one pet').waitFor();
-  assert.equal(await inbox.approve.isDisabled(), true, 'conflicts are decided first');
+  await becomes(() => inbox.approve.isDisabled(), true, 'conflicts are decided first');
   await page.getByRole('radio', { name: 'Keep what was edited here' }).check();
   await page.getByLabel('Note').fill('ours is clearer');
   await inbox.approve.click();

@@ -9,6 +9,7 @@ import { press, tabTo, walk } from '../support/keyboard.mjs';
 import { PAGES, lively } from '../support/pages.mjs';
 import { ADMIN } from '../support/server.mjs';
 import { setStage } from '../support/stage.mjs';
+import { becomes } from '../support/wait.mjs';
 
 const stage = setStage();
 
@@ -79,17 +80,17 @@ stage.story('rows, the search and the help have keys of their own', async (page)
   assert.equal(await focused(), first);
   const chosen = page.getByRole('checkbox', { name: `Select ${first}`, exact: true });
   await keyboard.press('x');
-  assert.equal(await chosen.isChecked(), true);
+  await becomes(() => chosen.isChecked(), true);
   await keyboard.press('x');
-  assert.equal(await chosen.isChecked(), false);
+  await becomes(() => chosen.isChecked(), false);
   await keyboard.press('Enter');
   await page.getByRole('heading', { name: first, level: 1 }).waitFor();
   await page.goBack();
   await settled(page);
   await keyboard.press('/');
-  assert.equal(await page.getByRole('searchbox').evaluate((field) => field === document.activeElement), true);
+  await becomes(() => page.getByRole('searchbox').evaluate((field) => field === document.activeElement), true);
   await keyboard.type('j?k');
-  assert.equal(await page.getByRole('searchbox').inputValue(), 'j?k', 'who types is left alone');
+  await becomes(() => page.getByRole('searchbox').inputValue(), 'j?k', 'who types is left alone');
   await keyboard.press('Tab');
   await page.getByRole('heading', { level: 1 }).focus();
   await keyboard.press('?');
@@ -107,7 +108,7 @@ stage.story('closing a dialog gives the focus back', async (page) => {
   await page.getByRole('dialog', { name: 'New key' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'New key' }).waitFor({ state: 'hidden' });
-  assert.equal(await button.evaluate((one) => one === document.activeElement), true);
+  await becomes(() => button.evaluate((one) => one === document.activeElement), true);
 });
 
 stage.story('the palette opens the dialog of a new key', async (page) => {
@@ -118,7 +119,7 @@ stage.story('the palette opens the dialog of a new key', async (page) => {
   await dialog.getByLabel('Name').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
-  assert.doesNotMatch(page.url(), /new=/);
+  await page.waitForURL((address) => !address.searchParams.has('new'));
 });
 
 stage.story('on every page one sees where the focus is, and gets on', async (page) => {

@@ -11,6 +11,7 @@ import { OPENED, PAGES, blank, lively, pageNamed } from '../support/pages.mjs';
 import { picturedOnFailure } from '../support/pictures.mjs';
 import { startLively } from '../support/seed.mjs';
 import { ADMIN } from '../support/server.mjs';
+import { becomes } from '../support/wait.mjs';
 
 let world;
 let browser;
@@ -83,7 +84,7 @@ for (const it of PAGES) {
         await retry.first().click();
         await settled(page);
       }
-      assert.equal(await told.count(), 0, 'nothing is left of the failure');
+      await becomes(() => told.count(), 0, 'nothing is left of the failure');
     });
   }
 }

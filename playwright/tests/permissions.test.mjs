@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { settled } from '../support/browser.mjs';
-import { until } from '../support/server.mjs';
+import { until } from '../support/wait.mjs';
 import { setStage } from '../support/stage.mjs';
 
 const stage = setStage();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 
 import { settled } from '../support/browser.mjs';
 import { setStage } from '../support/stage.mjs';
+import { becomes } from '../support/wait.mjs';
 
 const stage = setStage();
 
@@ -47,7 +48,7 @@ stage.story('what happens appears in the open page; a pause holds it still', asy
   await page.getByRole('button', { name: 'Stop following' }).click();
   await page.getByRole('button', { name: 'Follow live' }).waitFor();
   await settled(page);
-  assert.equal(await rows.count(), 4, 'the list has it all');
+  await becomes(() => rows.count(), 4, 'the list has it all');
 });
 
 stage.story('a refusal tells why, and leads to the simulator or the session', async (page) => {
@@ -58,10 +59,10 @@ stage.story('a refusal tells why, and leads to the simulator or the session', as
   await record.getByText('insufficient_tool_groups').waitFor();
   await record.getByText('Missing', { exact: true }).waitFor();
   assert.match(await record.getByRole('link', { name: 'Why?' }).getAttribute('href'), /\/simulator\?principal=.*tool=publish/);
-  assert.match(page.url(), /record=/, 'the record is in the address');
+  await page.waitForURL((address) => address.searchParams.has('record'));
   await page.keyboard.press('Escape');
   await record.waitFor({ state: 'hidden' });
-  assert.doesNotMatch(page.url(), /record=/);
+  await page.waitForURL((address) => !address.searchParams.has('record'));
   await page.goBack();
   await record.getByText('insufficient_tool_groups').waitFor();
   await record.getByRole('link', { name: 'Why?' }).click();
@@ -78,7 +79,7 @@ stage.story('filters are in the address, and the export follows them', async (pa
   await rows.first().waitFor();
   await page.reload();
   await rows.first().waitFor();
-  assert.equal(await page.getByLabel('Outcome').inputValue(), 'failed');
+  await becomes(() => page.getByLabel('Outcome').inputValue(), 'failed');
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name: 'JSONL' }).click()]);
   const chunks = [];
   for await (const chunk of await download.createReadStream()) chunks.push(chunk);

@@ -6,6 +6,7 @@ import { SignInPage } from '../pages/sign-in.mjs';
 import { ToolsPage } from '../pages/tools.mjs';
 import { launch, visit } from '../support/browser.mjs';
 import { ADMIN, startSeeded } from '../support/server.mjs';
+import { becomes } from '../support/wait.mjs';
 
 const DEMO = '/ui/projects/demo/tools';
 
@@ -27,9 +28,9 @@ test('a wrong password is told, and the form stays', story({ refusals: ['/auth/l
   await form.open();
   await form.signIn({ ...ADMIN, password: 'not this one' });
   await form.refusal.waitFor();
-  assert.equal(await form.username.inputValue(), ADMIN.username);
+  await becomes(() => form.username.inputValue(), ADMIN.username);
   assert.equal(await form.password.getAttribute('aria-invalid'), 'true');
-  assert.equal(await form.password.evaluate((field) => field === document.activeElement), true);
+  await becomes(() => form.password.evaluate((field) => field === document.activeElement), true);
   assert.equal(new URL(page.url()).pathname, '/ui/sign-in');
 }));
 
@@ -67,11 +68,11 @@ test('what is typed before the dashboard is ready is kept', story({}, async (pag
   const form = new SignInPage(page);
   await form.username.fill(ADMIN.username);
   await form.password.fill(ADMIN.password);
-  assert.equal(await form.button.isDisabled(), true);
+  await becomes(() => form.button.isDisabled(), true);
   release();
   await form.ready();
-  assert.equal(await form.username.inputValue(), ADMIN.username);
-  assert.equal(await form.password.inputValue(), ADMIN.password);
+  await becomes(() => form.username.inputValue(), ADMIN.username);
+  await becomes(() => form.password.inputValue(), ADMIN.password);
   await form.button.click();
   await new ToolsPage(page).rows.first().waitFor();
 }));
@@ -106,10 +107,10 @@ test('without JavaScript the page says why it does not work', story({ javaScript
   // Text selectors pass over `noscript`, so its content is asked for by structure.
   await page.locator('noscript p').waitFor();
   assert.match(await page.locator('noscript p').textContent(), /needs JavaScript and WebAssembly/);
-  assert.equal(await page.getByRole('button', { name: 'Sign in' }).isDisabled(), true);
+  await becomes(() => page.getByRole('button', { name: 'Sign in' }).isDisabled(), true);
   await page.goto('/ui/');
   await page.locator('noscript h1').waitFor();
-  assert.equal(await page.locator('noscript h1').textContent(), 'Toolgate needs JavaScript');
+  await becomes(() => page.locator('noscript h1').textContent(), 'Toolgate needs JavaScript');
 }));
 
 test('when the dashboard cannot be loaded the page says so', story({}, async (page) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { setStage } from '../support/stage.mjs';
+import { becomes } from '../support/wait.mjs';
 
 const stage = setStage();
 
@@ -81,5 +82,5 @@ stage.story('the question is asked with the form, and can be sent to others as a
   await page.goto('about:blank');
   await page.goto(address);
   await explained.getByText('allowed').waitFor();
-  assert.equal(await page.getByLabel('In the state').inputValue(), 'found');
+  await becomes(() => page.getByLabel('In the state').inputValue(), 'found');
 });

@@ -10,6 +10,7 @@ import { SignInPage } from '../pages/sign-in.mjs';
 import { ToolsPage } from '../pages/tools.mjs';
 import { PHONE, launch, overflow, signedIn, visit } from '../support/browser.mjs';
 import { ADMIN, startSeeded } from '../support/server.mjs';
+import { becomes } from '../support/wait.mjs';
 
 const ALL = ['read-page', 'search-web', 'weather-of-the-north-atlantic-shipping-areas'];
 
@@ -54,13 +55,13 @@ test('the search is in the address', story({}, async (page, tools) => {
   assert.deepEqual(await tools.shows('read-page'), ['read-page']);
   await page.reload();
   assert.deepEqual(await tools.shows('read-page'), ['read-page']);
-  assert.equal(await tools.search.inputValue(), 'read-page');
+  await becomes(() => tools.search.inputValue(), 'read-page');
   await tools.search.fill('zebra & <b>');
   await tools.noMatch.waitFor();
-  assert.equal(await tools.noMatch.textContent(), 'No tool matches “zebra & <b>”');
+  await becomes(() => tools.noMatch.textContent(), 'No tool matches “zebra & <b>”');
   await page.getByRole('link', { name: 'Show all tools' }).click();
   assert.deepEqual(await tools.shows(...ALL), ALL);
-  assert.equal(await tools.search.inputValue(), '');
+  await becomes(() => tools.search.inputValue(), '');
 }));
 
 test('a failed request is told with its id, and can be tried again', story(
@@ -158,7 +159,7 @@ test('projects are switched with the keyboard, and the new page is announced', s
   assert.equal(await frame.projects.getAttribute('aria-expanded'), 'true');
   await page.keyboard.press('Escape');
   assert.equal(await frame.projects.getAttribute('aria-expanded'), 'false');
-  assert.equal(await frame.projects.evaluate((button) => button === document.activeElement), true);
+  await becomes(() => frame.projects.evaluate((button) => button === document.activeElement), true);
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: /Other project/ }).focus();
   await page.keyboard.press('Enter');

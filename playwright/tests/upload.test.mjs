@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 
 import { UploadPage } from '../pages/upload.mjs';
 import { setStage } from '../support/stage.mjs';
+import { becomes } from '../support/wait.mjs';
 
 const stage = setStage();
 
@@ -29,7 +30,7 @@ stage.story('a fault is shown where it is, and mended there', { refusals: ['/pro
   assert.equal((await stage.server.ask('GET', '/projects/demo/tools/translate')).status, 404, 'nothing is stored');
 
   await upload.editor.replace('arrey', 'array');
-  assert.equal(await upload.editor.faults.count(), 0, 'what was said about another text is gone');
+  await becomes(() => upload.editor.faults.count(), 0, 'what was said about another text is gone');
   await upload.check.click();
   await upload.outlook.waitFor();
   await page.getByText('translate', { exact: true }).waitFor();
