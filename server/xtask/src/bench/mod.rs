@@ -28,6 +28,9 @@ pub(crate) struct Options {
     /// Seconds of one turn at 32 connections.
     #[arg(long, default_value_t = 10)]
     seconds: u32,
+    /// Measure the programs that are in the target folder, whatever they were built from.
+    #[arg(long)]
+    built: bool,
 }
 
 /// A system under load.
@@ -58,8 +61,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     );
     install::program("wrk", &["wrk"], "the benchmark")?;
     let nginx = install::program("nginx", &["nginx-light"], "the benchmark")?;
-    println!("Building with optimisation");
-    Sh::cargo("build --release --package toolgate --bin toolgate --example reference").run()?;
+    if !options.built {
+        println!("Building with optimisation");
+        Sh::cargo("build --release --package toolgate --bin toolgate --example reference").run()?;
+    }
     let folder = paths::target().join("bench");
     if folder.exists() {
         fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -81,19 +86,28 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         url: format!("{address}{path}"),
         token,
         body: None,
+        process: None,
     };
     let calls = "/projects/bench/calls";
     let mut subjects = vec![
         Subject::new(
             "reference",
-            systems::call(&reference.address, "/calls", systems::reference_token()),
+            systems::call(
+                reference.id(),
+                &reference.address,
+                "/calls",
+                systems::reference_token(),
+            ),
         ),
         Subject::new("nginx proxy", get(&proxy.address, search, None)),
         Subject::new(
             "toolgate, key",
-            systems::call(server.address(), calls, key.clone()),
+            systems::call(server.id(), server.address(), calls, key.clone()),
         ),
-        Subject::new("toolgate, JWT", systems::call(server.address(), calls, token)),
+        Subject::new(
+            "toolgate, JWT",
+            systems::call(server.id(), server.address(), calls, token),
+        ),
         Subject::new("upstream directly", get(&upstream.address, search, None)),
     ];
     println!("\nCalls: POST, check, decide, record twice, GET upstream, answer");
@@ -144,10 +158,11 @@ fn measure(subjects: &mut [Subject], options: &Options, folder: &Path, alone: bo
             wrk::load(&subject.target, &script, 32, warm_up)?;
             let figures = wrk::load(&subject.target, &script, 32, options.seconds)?;
             println!(
-                "  round {} {:<18} {:>9.0} per second",
+                "  round {} {:<18} {:>9.0} per second, {:>5.1} us CPU each",
                 round + 1,
                 subject.name,
-                figures.per_second
+                figures.per_second,
+                figures.cpu_us
             );
             subject.busy.push(figures);
             if alone {
@@ -172,17 +187,18 @@ fn report(subjects: &[Subject]) {
         .first()
         .map_or(1.0, |subject| pick(&subject.busy, |f| f.per_second));
     println!(
-        "  {:<18} {:>10} {:>7}  {:>8} {:>8}   {:>8} {:>8}",
-        "", "32 conn/s", "ratio", "p50 ms", "p99 ms", "1: p50", "p99 ms"
+        "  {:<18} {:>10} {:>7}  {:>8} {:>8} {:>8}   {:>8} {:>8}",
+        "", "32 conn/s", "ratio", "p50 ms", "p99 ms", "CPU us", "1: p50", "p99 ms"
     );
     for subject in subjects {
         let per_second = pick(&subject.busy, |f| f.per_second);
         print!(
-            "  {:<18} {per_second:>10.0} {:>7.2}  {:>8.2} {:>8.2}",
+            "  {:<18} {per_second:>10.0} {:>7.2}  {:>8.2} {:>8.2} {:>8.1}",
             subject.name,
             per_second / first,
             pick(&subject.busy, |f| f.p50_ms),
             pick(&subject.busy, |f| f.p99_ms),
+            pick(&subject.busy, |f| f.cpu_us),
         );
         if subject.alone.is_empty() {
             println!();

@@ -135,11 +135,12 @@ pub(super) fn reference_token() -> String {
 }
 
 /// The call as each system takes it.
-pub(super) fn call(address: &str, path: &str, token: String) -> Target {
+pub(super) fn call(process: u32, address: &str, path: &str, token: String) -> Target {
     Target {
         url: format!("{address}{path}"),
         token: Some(token),
         body: Some(CALL.to_owned()),
+        process: Some(process),
     }
 }
 
@@ -232,4 +233,20 @@ pub(super) fn resident_mb(id: u32) -> Result<f64> {
         .parse()
         .context("VmRSS is not a number")?;
     Ok(kilobytes / 1024.0)
+}
+
+/// The processor time that a process has used, in seconds (`/proc/<id>/stat`, utime and stime).
+pub(super) fn processor_seconds(id: u32) -> Result<f64> {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).context("cannot read the process's times")?;
+    // The name of the program stands in parentheses and may hold anything.
+    let (_, fields) = stat.rsplit_once(')').context("there is no name")?;
+    let ticks = fields
+        .split_whitespace()
+        .skip(11)
+        .take(2)
+        .map(str::parse::<f64>)
+        .sum::<Result<f64, _>>()
+        .context("a time is not a number")?;
+    #[expect(clippy::cast_precision_loss, reason = "it is 100 or 1000")]
+    Ok(ticks / rustix::param::clock_ticks_per_second() as f64)
 }
