@@ -6,6 +6,17 @@ use crate::error::Result;
 use crate::records::chain::{Head, StoredHead, last_entry};
 use crate::records::entry::{CompletionEntry, Hash};
 
+/// One probe of the primary key for each chain that has nothing open. Were the outcome compared as it stands, SQLite would
+/// rather read all records and make an index of them for this one statement.
+const OPEN_OF_OTHERS: &str = "
+    SELECT r.seq, r.state_before FROM chains c CROSS JOIN records r
+    WHERE c.number <> $1 AND c.heartbeat_at < $2
+      AND r.seq > c.number * 1099511627776 + c.settled_position
+      AND r.seq < (c.number + 1) * 1099511627776
+      AND COALESCE(r.outcome, '') = 'open'
+      AND NOT EXISTS (SELECT 1 FROM completions d WHERE d.record_seq = r.seq)
+    ORDER BY r.seq";
+
 /// What was found and done.
 pub(super) struct Closed {
     /// The closer's chain, with what was added to it.
@@ -30,20 +41,11 @@ pub(super) async fn close(
         Db::Pg(_) => alive_after,
     };
     writing!(store, |tx| {
-        // One probe of the primary key for each chain that has nothing open.
-        let mut open: Vec<(i64, String)> = sqlx::query_as(
-            "SELECT r.seq, r.state_before FROM chains c CROSS JOIN records r
-             WHERE c.number <> $1 AND c.heartbeat_at < $2
-               AND r.seq > c.number * 1099511627776 + c.settled_position
-               AND r.seq < (c.number + 1) * 1099511627776
-               AND r.outcome = 'open'
-               AND NOT EXISTS (SELECT 1 FROM completions d WHERE d.record_seq = r.seq)
-             ORDER BY r.seq",
-        )
-        .bind(me.chain)
-        .bind(alive_after)
-        .fetch_all(&mut *tx)
-        .await?;
+        let mut open: Vec<(i64, String)> = sqlx::query_as(OPEN_OF_OTHERS)
+            .bind(me.chain)
+            .bind(alive_after)
+            .fetch_all(&mut *tx)
+            .await?;
         for orphan in orphans {
             let found: Option<(i64, String)> = sqlx::query_as(
                 "SELECT r.seq, r.state_before FROM records r WHERE r.seq = $1
@@ -128,4 +130,33 @@ fn interrupted(record_seq: i64, state: &str, at: i64, head: &Head) -> (i64, Hash
         usage: None,
     };
     (seq, entry.hash(&head.hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::both;
+
+    #[tokio::test]
+    async fn looking_for_open_records_reads_none_that_are_settled() {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        let plan: Vec<(i64, i64, i64, String)> = both!(store, |pool| {
+            sqlx::query_as(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {OPEN_OF_OTHERS}")))
+                .bind(1_i64)
+                .bind(1_i64)
+                .fetch_all(pool)
+                .await?
+        })
+        .await
+        .unwrap();
+        let of_records: Vec<_> = plan
+            .iter()
+            .map(|step| step.3.as_str())
+            .filter(|step| step.contains(" r "))
+            .collect();
+        assert_eq!(
+            of_records,
+            ["SEARCH r USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"]
+        );
+    }
 }
