@@ -17,7 +17,9 @@ const SPARE: usize = 8;
 /// The rows on the page change in steps of so many.
 const STEP: usize = 2;
 /// Rows that are made at once; the rest waits for the next frame, so that no task is long.
-const AT_ONCE: usize = 5;
+const AT_ONCE: usize = 3;
+/// Rows that a list begins with: as many as most windows have room for.
+const FIRST: usize = 15;
 /// The height of a row until one was measured.
 const GUESS: f64 = 64.0;
 
@@ -62,7 +64,7 @@ pub(crate) fn LongList(
     empty: ViewFn,
 ) -> impl IntoView {
     let body = NodeRef::<html::Div>::new();
-    let range = RwSignal::new((0, 3 * AT_ONCE));
+    let range = RwSignal::new((0, FIRST));
     let total = Memo::new(move |_| list.total.get().max(list.items.with(Vec::len)));
     let has_rows = condition(move || total.get() != 0);
     let is_busy = move || matches!(list.status.get(), Status::Loading);
@@ -306,7 +308,7 @@ mod tests {
                 assert!(next.0 <= seen && seen < next.1, "{now:?} to {next:?}");
                 assert_ne!(next, now);
                 (now, steps) = (next, steps + 1);
-                assert!(steps < 20);
+                assert!(steps < 30);
             }
         }
     }

@@ -97,7 +97,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
                     <Walk project machine picked state edit describing />
                     {part(move || with_machine(&|machine| problems(machine, to_state, to_tool)))}
                 </div>
-                {part(move || with_machine(&|machine| table(&project.get(), machine, picked)))}
+                {table(project, machine, picked)}
             </div>
         </When>
         <Describe project state here=picked.here open=describing />

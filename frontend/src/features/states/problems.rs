@@ -4,6 +4,10 @@ use leptos::prelude::*;
 use toolgate_api::states::StateGraph;
 
 use crate::components::{Badge, Tone};
+use crate::reactive::part;
+
+/// Names that are shown of one problem before somebody asks for all of them.
+const FIRST: usize = 24;
 
 /// What a named thing is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -24,24 +28,12 @@ pub(super) fn problems(
             return;
         }
         let go = if kind == Names::States { to_state } else { to_tool };
-        let names: Vec<_> = names
-            .iter()
-            .map(|name| {
-                let target = name.clone();
-                view! {
-                    <li>
-                        <button type="button" class="fault-place" on:click=move |_| go.run(target.clone())>
-                            {name.clone()}
-                        </button>
-                    </li>
-                }
-            })
-            .collect();
+        let names = places(names.to_vec(), go);
         found.push(
             view! {
                 <li class="row">
                     <Badge tone text />
-                    <ul class="row">{names}</ul>
+                    {names}
                 </li>
             }
             .into_any(),
@@ -94,4 +86,37 @@ pub(super) fn problems(
         </section>
     }
     .into_any()
+}
+
+/// Names that lead to what they name: the first ones, and all of them on demand.
+fn places(names: Vec<String>, go: Callback<String>) -> AnyView {
+    let all = RwSignal::new(names.len() <= FIRST);
+    let hidden = names.len().saturating_sub(FIRST);
+    part(move || {
+        let count = if all.get() { names.len() } else { FIRST };
+        let shown: Vec<_> = names
+            .iter()
+            .take(count)
+            .map(|name| {
+                let target = name.clone();
+                view! {
+                    <li>
+                        <button type="button" class="fault-place" on:click=move |_| go.run(target.clone())>
+                            {name.clone()}
+                        </button>
+                    </li>
+                }
+            })
+            .collect();
+        let more = (!all.get()).then(|| {
+            view! {
+                <li>
+                    <button type="button" class="button button-small" on:click=move |_| all.set(true)>
+                        {format!("Show {hidden} more")}
+                    </button>
+                </li>
+            }
+        });
+        view! { <ul class="row">{shown} {more}</ul> }.into_any()
+    })
 }

@@ -6,10 +6,35 @@ use toolgate_api::states::{GraphTransition, StateGraph};
 use super::edit::EditTool;
 use super::picked::{Picked, way_of};
 use crate::components;
+use crate::reactive::part;
 use crate::routes::Page;
 
-/// Every transition, as a table that unfolds.
-pub(super) fn table(project: &str, machine: &StateGraph, picked: Picked) -> AnyView {
+/// Every transition, as a table that unfolds. Many tools may stand in it, so it is made when somebody wants it.
+pub(super) fn table(project: Memo<String>, machine: Memo<Option<StateGraph>>, picked: Picked) -> AnyView {
+    let unfolded = RwSignal::new(false);
+    let told = move || {
+        machine.with(|machine| {
+            machine.as_ref().map(|machine| {
+                let (states, transitions) = (machine.state_count, machine.transition_count);
+                format!("As a table: {states} states, {transitions} transitions")
+            })
+        })
+    };
+    view! {
+        <details class="panel" on:toggle=move |_| unfolded.set(true)>
+            <summary>{told}</summary>
+            {part(move || {
+                machine.with(|machine| match machine {
+                    Some(machine) if unfolded.get() => transitions(&project.get(), machine, picked),
+                    _ => ().into_any(),
+                })
+            })}
+        </details>
+    }
+    .into_any()
+}
+
+fn transitions(project: &str, machine: &StateGraph, picked: Picked) -> AnyView {
     let rows: Vec<_> = machine
         .transitions
         .iter()
@@ -35,13 +60,7 @@ pub(super) fn table(project: &str, machine: &StateGraph, picked: Picked) -> AnyV
             }
         })
         .collect();
-    view! {
-        <details class="panel">
-            <summary>{format!("As a table: {} states, {} transitions", machine.state_count, machine.transition_count)}</summary>
-            {components::table("Transitions", &["From", "To", "By"], rows)}
-        </details>
-    }
-    .into_any()
+    components::table("Transitions", &["From", "To", "By"], rows).into_any()
 }
 
 /// The arrow that is picked, with its tools.

@@ -141,11 +141,13 @@ mod tests {
     async fn looking_for_open_records_reads_none_that_are_settled() {
         let store = Store::open("sqlite::memory:").await.unwrap();
         let plan: Vec<(i64, i64, i64, String)> = both!(store, |pool| {
-            sqlx::query_as(sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {OPEN_OF_OTHERS}")))
-                .bind(1_i64)
-                .bind(1_i64)
-                .fetch_all(pool)
-                .await?
+            sqlx::query_as(sqlx::AssertSqlSafe(format!(
+                "EXPLAIN QUERY PLAN {OPEN_OF_OTHERS}"
+            )))
+            .bind(1_i64)
+            .bind(1_i64)
+            .fetch_all(pool)
+            .await?
         })
         .await
         .unwrap();
