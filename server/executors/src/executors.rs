@@ -1,5 +1,8 @@
 //! Running one call.
 
+mod files;
+mod probe;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,7 +30,7 @@ use crate::http::send::{Answer, Sender, denied};
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
 use crate::invocation::{Execution, Invocation};
 use crate::prepared::{Prepared, Template, Values};
-use crate::reports::{BreakerReport, OpenUpstream, ToolUpstream};
+use crate::reports::{AnswerUses, BreakerReport, OpenUpstream, PlaceUses, ToolUpstream, ToolUses};
 
 /// How long a call waits for a free place before it is turned away. Long enough to smooth a burst, short enough that
 /// callers do not pile up behind a stuck upstream.
@@ -43,6 +46,7 @@ pub struct Executors {
     answers: Answers,
     running: Semaphore,
     streams: Arc<Semaphore>,
+    files: Semaphore,
 }
 
 impl Executors {
@@ -68,6 +72,7 @@ impl Executors {
             answers: Answers::new(),
             running: Semaphore::new(config.max_concurrent),
             streams: Arc::new(Semaphore::new(config.max_streams)),
+            files: Semaphore::new(files::AT_ONCE),
             config,
         }
     }
@@ -210,7 +215,7 @@ impl Executors {
         self.upstreams.reports(Instant::now())
     }
 
-    /// How every tool of a project that was called on this server stands with its upstream, by name.
+    /// How every tool of a project that was called or probed by this server stands with its upstream, by name.
     #[must_use]
     pub fn tool_upstreams(&self, project: &ProjectId) -> Vec<ToolUpstream> {
         let now = Instant::now();
@@ -228,10 +233,48 @@ impl Executors {
                     probing: open.probing,
                 }),
                 in_flight: self.slots.in_flight(slot),
+                probe: slot.probed().map(|probed| probe::report(probed, now)),
             });
         });
         reports.sort_by(|a, b| a.tool.cmp(&b.tool));
         reports
+    }
+
+    /// What is counted of the tools of a project whose definition has places of its own, or lets answers serve again.
+    #[must_use]
+    pub fn tool_uses(&self, project: &ProjectId) -> Vec<ToolUses> {
+        let mut all = Vec::new();
+        self.slots.of_project(project, |tool, slot| {
+            let Some((definition, in_use)) = slot.declared() else {
+                return;
+            };
+            let caches = definition
+                .options
+                .http
+                .as_ref()
+                .is_some_and(|http| http.cache.is_some());
+            if in_use.is_none() && !caches {
+                return;
+            }
+            let (waiting, refused) = slot.uses.of_places();
+            let (hits, misses) = slot.uses.of_answers();
+            all.push(ToolUses {
+                tool: tool.clone(),
+                places: in_use.map(|in_use| PlaceUses {
+                    in_use,
+                    waiting,
+                    refused,
+                }),
+                answers: caches.then_some(AnswerUses { hits, misses }),
+            });
+        });
+        all
+    }
+
+    /// Bytes of all answers that are kept to serve again.
+    #[must_use]
+    pub fn kept_bytes(&self) -> u64 {
+        self.answers.bytes()
     }
 
     async fn run(
@@ -239,7 +282,7 @@ impl Executors {
         slot: &Slot,
         prepared: &Prepared,
         template: &Template,
-        invocation: Invocation,
+        mut invocation: Invocation,
     ) -> Result<Execution, Failure> {
         let start = Instant::now();
         let values = Values {
@@ -249,6 +292,12 @@ impl Executors {
         let token = template
             .token_request(&invocation.project, values)?
             .map(|token| token.reaching(invocation.egress.clone()));
+        let _files = if template.takes_files() {
+            let (arguments, origins) = (&mut invocation.arguments, invocation.egress.clone());
+            Box::pin(self.fetch_files(slot, prepared, template, arguments, origins, start)).await?
+        } else {
+            None
+        };
         let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
         // Before anything that belongs to this one call is in it.
         let kept = prepared.keep.map(|keep| {
@@ -276,7 +325,7 @@ impl Executors {
             // Boxed, so that the calls of other tools need not carry its state.
             Some((key, keep)) => {
                 let fetch = self.send(way, plan, token);
-                Box::pin(self.answers.get(key, keep, fetch)).await
+                Box::pin(self.answers.get(key, keep, &slot.uses, fetch)).await
             }
         }
     }
@@ -302,7 +351,7 @@ impl Executors {
             .map_err(|Refused { retry_after_s }| left_alone(retry_after_s))?;
         let queue_until = deadline.min(start + QUEUE_FOR);
         let _of_definition = match &prepared.running {
-            Some(running) => Some(place(running, queue_until, "this tool").await?),
+            Some(running) => Some(own_place(slot, running, queue_until).await?),
             None => None,
         };
         let _of_tool = place(&slot.running, queue_until, "this tool").await?;
@@ -388,6 +437,20 @@ fn seen(outcome: &Result<Execution, Failure>) -> Option<Outcome> {
         },
         Ok(_) => Some(Outcome::Answered),
     }
+}
+
+/// A place of those that the definition has for its tool.
+async fn own_place<'a>(
+    slot: &Slot,
+    running: &'a Semaphore,
+    until: Instant,
+) -> Result<SemaphorePermit<'a>, Failure> {
+    if let Ok(permit) = running.try_acquire() {
+        return Ok(permit);
+    }
+    let _waiting = slot.uses.wait();
+    let place = place(running, until, "this tool").await;
+    place.inspect_err(|_| slot.uses.refused())
 }
 
 async fn place<'a>(
