@@ -12,8 +12,12 @@ const SECRET: &str = "s3cret-of-the-upstream";
 
 /// An upstream with large answers of each kind, which repeats the credential that it gets.
 async fn upstream() -> String {
-    let shown =
-        |headers: &HeaderMap| String::from_utf8_lossy(headers[header::AUTHORIZATION].as_bytes()).into_owned();
+    let shown = |headers: &HeaderMap| {
+        let sent = headers.get(header::AUTHORIZATION);
+        sent.map_or_else(String::new, |sent| {
+            String::from_utf8_lossy(sent.as_bytes()).into_owned()
+        })
+    };
     let list = move |headers: HeaderMap| async move {
         let items: Vec<Value> = (0..100).map(|n| json!({"id": n})).collect();
         axum::Json(json!({"items": items, "you_sent": shown(&headers)}))
@@ -56,7 +60,7 @@ async fn demo(app: &TestApp, base: &str) -> Vec<String> {
     ];
     for (name, path, result) in &tools {
         let tool = json!({"name": name, "type": "openapi", "description": "Asks.", "parameters": {"type": "object"},
-            "output_schema": {"type": ["object", "array"]},
+            "output_schema": {"type": ["object", "array"], "items": {"type": "integer"}},
             "options": {"http": {"base_url": base, "path": path, "result": result, "auth": {"env": "secret:KEY"},
                 "cache": {"ttl_s": 3600}}}});
         admin.post("/projects/demo/tools", &tool).await.expect(201);
@@ -229,7 +233,7 @@ async fn warnings_are_in_the_record_for_those_who_may_read_payloads() {
     let auditor = app.auditor(&admin).await;
     let tool = json!({"name": "misfits", "type": "openapi", "description": "Asks.", "parameters": {"type": "object"},
         "output_schema": {"type": "array", "items": {"type": "string"}},
-        "options": {"http": {"base_url": base, "path": "/list", "headers": {"Authorization": "x"},
+        "options": {"http": {"base_url": base, "path": "/list",
             "result": {"select": "$.items[:2].id"}}}});
     admin.post("/projects/demo/tools", &tool).await.expect(201);
     let answer = call(&admin, "misfits").await;
