@@ -184,7 +184,7 @@ impl Template {
     /// The request that asks whether the upstream is well, if the definition has one.
     pub(crate) fn probe(&self, values: Values<'_>) -> Result<Option<RequestPlan>, Failure> {
         match self {
-            Self::Http(template) if template.has_probe() => template.probe(self.credential(values)?),
+            Self::Http(template) if template.has_probe() => template.probe(self.credential(values)?.as_ref()),
             Self::Http(_) | Self::Jina(_) => Ok(None),
         }
     }

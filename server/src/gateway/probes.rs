@@ -66,15 +66,11 @@ impl Probes {
             let version = project.snapshot.version();
             let mut of_project = match before {
                 Some(known) if known.version == version => known,
-                before => OfProject {
-                    version,
-                    tools: plan(
-                        project,
-                        before.map_or_else(Vec::new, |known| known.tools),
-                        now,
-                        chance,
-                    ),
-                },
+                before => {
+                    let known = before.as_ref().map_or(&[][..], |known| &known.tools);
+                    let tools = plan(project, known, now, chance);
+                    OfProject { version, tools }
+                }
             };
             for one in &mut of_project.tools {
                 if one.due <= now {
@@ -92,12 +88,7 @@ impl Probes {
 
 /// The tools of a project that have a probe. Those that had the same one before keep their time; others begin within an
 /// interval, so that a start of the server or a large upload asks nobody all at once.
-fn plan(
-    project: &ProjectState,
-    before: Vec<Planned>,
-    now: DateTime<Utc>,
-    chance: Chance<'_>,
-) -> Vec<Planned> {
+fn plan(project: &ProjectState, before: &[Planned], now: DateTime<Utc>, chance: Chance<'_>) -> Vec<Planned> {
     let before: HashMap<&str, &Planned> = before.iter().map(|one| (one.tool.name(), one)).collect();
     let tools = project.snapshot.tools().iter();
     tools

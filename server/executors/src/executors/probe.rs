@@ -51,7 +51,7 @@ impl Executors {
         let tool = &definition.name;
         match &found {
             _ if succeeded && before > 0 => {
-                tracing::info!(%project, %tool, host, "the upstream is well again")
+                tracing::info!(%project, %tool, host, "the upstream is well again");
             }
             _ if succeeded || before > 0 => {}
             Ok(status) => {

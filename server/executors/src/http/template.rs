@@ -224,13 +224,13 @@ impl HttpTemplate {
     ///
     /// # Errors
     /// `tool_unavailable` when the credential cannot be presented.
-    pub(crate) fn probe(&self, credential: Option<SecretString>) -> Result<Option<RequestPlan>, Failure> {
+    pub(crate) fn probe(&self, credential: Option<&SecretString>) -> Result<Option<RequestPlan>, Failure> {
         let Some((method, url)) = &self.probe else {
             return Ok(None);
         };
         let mut secrets = Secrets::default();
         let mut headers = self.constant.clone();
-        let query_secret = match (&self.credential, &credential) {
+        let query_secret = match (&self.credential, credential) {
             (Some(place), Some(value)) => {
                 secrets.add(value);
                 place.present(value, &mut headers, &mut secrets)?

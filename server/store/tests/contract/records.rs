@@ -139,7 +139,7 @@ async fn contradictory_records_are_refused(db: Backend) {
         }),
         ("open with a duration", |record| record.duration_ms = Some(1)),
         ("open with an artifact", |record| {
-            record.artifact_id = Some(Uuid::nil())
+            record.artifact_id = Some(Uuid::nil());
         }),
         ("succeeded without an end", |record| {
             record.outcome = AuditOutcome::Succeeded;
