@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::ErrorCode;
 use crate::auth::PrincipalKind;
+use crate::{Diagnostic, ErrorCode};
 
 /// What was asked of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -133,7 +133,7 @@ pub struct AuditRecord {
     pub address: Option<String>,
     /// The version of the project's definitions that was decided on.
     pub snapshot_version: i64,
-    /// Whether arguments, provenance and context are left out, because only an auditor of the project sees what was passed
+    /// Whether arguments, provenance, context and warnings are left out, because only an auditor of the project sees what was passed
     /// along. Records of administration (`access`, `policy`, `export`) are shown whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub payloads_hidden: bool,
@@ -144,6 +144,13 @@ pub struct AuditRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>, example = json!({"tokens": 120})))]
     pub usage: Option<Value>,
+    /// What of the result did not fit the tool's `output_schema`, redacted; left out with the payloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 21))]
+    pub warnings: Vec<Diagnostic>,
+    /// Where the whole result was kept for a while; see `GET /projects/{project_id}/artifacts/{artifact_id}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_id: Option<Uuid>,
 }
 
 /// A page of records.

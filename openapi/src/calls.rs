@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use crate::ErrorCode;
 use crate::JsonText;
+use crate::artifacts::Artifact;
 use crate::problem::Diagnostic;
 use crate::sessions::CallSession;
 
@@ -248,13 +249,17 @@ pub struct ResultNotes {
     /// That it was cut, because the definition bounds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncation>,
+    /// Where the whole of it is, because the definition says that what is cut is kept. A result that cannot be cut is null
+    /// here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<Artifact>,
     /// How to get the next page, as the upstream says: an address, or a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "https://api.example.com/items?page=2"))]
     pub next: Option<String>,
-    /// Warnings: what of it does not fit the tool's `output_schema`.
+    /// Warnings: what of it does not fit the tool's `output_schema`, and when it could not be kept whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[cfg_attr(feature = "utoipa", schema(max_items = 20))]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 21))]
     pub warnings: Vec<Diagnostic>,
 }
 

@@ -7,6 +7,7 @@
 
 pub mod agent;
 pub mod alerts;
+pub mod artifacts;
 pub mod audit;
 pub mod auth;
 pub mod calls;

@@ -3,6 +3,8 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 
+use crate::ErrorCode;
+
 /// Whether a tool's calls go out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -43,6 +45,33 @@ pub struct ToolUpstream {
     /// Calls that run now.
     #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 2))]
     pub in_flight: u32,
+    /// What its last probe has found, if the definition has one (`options.http.probe`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<UpstreamProbe>,
+}
+
+/// What the last probe of a tool's upstream has found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct UpstreamProbe {
+    /// Whether it was answered with a success status.
+    pub succeeded: bool,
+    /// The status of the answer, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 100, maximum = 999, example = 200))]
+    pub status: Option<u16>,
+    /// Why there was no answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<ErrorCode>,
+    /// Probes in a row that did not succeed.
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 0))]
+    pub failures: u32,
+    /// When it was.
+    pub last_at: DateTime<Utc>,
+    /// How long it took, in milliseconds.
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 12))]
+    pub took_ms: u32,
 }
 
 /// How one host has answered the project's tools.
@@ -67,7 +96,7 @@ pub struct UpstreamHost {
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Upstreams {
-    /// Every tool that was called and is still defined, by name.
+    /// Every tool that was called or probed and is still defined, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 20_000))]
     pub tools: Vec<ToolUpstream>,
     /// Every host that was called, by name.

@@ -52,6 +52,7 @@ macro_rules! kinds {
 const KINDS: &[Kind] = kinds! {
     agent: ToolFormat, AgentRequest, AgentStep, AgentSession, AgentToolSet;
     alerts: AlertRule, AlertDelivery, Alert, AlertPage;
+    artifacts: Artifact;
     audit: AuditAction, AuditOutcome, AuditRecord, AuditPage, AuditOrder,
         AuditFormat, IntegrityStatus, IntegrityFault, AuditIntegrity;
     auth: LoginRequest, LoginResponse, PrincipalKind, Role, Membership, Me;
@@ -89,7 +90,7 @@ const KINDS: &[Kind] = kinds! {
     tool_uses: ToolPrincipal, ToolUses;
     tools: AfterExecution, Tool, ToolPage, UploadOutcome, DefinitionKind, UploadItem, UploadResult,
         ToolRevision, ToolRevisionPage, RevisionDiff, DefinitionsChecked;
-    upstreams: BreakerState, ToolUpstream, UpstreamHost, Upstreams;
+    upstreams: BreakerState, ToolUpstream, UpstreamProbe, UpstreamHost, Upstreams;
     usage: UsageCounts, UsageHour, UsageItem, UsageReport;
     users: CreateUser, User, CreatedUser, UserPage, UpdateUser, ResetPassword, PasswordWasReset,
         ChangePassword;

@@ -136,6 +136,8 @@ mod tests {
             payloads_hidden: false,
             duration_ms: Some(0),
             usage: None,
+            warnings: Vec::new(),
+            artifact_id: None,
         }
     }
 

@@ -11,9 +11,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, audit, auth, calls, definitions, egress, explain, groups, health, imports, keys,
-    limits, permissions, policy_tests, projects, quarantine, recommendations, secrets, sessions, settings,
-    states, status, tool_api, tool_changes, tools, tools_edit, tools_revisions, upstreams, usage, users,
+    agent_requests, alerts, artifacts, audit, auth, calls, definitions, egress, explain, groups, health,
+    imports, keys, limits, permissions, policy_tests, projects, quarantine, recommendations, secrets,
+    sessions, settings, states, status, tool_api, tool_changes, tools, tools_edit, tools_revisions,
+    upstreams, usage, users,
 };
 use crate::error::ApiError;
 use crate::state::AppState;
@@ -110,6 +111,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         ))
         .routes(routes!(policy_tests::run_policy_tests))
         .routes(routes!(calls::call_tool))
+        .routes(routes!(artifacts::get_artifact))
         .routes(routes!(tool_api::get_tool_api))
         .routes(routes!(tool_api::invoke_tool))
         .routes(routes!(sessions::list_sessions, sessions::create_session))

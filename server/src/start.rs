@@ -25,6 +25,7 @@ use crate::gateway::audit::seats::Seats;
 use crate::gateway::audit::tail::Tail;
 use crate::gateway::integrity::{self, Integrity};
 use crate::gateway::observe::{self, Observer};
+use crate::gateway::probes::{self, Probes};
 use crate::gateway::secrets;
 use crate::gateway::sessions;
 use crate::gateway::world::WorldHolder;
@@ -55,6 +56,8 @@ const FLUSH: Duration = Duration::from_secs(3);
 const DELIVER: Duration = Duration::from_secs(2);
 /// How often it is written down when secrets were used.
 const SECRET_USES: Duration = Duration::from_secs(30);
+/// How often it is looked for upstreams to probe.
+const PROBE: Duration = Duration::from_secs(1);
 /// How often a further part of the record is verified.
 const VERIFY: Duration = Duration::from_secs(5);
 /// How often expired rows are dropped.
@@ -127,6 +130,7 @@ pub async fn start(
         authenticator: authenticator(&config)?,
         passwords,
         executors,
+        probes: Probes::default(),
         egress,
         env,
         proxies,
@@ -172,10 +176,15 @@ impl Started {
             VERIFY,
             |app| async move { integrity::verify(&app).await },
         );
+        every(&self.app, PROBE, |app| async move {
+            probes::run_due(&app).await;
+            Ok(())
+        });
         every(&self.app, PRUNE, |app| async move {
             let now = app.clock.now();
             observe::prune(&app).await?;
             app.store.prune(now).await?;
+            app.store.prune_artifacts(now).await?;
             app.store.prune_sessions(now - sessions::KEPT).await?;
             if let Some(days) = app.config.audit.retention_days {
                 app.store

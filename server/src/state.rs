@@ -16,6 +16,7 @@ use crate::gateway::audit::seats::Seats;
 use crate::gateway::audit::tail::Tail;
 use crate::gateway::integrity::Integrity;
 use crate::gateway::observe::Observer;
+use crate::gateway::probes::Probes;
 use crate::gateway::world::WorldHolder;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
@@ -51,6 +52,8 @@ pub struct App {
     pub passwords: PasswordHasher,
     /// What runs tools.
     pub executors: Executors,
+    /// When which upstream is asked whether it is well.
+    pub probes: Probes,
     /// Where tools may connect to.
     pub egress: EgressPolicy,
     /// Which environment variables definitions may use.

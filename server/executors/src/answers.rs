@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use toolgate_core::ids::ProjectId;
 
 use crate::failure::Failure;
+use crate::guard::Uses;
 use crate::http::plan::RequestPlan;
 use crate::invocation::Execution;
 
@@ -53,9 +54,8 @@ pub(crate) struct Fetched {
 
 impl Answers {
     pub(crate) fn new() -> Self {
-        let weigh = |_: &Key, kept: &Kept| {
-            u32::try_from(kept.execution.result.get().len() + OVERHEAD).unwrap_or(u32::MAX)
-        };
+        let weigh =
+            |_: &Key, kept: &Kept| u32::try_from(size(&kept.execution) + OVERHEAD).unwrap_or(u32::MAX);
         Self(
             Cache::builder()
                 .max_capacity(MAX_BYTES)
@@ -63,6 +63,11 @@ impl Answers {
                 .expire_after(UntilItsEnd)
                 .build(),
         )
+    }
+
+    /// Bytes of all that is kept now, as far as they are counted yet.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.weighted_size()
     }
 
     /// The answer to a request, fetched unless one is kept. Failures are never kept. What a kept answer cost was paid by
@@ -74,15 +79,17 @@ impl Answers {
         &self,
         key: Key,
         ttl: Duration,
+        uses: &Uses,
         fetch: impl Future<Output = Result<Fetched, Failure>>,
     ) -> Result<Execution, Failure> {
         let mut fetched_now = false;
         let kept = self
             .0
             .try_get_with(key, async {
+                uses.missed();
                 let fetched = fetch.await?;
                 fetched_now = true;
-                let small = fetched.execution.result.get().len() <= MAX_ANSWER;
+                let small = size(&fetched.execution) <= MAX_ANSWER;
                 Ok::<_, Failure>(Kept {
                     keep: if fetched.may_be_kept && small {
                         ttl
@@ -96,10 +103,17 @@ impl Answers {
             .map_err(|failure| (*failure).clone())?;
         let mut execution = Execution::clone(&kept.execution);
         if !fetched_now {
+            uses.hit();
             execution.usage = None;
         }
         Ok(execution)
     }
+}
+
+/// Bytes of an answer. What is to be kept whole is part of it: each call that it serves keeps its own.
+fn size(execution: &Execution) -> usize {
+    let artifact = execution.artifact.as_ref();
+    execution.result.get().len() + artifact.map_or(0, |artifact| artifact.content.len())
 }
 
 /// The key of a request. `definition` is another number for another definition; `client` stands for the client whose token

@@ -1,5 +1,9 @@
 //! Running one call.
 
+mod files;
+mod probe;
+mod told;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +22,7 @@ use crate::config::{ExecutorConfig, SecretSource};
 use crate::egress::connector::SystemResolver;
 use crate::egress::{Origins, Resolve};
 use crate::failure::Failure;
-use crate::guard::{Outcome, Refused, Slot, Slots, UpstreamReport, Upstreams, retry_after_s};
+use crate::guard::{Outcome, Refused, Slot, Slots, Upstreams, retry_after_s};
 use crate::http::fetch::{self, FetchLimits, Fetched};
 use crate::http::message;
 use crate::http::oauth::{TokenRequest, Tokens};
@@ -27,7 +31,6 @@ use crate::http::send::{Answer, Sender, denied};
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
 use crate::invocation::{Execution, Invocation};
 use crate::prepared::{Prepared, Template, Values};
-use crate::reports::{BreakerReport, OpenUpstream, ToolUpstream};
 
 /// How long a call waits for a free place before it is turned away. Long enough to smooth a burst, short enough that
 /// callers do not pile up behind a stuck upstream.
@@ -43,6 +46,7 @@ pub struct Executors {
     answers: Answers,
     running: Semaphore,
     streams: Arc<Semaphore>,
+    files: Semaphore,
 }
 
 impl Executors {
@@ -68,6 +72,7 @@ impl Executors {
             answers: Answers::new(),
             running: Semaphore::new(config.max_concurrent),
             streams: Arc::new(Semaphore::new(config.max_streams)),
+            files: Semaphore::new(files::AT_ONCE),
             config,
         }
     }
@@ -190,56 +195,12 @@ impl Executors {
         fetch::fetch(&self.sender, url, egress, limits).await
     }
 
-    /// The tools whose breaker is open now, in no particular order.
-    #[must_use]
-    pub fn open_breakers(&self) -> Vec<BreakerReport> {
-        let mut reports = Vec::new();
-        self.slots.open(Instant::now(), |project, tool, probe_in_ms| {
-            reports.push(BreakerReport {
-                project: project.clone(),
-                tool: tool.clone(),
-                probe_in_ms,
-            });
-        });
-        reports
-    }
-
-    /// How the hosts that tools went to have answered lately, by project and host.
-    #[must_use]
-    pub fn upstreams(&self) -> Vec<UpstreamReport> {
-        self.upstreams.reports(Instant::now())
-    }
-
-    /// How every tool of a project that was called on this server stands with its upstream, by name.
-    #[must_use]
-    pub fn tool_upstreams(&self, project: &ProjectId) -> Vec<ToolUpstream> {
-        let now = Instant::now();
-        let mut reports = Vec::new();
-        self.slots.of_project(project, |tool, slot| {
-            let Some(host) = slot.host() else { return };
-            let standing = slot.breaker.standing(now);
-            reports.push(ToolUpstream {
-                tool: tool.clone(),
-                host,
-                failures: standing.failures,
-                open: standing.open.map(|open| OpenUpstream {
-                    ago: open.ago,
-                    probe_in: open.probe_in,
-                    probing: open.probing,
-                }),
-                in_flight: self.slots.in_flight(slot),
-            });
-        });
-        reports.sort_by(|a, b| a.tool.cmp(&b.tool));
-        reports
-    }
-
     async fn run(
         &self,
         slot: &Slot,
         prepared: &Prepared,
         template: &Template,
-        invocation: Invocation,
+        mut invocation: Invocation,
     ) -> Result<Execution, Failure> {
         let start = Instant::now();
         let values = Values {
@@ -249,6 +210,12 @@ impl Executors {
         let token = template
             .token_request(&invocation.project, values)?
             .map(|token| token.reaching(invocation.egress.clone()));
+        let _files = if template.takes_files() {
+            let (arguments, origins) = (&mut invocation.arguments, invocation.egress.clone());
+            Box::pin(self.fetch_files(slot, prepared, template, arguments, origins, start)).await?
+        } else {
+            None
+        };
         let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
         // Before anything that belongs to this one call is in it.
         let kept = prepared.keep.map(|keep| {
@@ -276,7 +243,7 @@ impl Executors {
             // Boxed, so that the calls of other tools need not carry its state.
             Some((key, keep)) => {
                 let fetch = self.send(way, plan, token);
-                Box::pin(self.answers.get(key, keep, fetch)).await
+                Box::pin(self.answers.get(key, keep, &slot.uses, fetch)).await
             }
         }
     }
@@ -302,7 +269,7 @@ impl Executors {
             .map_err(|Refused { retry_after_s }| left_alone(retry_after_s))?;
         let queue_until = deadline.min(start + QUEUE_FOR);
         let _of_definition = match &prepared.running {
-            Some(running) => Some(place(running, queue_until, "this tool").await?),
+            Some(running) => Some(own_place(slot, running, queue_until).await?),
             None => None,
         };
         let _of_tool = place(&slot.running, queue_until, "this tool").await?;
@@ -388,6 +355,20 @@ fn seen(outcome: &Result<Execution, Failure>) -> Option<Outcome> {
         },
         Ok(_) => Some(Outcome::Answered),
     }
+}
+
+/// A place of those that the definition has for its tool.
+async fn own_place<'a>(
+    slot: &Slot,
+    running: &'a Semaphore,
+    until: Instant,
+) -> Result<SemaphorePermit<'a>, Failure> {
+    if let Ok(permit) = running.try_acquire() {
+        return Ok(permit);
+    }
+    let _waiting = slot.uses.wait();
+    let place = place(running, until, "this tool").await;
+    place.inspect_err(|_| slot.uses.refused())
 }
 
 async fn place<'a>(

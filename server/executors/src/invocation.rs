@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
 use http::HeaderMap;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use toolgate_api::JsonText;
 use toolgate_api::calls::ResultNotes;
 use toolgate_core::definition::model::ToolDefinition;
@@ -43,4 +45,45 @@ pub struct Execution {
     pub usage: Option<Value>,
     /// What there is to know about the result besides itself.
     pub notes: Option<Box<ResultNotes>>,
+    /// The whole result, when the definition says that what is too large is kept; `result` is a part of it, or null.
+    pub artifact: Option<Box<Artifact>>,
+}
+
+impl Execution {
+    /// The result as it was before it was cut, as far as it was a value at all: of bytes there is none.
+    #[must_use]
+    pub fn whole(&self) -> Option<Value> {
+        match &self.artifact {
+            None => Some(self.result.to_value()),
+            Some(artifact) => match artifact.kind {
+                ArtifactKind::Json => serde_json::from_slice(&artifact.content).ok(),
+                ArtifactKind::Text => Some(json!({"text": String::from_utf8_lossy(&artifact.content)})),
+                ArtifactKind::Bytes => None,
+            },
+        }
+    }
+}
+
+/// A result to be kept whole. Credentials are masked in it as in results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Artifact {
+    /// What it was as a result.
+    pub kind: ArtifactKind,
+    /// Its media type, which is one.
+    pub content_type: String,
+    /// What it says.
+    pub content: Bytes,
+    /// How long it is to be kept.
+    pub keep: Duration,
+}
+
+/// What an artifact was as a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArtifactKind {
+    /// A JSON value, which is its content.
+    Json,
+    /// A text, which is its content in UTF-8.
+    Text,
+    /// Bytes, which are its content.
+    Bytes,
 }

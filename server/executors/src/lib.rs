@@ -36,5 +36,5 @@ pub use failure::Failure;
 pub use guard::UpstreamReport;
 pub use http::fetch::{FetchLimits, Fetched};
 pub use http::stream::{StreamLimits, StreamedAnswer};
-pub use invocation::{Execution, Invocation};
-pub use reports::{BreakerReport, OpenUpstream, ToolUpstream};
+pub use invocation::{Artifact, ArtifactKind, Execution, Invocation};
+pub use reports::{AnswerUses, BreakerReport, OpenUpstream, PlaceUses, ProbeReport, ToolUpstream, ToolUses};

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use toolgate_core::definition::model::{HttpCache, ToolDefinition};
 use toolgate_core::definition::source::ValueSource;
+use toolgate_core::http_mapping::LinkedFile;
 use toolgate_core::ids::ProjectId;
 
 use crate::config::{EnvSource, ExecutorConfig, SecretSource};
@@ -161,6 +162,30 @@ impl Template {
                 None if template.may_be_anonymous() => Ok(None),
                 None => Err(missing(template.credential_env())),
             },
+        }
+    }
+
+    /// Whether there is a place for a file that may be given by its address.
+    pub(crate) fn takes_files(&self) -> bool {
+        match self {
+            Self::Http(template) => template.takes_files(),
+            Self::Jina(_) => false,
+        }
+    }
+
+    /// The files among the arguments that are given by their address.
+    pub(crate) fn linked_files<'a>(&self, arguments: &'a mut Map<String, Value>) -> Vec<LinkedFile<'a>> {
+        match self {
+            Self::Http(template) => template.linked_files(arguments),
+            Self::Jina(_) => Vec::new(),
+        }
+    }
+
+    /// The request that asks whether the upstream is well, if the definition has one.
+    pub(crate) fn probe(&self, values: Values<'_>) -> Result<Option<RequestPlan>, Failure> {
+        match self {
+            Self::Http(template) if template.has_probe() => template.probe(self.credential(values)?.as_ref()),
+            Self::Http(_) | Self::Jina(_) => Ok(None),
         }
     }
 

@@ -5,6 +5,7 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use bytes::Bytes;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -109,6 +110,18 @@ impl Secrets {
         }
     }
 
+    /// The bytes with the values masked, as in a result.
+    pub(crate) fn clean_bytes(&self, bytes: &Bytes) -> Bytes {
+        let mut bytes = bytes.clone();
+        for secret in &self.forms {
+            let needle = secret.expose_secret().as_bytes();
+            if needle.len() >= MIN_RESULT_SECRET && position(&bytes, needle).is_some() {
+                bytes = replaced(&bytes, needle).into();
+            }
+        }
+        bytes
+    }
+
     fn clean_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
@@ -150,6 +163,31 @@ impl Secrets {
         }
         text
     }
+}
+
+/// Where a part begins, which is not empty.
+fn position(bytes: &[u8], needle: &[u8]) -> Option<usize> {
+    let (first, rest) = needle.split_first()?;
+    let mut from = 0;
+    // Most bytes are not the first one, and those are skipped fast.
+    while let Some(at) = bytes.get(from..)?.iter().position(|byte| byte == first) {
+        if bytes[from + at + 1..].starts_with(rest) {
+            return Some(from + at);
+        }
+        from += at + 1;
+    }
+    None
+}
+
+fn replaced(mut bytes: &[u8], needle: &[u8]) -> Vec<u8> {
+    let mut clean = Vec::with_capacity(bytes.len());
+    while let Some(at) = position(bytes, needle) {
+        clean.extend_from_slice(&bytes[..at]);
+        clean.extend_from_slice(MASK.as_bytes());
+        bytes = &bytes[at + needle.len()..];
+    }
+    clean.extend_from_slice(bytes);
+    clean
 }
 
 fn hex(value: &str, case: fn(&u8) -> u8) -> String {
@@ -246,6 +284,24 @@ mod tests {
             shown.extend([STANDARD.encode(&whole), URL_SAFE.encode(&whole)]);
         }
         for text in shown {
+            let bytes = [
+                &[0xff, value.as_bytes()[0]],
+                text.as_bytes(),
+                &[0],
+                text.as_bytes(),
+            ]
+            .concat();
+            let clean = secrets.clean_bytes(&bytes.into());
+            assert_eq!(clean[..2], [0xff, value.as_bytes()[0]]);
+            assert_eq!(
+                clean
+                    .windows(MASK.len())
+                    .filter(|part| *part == MASK.as_bytes())
+                    .count(),
+                2,
+                "{text}"
+            );
+            assert!(!secrets.occur_in(&clean), "{text}");
             let mut result = json!({ "echo": text });
             secrets.clean(&mut result);
             assert!(result["echo"].as_str().expect("text").contains(MASK), "{text}");

@@ -10,7 +10,7 @@ use toolgate_api::ErrorCode;
 
 use crate::config::MetricsAccess;
 use crate::error::{ApiError, ApiResult};
-use crate::gateway::observe;
+use crate::gateway::{observe, probes};
 use crate::state::AppState;
 
 /// A healthy answer.
@@ -76,7 +76,12 @@ pub async fn get_metrics(State(app): State<AppState>, headers: HeaderMap) -> Api
     }
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     app.metrics.open_breakers(app.executors.open_breakers().len());
-    let text = app.metrics.render() + &observe::availability(&app);
+    app.metrics.kept_answers(app.executors.kept_bytes());
+    let world = app.world.now();
+    let found = probes::found(&app, world.projects().map(AsRef::as_ref));
+    app.metrics
+        .failing_probes(found.iter().filter(|found| !found.report.succeeded).count());
+    let text = app.metrics.render() + &observe::written(&app);
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 

@@ -2,6 +2,7 @@
 
 pub mod agent_requests;
 pub mod alerts;
+pub mod artifacts;
 pub mod asked;
 pub mod audit;
 mod audit_filter;

@@ -21,6 +21,8 @@ use crate::state::AppState;
 
 /// Says that the result was cut: `kept=<bytes>;total=<bytes>`.
 const TRUNCATED: HeaderName = HeaderName::from_static("toolgate-truncated");
+/// Where the whole of a result is that was cut.
+const ARTIFACT: HeaderName = HeaderName::from_static("toolgate-artifact");
 /// How much of the result does not fit the tool's `output_schema`.
 const WARNINGS: HeaderName = HeaderName::from_static("toolgate-warnings");
 /// The call, and the record of it.
@@ -71,6 +73,7 @@ pub async fn get_tool_api(
             ("Toolgate-State-Conflict" = String, description = "`true` when the session moved meanwhile: the result stands, the move was not applied"),
             ("Link" = String, description = "The next page with `rel=\"next\"`, where the upstream names its address"),
             ("Toolgate-Truncated" = String, description = "`kept=<bytes>;total=<bytes>` when the result was cut"),
+            ("Toolgate-Artifact" = String, description = "The address on this server where the whole result is, when what is cut is kept; one that cannot be cut is null here"),
             ("Toolgate-Warnings" = u32, description = "How many faults of the result against the tool's `output_schema` there are, if any"),
             ("Idempotency-Replayed" = String, description = "`true` when this repeats an earlier answer"),
             ("RateLimit-Policy" = String, description = "The limits that apply to this call, if any: `\"name\";q=100;w=60`"),
@@ -122,6 +125,9 @@ fn result(response: CallResponse) -> ApiResult<Response> {
         if let Some(cut) = notes.truncated {
             let text = format!("kept={};total={}", cut.kept_bytes, cut.total_bytes);
             headers.insert(TRUNCATED, header_value(&text));
+        }
+        if let Some(artifact) = notes.artifact {
+            headers.insert(ARTIFACT, header_value(&artifact.href));
         }
         if let Some(next) = notes.next.filter(|next| Url::parse(next).is_ok()) {
             headers.insert(header::LINK, header_value(&format!("<{next}>; rel=\"next\"")));

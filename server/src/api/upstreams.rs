@@ -9,8 +9,8 @@ use crate::state::AppState;
 
 /// See how upstreams answer
 ///
-/// Each tool that was called, with its circuit breaker and its calls that run now; and each host, with how it answered
-/// last. It is what the server that answers has seen since it started: with several servers, each has seen its own calls.
+/// Each tool that was called or probed, with its circuit breaker, its calls that run now and what its last probe has found;
+/// and each host, with how it answered last. It is what the server that answers has seen since it started: with several servers, each has seen its own calls.
 #[utoipa::path(get, path = "/projects/{project_id}/upstreams", tag = "operations", params(super::ProjectPath),
     responses((status = 200, description = "The upstreams", body = Upstreams)))]
 pub async fn list_upstreams(

@@ -22,6 +22,7 @@ use toolgate_store::rows::{
 use tracing::{Instrument, Span};
 use uuid::Uuid;
 
+use super::artifacts::Keeper;
 use super::enduring::Enduring;
 use super::limits::{self, Running};
 use super::load::{self, InFlight};
@@ -108,6 +109,7 @@ pub async fn call(
         id,
         record: opened,
         project: project.row.uid,
+        keeper: Keeper::of(&tool, &project.row.id, asker.principal),
         tool,
         invocation,
         state,
@@ -278,6 +280,8 @@ struct Run {
     id: CallId,
     record: RecordSeq,
     project: toolgate_core::ids::ProjectUid,
+    /// Who keeps what is too large for the answer, if the tool says that it is kept.
+    keeper: Option<Box<Keeper>>,
     tool: Arc<CompiledTool>,
     invocation: Invocation,
     state: String,
@@ -298,6 +302,9 @@ async fn finish(app: Arc<App>, run: Run) -> ApiResult<CallResponse> {
     let mut outcome = app.executors.execute(run.invocation).await;
     if let (Ok(execution), Some(_)) = (&mut outcome, &run.tool.definition.output_schema) {
         compare(&run.tool, execution);
+    }
+    if let (Ok(execution), Some(keeper)) = (&mut outcome, run.keeper) {
+        Box::pin(keeper.keep(&app, run.project, execution)).await;
     }
     let duration_ms = (app.clock.now() - run.started).num_milliseconds().max(0);
     let after = next_state(&run.tool, &run.state, outcome.is_ok());
@@ -342,6 +349,7 @@ async fn finish(app: Arc<App>, run: Run) -> ApiResult<CallResponse> {
         state_after: after,
         duration_ms,
         usage,
+        noted: answer.notes.as_deref().and_then(record::noted),
         settlement: run.idempotency.and_then(|key| {
             Some(Settlement {
                 key,
@@ -372,7 +380,8 @@ async fn finish(app: Arc<App>, run: Run) -> ApiResult<CallResponse> {
 
 /// Notes what of a result does not fit the schema that its tool declares. The result stands: the tool did what it did.
 fn compare(tool: &CompiledTool, execution: &mut Execution) {
-    let warnings = tool.output_faults(&execution.result.to_value());
+    let Some(whole) = execution.whole() else { return };
+    let warnings = tool.output_faults(&whole);
     if !warnings.is_empty() {
         tracing::warn!(
             tool = tool.name(),
@@ -419,7 +428,12 @@ fn shape(
     outcome: Result<Execution, Failure>,
 ) -> (Option<Value>, CallResponse) {
     match outcome {
-        Ok(Execution { result, usage, notes }) => (
+        Ok(Execution {
+            result,
+            usage,
+            notes,
+            artifact: _,
+        }) => (
             usage,
             CallResponse {
                 call_id: id.0,

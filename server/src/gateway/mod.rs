@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod artifacts;
 pub mod audit;
 pub mod available;
 pub mod call;
@@ -18,6 +19,7 @@ pub mod limits;
 pub mod load;
 pub mod observe;
 pub mod policy_tests;
+pub mod probes;
 pub mod publish;
 pub mod quarantine;
 pub mod recommend;

@@ -4,11 +4,14 @@ use std::net::IpAddr;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
-use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::calls::ResultNotes;
+use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
+use toolgate_core::redact::redact_text;
+use toolgate_store::rows::Noted;
 
 use crate::error::ApiError;
 use crate::state::App;
@@ -63,6 +66,8 @@ pub fn decided(
         duration_ms: None,
         payloads_hidden: false,
         usage: None,
+        warnings: Vec::new(),
+        artifact_id: None,
     }
 }
 
@@ -73,6 +78,24 @@ pub fn ended(mut record: AuditRecord, outcome: AuditOutcome, code: Option<ErrorC
     record.state_after = Some(record.state_before.clone());
     record.duration_ms = Some(0);
     record
+}
+
+/// What of the notes on a result is recorded: never a part of it.
+pub fn noted(notes: &ResultNotes) -> Option<Box<Noted>> {
+    if notes.warnings.is_empty() && notes.artifact.is_none() {
+        return None;
+    }
+    // The names of members that stand in a message or pointer are the upstream's.
+    let clean = |text: &String| redact_text(text, &[]);
+    let warnings = notes.warnings.iter().map(|warning| Diagnostic {
+        message: clean(&warning.message),
+        pointer: warning.pointer.as_ref().map(clean),
+        ..warning.clone()
+    });
+    Some(Box::new(Noted {
+        warnings: warnings.collect(),
+        artifact: notes.artifact.as_ref().map(|artifact| artifact.id),
+    }))
 }
 
 /// A value as JSON, or nothing when it is empty.

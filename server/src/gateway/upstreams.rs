@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use toolgate_api::upstreams::{BreakerState, ToolUpstream, UpstreamHost, Upstreams};
-use toolgate_executors::UpstreamReport;
+use toolgate_api::upstreams::{BreakerState, ToolUpstream, UpstreamHost, UpstreamProbe, Upstreams};
+use toolgate_executors::{ProbeReport, UpstreamReport};
 
+use super::probes;
 use super::world::ProjectState;
 use crate::state::App;
 
@@ -19,9 +20,12 @@ pub fn of_project(app: &App, project: &ProjectState) -> Upstreams {
     Upstreams {
         tools: tools
             .into_iter()
-            // A tool of before may be gone.
-            .filter(|upstream| project.snapshot.tool(upstream.tool.as_str()).is_some())
-            .map(|upstream| tool(upstream, now))
+            // A tool of before may be gone, and so may its probe.
+            .filter_map(|upstream| {
+                let current = project.snapshot.tool(upstream.tool.as_str())?;
+                let probe = upstream.probe.filter(|_| probes::of(current).is_some());
+                Some(tool(upstream, probe, now))
+            })
             .collect(),
         hosts: hosts
             .into_iter()
@@ -31,7 +35,11 @@ pub fn of_project(app: &App, project: &ProjectState) -> Upstreams {
     }
 }
 
-fn tool(upstream: toolgate_executors::ToolUpstream, now: DateTime<Utc>) -> ToolUpstream {
+fn tool(
+    upstream: toolgate_executors::ToolUpstream,
+    probe: Option<ProbeReport>,
+    now: DateTime<Utc>,
+) -> ToolUpstream {
     let state = match &upstream.open {
         None => BreakerState::Closed,
         Some(open) if open.probing || open.probe_in.is_zero() => BreakerState::HalfOpen,
@@ -48,6 +56,14 @@ fn tool(upstream: toolgate_executors::ToolUpstream, now: DateTime<Utc>) -> ToolU
             .map(|open| u32::try_from(open.probe_in.as_millis().div_ceil(1000)).unwrap_or(u32::MAX)),
         failures: upstream.failures,
         in_flight: u32::try_from(upstream.in_flight).unwrap_or(u32::MAX),
+        probe: probe.map(|probe| UpstreamProbe {
+            succeeded: probe.succeeded,
+            status: probe.status,
+            code: probe.code,
+            failures: probe.failures,
+            last_at: before(now, probe.ago),
+            took_ms: u32::try_from(probe.took.as_millis()).unwrap_or(u32::MAX),
+        }),
     }
 }
 

@@ -172,22 +172,23 @@ impl ProjectMetrics {
     }
 }
 
-/// One gauge of what is available, written when it is asked for, so that what was deleted is gone.
+/// One metric that is written when it is asked for, so that what was deleted is gone.
 #[derive(Debug)]
-pub struct AvailabilityGauge {
+pub struct WrittenMetric {
     text: String,
     name: &'static str,
     label: &'static str,
     limit: usize,
 }
 
-impl AvailabilityGauge {
+impl WrittenMetric {
     /// Tools per group.
     #[must_use]
     pub fn groups() -> Self {
         Self::new(
             "agent_tool_group_availability",
             "Tools that asking for the group reaches.",
+            "gauge",
             "group",
             NAMES,
         )
@@ -199,21 +200,28 @@ impl AvailabilityGauge {
         Self::new(
             "agent_state_availability",
             "Tools that are open in the state.",
+            "gauge",
             "state",
             STATES,
         )
     }
 
-    fn new(name: &'static str, help: &str, label: &'static str, limit: usize) -> Self {
+    /// One of tools; `kind` is `gauge` or `counter`.
+    #[must_use]
+    pub fn tools(name: &'static str, help: &str, kind: &str) -> Self {
+        Self::new(name, help, kind, "tool", NAMES)
+    }
+
+    fn new(name: &'static str, help: &str, kind: &str, label: &'static str, limit: usize) -> Self {
         Self {
-            text: format!("# HELP {name} {help}\n# TYPE {name} gauge\n"),
+            text: format!("# HELP {name} {help}\n# TYPE {name} {kind}\n"),
             name,
             label,
             limit,
         }
     }
 
-    /// Writes the names of one project: those with the most tools.
+    /// Writes the names of one project: those with the highest values.
     pub fn add<'n>(&mut self, project: &str, sizes: impl Iterator<Item = (&'n str, u64)>) {
         let mut sizes: Vec<_> = sizes.collect();
         sizes.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
@@ -306,7 +314,7 @@ mod tests {
     #[test]
     fn gauges_name_what_has_the_most_tools_and_escape_it() {
         let names: Vec<String> = (0..NAMES + 5).map(|n| format!("g{n:03}")).collect();
-        let mut gauge = AvailabilityGauge::groups();
+        let mut gauge = WrittenMetric::groups();
         let sizes = names
             .iter()
             .map(|name| (name.as_str(), 1))

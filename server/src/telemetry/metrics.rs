@@ -206,6 +206,34 @@ impl Metrics {
         self.0.recorder.gauge("toolgate_open_breakers", &[]).set(count);
     }
 
+    /// How many bytes of answers are kept to serve again.
+    pub fn kept_answers(&self, bytes: u64) {
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "they are bounded to much less than that"
+        )]
+        self.0
+            .recorder
+            .gauge("toolgate_cache_bytes", &[])
+            .set(bytes as f64);
+    }
+
+    /// How many tools' upstreams did not say at the last probe that they are well.
+    pub fn failing_probes(&self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        self.0.recorder.gauge("toolgate_failing_probes", &[]).set(count);
+    }
+
+    /// Counts one probe of an upstream.
+    pub fn probe(&self, succeeded: bool) {
+        let outcome = if succeeded { "succeeded" } else { "failed" };
+        let labels = [("outcome", outcome)];
+        self.0
+            .recorder
+            .counter("toolgate_probes_total", &labels)
+            .increment(1);
+    }
+
     /// The text that a Prometheus server reads (content type `text/plain; version=0.0.4`).
     #[must_use]
     pub fn render(&self) -> String {

@@ -12,8 +12,10 @@ mod registry;
 pub mod spans;
 #[cfg(test)]
 mod tests;
+mod tools;
 pub mod trace_context;
 
-pub use self::agent::{AvailabilityGauge, GroupMetrics, ProjectMetrics, ToolMetrics};
+pub use self::agent::{GroupMetrics, ProjectMetrics, ToolMetrics, WrittenMetric};
 pub use self::logs::LogGuard;
 pub use self::metrics::{ExecutorKind, Metrics, executor_kind};
+pub use self::tools::ToolUseMetrics;

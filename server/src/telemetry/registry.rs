@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::PrometheusRecorder;
 /// The one histogram that counts something else than seconds.
 const FILTERED_TOOLS: &str = "agent_filtered_tools_count";
 const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
-pub(super) const COUNTERS: [(&str, &str); 10] = [
+pub(super) const COUNTERS: [(&str, &str); 11] = [
     (
         "toolgate_decisions_total",
         "Decisions on calls, by effect and by the code of the refusal.",
@@ -29,6 +29,7 @@ pub(super) const COUNTERS: [(&str, &str); 10] = [
         "toolgate_audit_failures_total",
         "Calls refused because their record could not be written.",
     ),
+    ("toolgate_probes_total", "Probes of upstreams, by outcome."),
     (
         "agent_tool_group_requests_total",
         "Requests that asked for the group, by project and group.",
@@ -68,12 +69,20 @@ pub(super) const HISTOGRAMS: [(&str, &str); 4] = [
         "Tools that were left after groups and state, by project.",
     ),
 ];
-pub(super) const GAUGES: [(&str, &str); 5] = [
+pub(super) const GAUGES: [(&str, &str); 7] = [
     ("toolgate_build_info", "Always 1; the label is the version."),
     ("toolgate_http_connections", "Open client connections."),
     (
         "toolgate_open_breakers",
         "Tools whose upstream is left alone because it failed.",
+    ),
+    (
+        "toolgate_cache_bytes",
+        "Bytes of answers that are kept to serve further calls.",
+    ),
+    (
+        "toolgate_failing_probes",
+        "Tools whose upstream did not say at the last probe that it is well.",
     ),
     (
         "toolgate_process_resident_memory_bytes",

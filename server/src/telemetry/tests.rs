@@ -197,7 +197,12 @@ fn described() -> impl Iterator<Item = &'static str> {
     let histograms = super::registry::HISTOGRAMS.iter().map(|(name, _)| *name);
     let gauges = super::registry::GAUGES.iter().map(|(name, _)| *name);
     let written = ["agent_tool_group_availability", "agent_state_availability"];
-    counters.chain(histograms).chain(gauges).chain(written)
+    let tools = super::tools::TOOLS.iter().map(|(name, ..)| *name);
+    counters
+        .chain(histograms)
+        .chain(gauges)
+        .chain(written)
+        .chain(tools)
 }
 
 #[test]

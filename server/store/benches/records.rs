@@ -49,6 +49,8 @@ fn opening(id: CallId) -> Opening {
         duration_ms: None,
         payloads_hidden: false,
         usage: None,
+        warnings: Vec::new(),
+        artifact_id: None,
     };
     Opening {
         project: PROJECT,
@@ -68,6 +70,7 @@ async fn pair(writer: &RecordWriter, id: CallId) {
         state_after: "undefined".to_owned(),
         duration_ms: 3,
         usage: None,
+        noted: None,
         session: None,
         settlement: None,
     };

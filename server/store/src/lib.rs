@@ -11,6 +11,7 @@
 //! which runs on both databases.
 
 mod alerts;
+mod artifacts;
 mod claims;
 mod codec;
 mod db;

@@ -108,7 +108,8 @@ impl Store {
         .await
     }
 
-    /// Deletes a project with its tools, imports, services, grants, keys, sessions and idempotency claims; `false` when it does not live.
+    /// Deletes a project with its tools, imports, services, grants, keys, sessions, artifacts and idempotency claims;
+    /// `false` when it does not live.
     /// Its records and the revisions they refer to stay, and its id is free for another project.
     pub async fn delete_project(&self, uid: ProjectUid, at: DateTime<Utc>) -> Result<bool> {
         writing!(self, |tx| {
@@ -141,6 +142,7 @@ impl Store {
             execute!(tx, "DELETE FROM service_keys WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM idempotency_claims WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM sessions WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM artifacts WHERE project_uid = $1", uid.0);
             deleted > 0
         })
         .await

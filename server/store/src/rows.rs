@@ -1,6 +1,7 @@
 //! What goes into the store and comes out of it. Typed ids outside, raw columns inside the modules that own them.
 
 mod alerts;
+mod artifacts;
 mod claims;
 mod definitions;
 mod directory;
@@ -14,6 +15,7 @@ mod usage;
 pub use toolgate_core::record::RecordFilter;
 
 pub use self::alerts::{AlertDeliveries, AlertFilter, DueAlert, NO_PROJECT, NewAlert};
+pub use self::artifacts::{ArtifactLimits, ArtifactRow};
 pub use self::claims::{Claim, Claimed, IdempotencyKey, Settlement};
 pub use self::definitions::{
     ProjectParts, ProjectRow, ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow,
@@ -25,7 +27,8 @@ pub use self::directory::{
 pub use self::documents::{Replacement, Revised};
 pub use self::imports::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
 pub use self::records::{
-    ChainPlace, Completed, Completion, Opening, RecordOrder, RecordPage, RecordRange, RecordSeq, SessionMove,
+    ChainPlace, Completed, Completion, Noted, Opening, RecordOrder, RecordPage, RecordRange, RecordSeq,
+    SessionMove,
 };
 pub use self::secrets::{NewSecret, Resealed, ResealedSecret, SecretRow, SecretUse};
 pub use self::sessions::{

@@ -25,6 +25,8 @@ macro_rules! contract {
 
 #[path = "contract/alerts.rs"]
 mod alerts;
+#[path = "contract/artifacts.rs"]
+mod artifacts;
 #[path = "contract/chains.rs"]
 mod chains;
 #[path = "contract/claims.rs"]

@@ -187,6 +187,8 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
         payloads_hidden: false,
         duration_ms: Some(0),
         usage: None,
+        warnings: Vec::new(),
+        artifact_id: None,
     }
 }
 

@@ -114,6 +114,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("replace_policy_test", OWNERS),
         ("delete_policy_test", OWNERS),
         ("call_tool", MEMBERS),
+        ("get_artifact", MEMBERS),
         ("get_tool_api", MEMBERS),
         ("invoke_tool", MEMBERS),
         ("create_session", MEMBERS),

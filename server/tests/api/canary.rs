@@ -121,8 +121,8 @@ async fn repeat(uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
     }
 }
 
-const PATHS: [&str; 9] = [
-    "200", "400", "401", "429", "500", "text", "bytes", "broken", "away",
+const PATHS: [&str; 10] = [
+    "200", "400", "401", "429", "500", "text", "bytes", "broken", "away", "kept",
 ];
 
 fn tools(base: &str) -> String {
@@ -145,10 +145,14 @@ fn tools(base: &str) -> String {
             ),
             ("query", "query: {token: token}"),
         ] {
+            let result = match path {
+                "kept" => ", result: {max_bytes: 100, beyond: keep}",
+                _ => "",
+            };
             tools.push_str(&format!(
                 "---\nname: {kind}-{path}\ntype: openapi\ndescription: Sends a secret.\nparameters:\n  type: object\n  \
                  properties: {{token: {{type: string}}}}\noptions:\n  timeout_ms: 5000\n  envs: {{token: \"secret:CANARY\"}}\n  \
-                 http: {{base_url: \"{base}\", path: /{path}, {how}}}\n"
+                 http: {{base_url: \"{base}\", path: /{path}, {how}{result}}}\n"
             ));
         }
     }
@@ -369,7 +373,7 @@ async fn search(postgresql: Option<String>) {
         .expect(201);
     assert_clean("the upload", &uploaded.body);
 
-    let (mut succeeded, mut failed, mut call_id) = (0, 0, String::new());
+    let (mut succeeded, mut failed, mut kept, mut call_id) = (0, 0, 0, String::new());
     for path in PATHS {
         for kind in ["header", "body", "bearer", "basic", "keyed", "query"] {
             // A caller cannot overwrite it, and cannot read it back.
@@ -387,10 +391,16 @@ async fn search(postgresql: Option<String>) {
             let invoke = format!("/projects/demo/tools/{kind}-{path}/invoke");
             check(&admin, Method::POST, &invoke, Some(&body["arguments"])).await;
             if answer["status"] == "succeeded" {
-                assert!(
-                    path == "bytes" || answer.to_string().contains("[redacted]"),
-                    "{answer}"
-                );
+                if let Some(href) = answer["notes"]["artifact"]["href"].as_str() {
+                    let (_, whole) = check(&admin, Method::GET, href, None).await;
+                    assert!(String::from_utf8_lossy(&whole).contains("[redacted]"));
+                    kept += 1;
+                } else {
+                    assert!(
+                        path == "bytes" || answer.to_string().contains("[redacted]"),
+                        "{answer}"
+                    );
+                }
                 succeeded += 1;
             } else {
                 failed += 1;
@@ -398,9 +408,9 @@ async fn search(postgresql: Option<String>) {
         }
     }
     assert_eq!(
-        (succeeded, failed),
-        (15, 39),
-        "200, text and bytes succeed in five ways each"
+        (succeeded, failed, kept),
+        (20, 40, 5),
+        "200, text, bytes and kept succeed in five ways each"
     );
 
     // The secret signs what is sent to the webhook; the webhook itself never sees it.

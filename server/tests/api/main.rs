@@ -2,6 +2,7 @@
 
 mod agent_requests;
 mod alerts;
+mod artifacts;
 mod audit;
 mod audit_export;
 mod audit_stream;

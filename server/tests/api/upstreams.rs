@@ -1,9 +1,13 @@
 //! The upstreams of a project's tools, and what definitions say about them.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+
 use axum::Router;
-use axum::http::StatusCode;
-use axum::routing::any;
+use axum::http::{HeaderMap, StatusCode};
+use axum::routing::{any, get};
 use serde_json::{Value, json};
+use toolgate::gateway::probes;
 
 use crate::support::{TestApp, serve, tool};
 
@@ -72,4 +76,169 @@ async fn an_upstream_that_fails_is_left_alone_and_seen() {
         .expect(204);
     let seen = admin.get(UPSTREAMS).await.expect(200).json();
     assert_eq!(seen["tools"].as_array().map(Vec::len), Some(1));
+}
+
+/// An upstream that is as well as a test says, and counts how often it was asked.
+async fn patient() -> (String, Arc<AtomicU16>, Arc<AtomicUsize>) {
+    let (status, asked) = (Arc::new(AtomicU16::new(200)), Arc::new(AtomicUsize::new(0)));
+    let (told, count) = (Arc::clone(&status), Arc::clone(&asked));
+    let health = move |headers: HeaderMap| async move {
+        count.fetch_add(1, Ordering::Relaxed);
+        assert_eq!(headers["authorization"], "Bearer k-secret-1");
+        StatusCode::from_u16(told.load(Ordering::Relaxed)).expect("a status")
+    };
+    let base = serve(
+        Router::new()
+            .route("/healthz", get(health))
+            .fallback(|| async { "fine" }),
+    )
+    .await;
+    (base, status, asked)
+}
+
+#[tokio::test]
+async fn upstreams_are_asked_whether_they_are_well() {
+    let (base, status, asked) = patient().await;
+    let app = TestApp::with(&[
+        ("TOOLGATE_EGRESS_ALLOW", &base),
+        ("TOOLGATE_TOOL_ENV_KEY", "k-secret-1"),
+    ])
+    .await;
+    let admin = app.demo().await;
+    let probed = |name: &str, more: &str| {
+        format!(
+            "name: {name}\ntype: openapi\ndescription: Calls.\n{more}options:\n  http: {{base_url: \"{base}\", auth: {{env: \
+             TOOLGATE_TOOL_ENV_KEY}}, probe: {{path: /healthz, interval_s: 30}}}}\n"
+        )
+    };
+    for definition in [
+        probed("watched", ""),
+        probed("off", "enabled: false\n"),
+        tool("plain", &base, "/", ""),
+    ] {
+        admin
+            .upload("/projects/demo/tools", &definition)
+            .await
+            .expect(201);
+    }
+    // How often the upstream is asked when so many seconds have passed.
+    let after = async |seconds| {
+        let before = asked.load(Ordering::Relaxed);
+        app.later(seconds);
+        probes::run_due(&app.app).await;
+        asked.load(Ordering::Relaxed) - before
+    };
+    after(0).await;
+    assert_eq!(
+        after(30).await,
+        1,
+        "within an interval, and only for the tool that is enabled"
+    );
+    assert_eq!(after(10).await, 0, "not before the next");
+    let seen = admin.get(UPSTREAMS).await.expect(200).json();
+    assert_eq!(seen["tools"].as_array().map(Vec::len), Some(1), "{seen}");
+    let probe = &seen["tools"][0]["probe"];
+    assert_eq!(
+        (&probe["succeeded"], &probe["status"]),
+        (&json!(true), &json!(200))
+    );
+    assert_eq!(seen["hosts"], json!([]), "a probe is no call");
+    let audit = admin
+        .get("/projects/demo/audit?action=call")
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(audit["items"], json!([]), "and is not recorded");
+
+    status.store(503, Ordering::Relaxed);
+    assert_eq!(after(33).await, 1);
+    assert_eq!(after(33).await, 1);
+    let seen = admin.get(UPSTREAMS).await.expect(200).json();
+    let probe = &seen["tools"][0]["probe"];
+    assert_eq!(
+        (&probe["succeeded"], &probe["status"], &probe["failures"]),
+        (&json!(false), &json!(503), &json!(2))
+    );
+    assert_eq!(seen["tools"][0]["state"], "closed");
+    let checked = async || {
+        let status = admin.get("/status").await.expect(200).json();
+        let checks = status["checks"].as_array().expect("checks").clone();
+        checks
+            .into_iter()
+            .find(|check| check["id"] == "probe:demo:watched")
+    };
+    let check = checked().await.expect("a check");
+    assert_eq!(check["status"], "failing");
+    let summary = check["summary"].as_str().expect("a text");
+    assert!(summary.contains("(HTTP 503), 2 times in a row"), "{summary}");
+    let metrics = admin.get("/metrics").await.expect(200).text();
+    for line in [
+        "toolgate_failing_probes 1",
+        "toolgate_probes_total{outcome=\"succeeded\"} 1",
+        "toolgate_probes_total{outcome=\"failed\"} 2",
+    ] {
+        assert!(metrics.lines().any(|found| found == line), "{line} in {metrics}");
+    }
+
+    // Without a probe in its definition it is neither asked nor shown as failing.
+    let changed = admin
+        .upload("/projects/demo/tools", &tool("watched", &base, "/", ""))
+        .await;
+    assert!(changed.status.is_success());
+    assert_eq!(after(60).await, 0);
+    assert!(checked().await.is_none());
+    let seen = admin.get(UPSTREAMS).await.expect(200).json();
+    assert!(seen["tools"][0].get("probe").is_none(), "{seen}");
+    let metrics = admin.get("/metrics").await.expect(200).text();
+    assert!(metrics.contains("\ntoolgate_failing_probes 0\n"));
+}
+
+#[tokio::test]
+async fn places_and_answers_of_single_tools_are_measured() {
+    let base = serve(Router::new().fallback(|| async { "fine" })).await;
+    let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
+    let admin = app.demo().await;
+    let with = |name: &str, more: &str| {
+        format!(
+            "name: {name}\ntype: openapi\ndescription: Calls.\noptions:\n  http: {{base_url: \"{base}\", {more}}}\n"
+        )
+    };
+    for definition in [
+        with("kept", "cache: {ttl_s: 60}"),
+        with("bounded", "concurrency: 2"),
+        with("gone", "concurrency: 2"),
+        tool("plain", &base, "/", ""),
+    ] {
+        admin
+            .upload("/projects/demo/tools", &definition)
+            .await
+            .expect(201);
+    }
+    for name in ["kept", "bounded", "gone", "plain", "kept", "kept"] {
+        admin.post(CALLS, &json!({"tool": name})).await.expect(200);
+    }
+    admin
+        .delete("/projects/demo/tools/gone", Some("*"))
+        .await
+        .expect(204);
+    let metrics = admin.get("/metrics").await.expect(200).text();
+    let of_tools: Vec<&str> = metrics
+        .lines()
+        .filter(|line| line.starts_with("agent_tool_calls_") || line.starts_with("agent_tool_cache_"))
+        .collect();
+    assert_eq!(
+        of_tools,
+        [
+            "agent_tool_calls_running{project=\"demo\",tool=\"bounded\"} 0",
+            "agent_tool_calls_waiting{project=\"demo\",tool=\"bounded\"} 0",
+            "agent_tool_calls_refused_total{project=\"demo\",tool=\"bounded\"} 0",
+            "agent_tool_cache_hits_total{project=\"demo\",tool=\"kept\"} 2",
+            "agent_tool_cache_misses_total{project=\"demo\",tool=\"kept\"} 1",
+        ]
+    );
+    assert!(
+        metrics
+            .lines()
+            .any(|line| line.starts_with("toolgate_cache_bytes "))
+    );
 }

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use toolgate_api::audit::{AuditAction, AuditRecord};
+use toolgate_api::json::Json;
 
 use super::page::tone;
 use crate::api::in_project;
@@ -99,11 +100,16 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         lines.push(fact("Decision", view! { <a href=reason>"Why?"</a> }));
     }
     lines.extend(record.duration_ms.map(|ms| fact("Took", format!("{ms} ms"))));
+    lines.extend(
+        record
+            .artifact_id
+            .map(|id| fact("Kept whole as", view! { <code>{id.to_string()}</code> })),
+    );
     lines.push(fact("Record", view! { <code>{record.id.to_string()}</code> }));
     lines.push(fact("Request", view! { <code>{record.request_id}</code> }));
     let hidden = record
         .payloads_hidden
-        .then(|| view! { <p class="note">"Arguments and context are shown to auditors only."</p> });
+        .then(|| view! { <p class="note">"Arguments, context and warnings are shown to auditors only."</p> });
     view! {
         {facts(lines)}
         {hidden}
@@ -111,6 +117,7 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         {record.provenance.map(|value| json_block("Where each argument came from", &value))}
         {record.context.map(|value| json_block("Context", &value))}
         {record.usage.map(|value| json_block("Usage", &value))}
+        {(!record.warnings.is_empty()).then(|| json_block("Warnings about the result", &record.warnings.write()))}
     }
     .into_any()
 }

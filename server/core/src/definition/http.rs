@@ -6,6 +6,7 @@ use super::UploadContext;
 use super::destination;
 use super::fields;
 use super::http_auth;
+use super::http_probe;
 use super::http_resilience;
 use super::http_result;
 use super::model::{HttpBody, HttpOptions};
@@ -13,7 +14,7 @@ use super::node::{Cursor, Data};
 use super::report::{Report, Spot, shown};
 use super::request;
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "base_url",
     "path",
     "method",
@@ -27,6 +28,7 @@ const KEYS: [&str; 14] = [
     "breaker",
     "concurrency",
     "cache",
+    "probe",
     "result",
 ];
 /// What tools may send; `QUERY` is a GET with a body.
@@ -111,6 +113,7 @@ pub(super) fn read(
         concurrency: http_resilience::concurrency(cursor, report),
         result: cursor.get("result").and_then(|at| http_result::read(&at, report)),
         cache: http_resilience::cache(cursor, method.as_deref(), report),
+        probe: http_probe::read(cursor, report),
         method,
         base_url: base_url?,
     })
@@ -140,7 +143,7 @@ fn path(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> {
 }
 
 /// Whether a segment goes up or stays, as address parsers understand it.
-fn is_dots(segment: &str) -> bool {
+pub(super) fn is_dots(segment: &str) -> bool {
     matches!(
         segment.to_ascii_lowercase().replace("%2e", ".").as_str(),
         "." | ".."

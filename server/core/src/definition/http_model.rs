@@ -50,6 +50,9 @@ pub struct HttpOptions {
     /// How long an answer serves further calls; absent: not at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<HttpCache>,
+    /// Whether the upstream is well is asked beside its calls; absent: it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe: Option<HttpProbe>,
     /// What becomes of the answer; absent: it is the result as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<HttpResult>,
@@ -194,6 +197,19 @@ pub struct HttpCache {
     pub ttl_s: u32,
 }
 
+/// A request that asks whether an upstream is well.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HttpProbe {
+    /// Appended to the base address; it may have a query, and takes no arguments.
+    pub path: String,
+    /// Seconds between two of them, 5 to 3600.
+    pub interval_s: u32,
+    /// `GET` or `HEAD`; `GET` when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+}
+
 /// What becomes of an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -207,7 +223,34 @@ pub struct HttpResult {
     /// Where the answer says how to get the next page (JSONPath); a `Link` header is read without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
-    /// The most bytes the result has as JSON, 100 to 10 485 760; lists and texts are cut to it.
+    /// The most bytes the result has as JSON, 100 to 10 485 760.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
+    /// What becomes of a larger one; it is cut when absent.
+    #[serde(default, skip_serializing_if = "Beyond::is_cut")]
+    pub beyond: Beyond,
+    /// For how many seconds it is kept, 60 to 604 800 (`keep` only); a day when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep_s: Option<u32>,
+}
+
+/// What becomes of a result that is too large.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Beyond {
+    /// Lists and texts are cut, and a call with another result fails.
+    #[default]
+    Cut,
+    /// The whole of it is kept for a while beside the part that is answered.
+    Keep,
+}
+
+impl Beyond {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with a reference"
+    )]
+    fn is_cut(&self) -> bool {
+        *self == Self::Cut
+    }
 }

@@ -1,17 +1,19 @@
 //! `options.http.result`: what becomes of an answer.
 
 use super::fields;
-use super::model::HttpResult;
+use super::model::{Beyond, HttpResult};
 use super::node::{Cursor, Data};
 use super::report::{Report, shown};
 use super::request_fields::media_type;
 use crate::selector::Selector;
 
-const KEYS: [&str; 4] = ["accept", "select", "next", "max_bytes"];
+const KEYS: [&str; 6] = ["accept", "select", "next", "max_bytes", "beyond", "keep_s"];
 /// Media types to ask for.
 const MAX_ACCEPT: usize = 10;
 const LEAST_BYTES: i64 = 100;
 const MOST_BYTES: i64 = 10 << 20;
+const SHORTEST_LIFE: i64 = 60;
+const LONGEST_LIFE: i64 = 7 * 24 * 3600;
 
 /// Reads it.
 pub(super) fn read(cursor: &Cursor<'_>, report: &mut Report) -> Option<HttpResult> {
@@ -19,6 +21,21 @@ pub(super) fn read(cursor: &Cursor<'_>, report: &mut Report) -> Option<HttpResul
         return None;
     }
     fields::known_keys(cursor, &KEYS, "result", report);
+    let beyond = cursor.get("beyond").and_then(|at| beyond(&at, report));
+    if beyond == Some(Beyond::Keep) && cursor.get("max_bytes").is_none() {
+        report.error(
+            &cursor.spot,
+            "\"beyond\" says what is done with results of more than \"max_bytes\", which is not there",
+            "write max_bytes: 65536, for example",
+        );
+    }
+    if let (Some(at), None | Some(Beyond::Cut)) = (cursor.get("keep_s"), beyond) {
+        report.error(
+            &at.spot,
+            "nothing is kept",
+            "write beyond: keep, or leave keep_s out",
+        );
+    }
     Some(HttpResult {
         accept: cursor
             .get("accept")
@@ -29,7 +46,28 @@ pub(super) fn read(cursor: &Cursor<'_>, report: &mut Report) -> Option<HttpResul
             .get("max_bytes")
             .and_then(|at| fields::integer(&at, "max_bytes", LEAST_BYTES, MOST_BYTES, report))
             .and_then(|bytes| u64::try_from(bytes).ok()),
+        beyond: beyond.unwrap_or_default(),
+        keep_s: cursor
+            .get("keep_s")
+            .and_then(|at| fields::integer(&at, "keep_s", SHORTEST_LIFE, LONGEST_LIFE, report))
+            .and_then(|seconds| u32::try_from(seconds).ok()),
     })
+}
+
+fn beyond(cursor: &Cursor<'_>, report: &mut Report) -> Option<Beyond> {
+    let text = fields::string(cursor, "beyond", report)?;
+    match text.as_str() {
+        "cut" => Some(Beyond::Cut),
+        "keep" => Some(Beyond::Keep),
+        _ => {
+            report.error(
+                &cursor.spot,
+                format!("\"beyond\" must be cut or keep, not {}", shown(&text)),
+                "write beyond: keep, to keep what is larger than max_bytes whole",
+            );
+            None
+        }
+    }
 }
 
 fn accept(cursor: &Cursor<'_>, report: &mut Report) -> Vec<String> {

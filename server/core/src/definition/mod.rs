@@ -13,6 +13,7 @@ mod fields;
 mod http;
 mod http_auth;
 mod http_model;
+mod http_probe;
 mod http_resilience;
 mod http_result;
 mod jina;

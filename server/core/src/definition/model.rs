@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use toolgate_api::tools::AfterExecution;
 
 pub use super::http_model::{
-    AuthScheme, AuthStyle, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions, HttpResult, HttpRetry,
-    OAuthClient,
+    AuthScheme, AuthStyle, Beyond, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions, HttpProbe,
+    HttpResult, HttpRetry, OAuthClient,
 };
 use crate::ids::ToolName;
 

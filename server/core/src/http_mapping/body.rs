@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::escape::Escape;
-use super::file::File;
+use super::file::{File, LinkedFile};
 use super::media::{self, MediaKind};
 use super::style::{self, EncodedPairs};
 use super::{Lookup, MappingError, multipart};
@@ -59,6 +59,47 @@ impl BodyMapping {
             content_type: content_type.to_owned(),
             encoding: body.encoding.clone(),
         })
+    }
+
+    /// Whether the body is a file, or has parts that are.
+    pub(super) fn takes_files(&self) -> bool {
+        match self.kind {
+            MediaKind::Binary => true,
+            MediaKind::Multipart => self.encoding.values().any(is_file),
+            MediaKind::Json | MediaKind::Form | MediaKind::Text => false,
+        }
+    }
+
+    /// The files that are given by their address.
+    pub(super) fn linked_files<'a>(
+        &self,
+        arguments: &'a mut Map<String, Value>,
+        found: &mut Vec<LinkedFile<'a>>,
+    ) {
+        if !self.takes_files() {
+            return;
+        }
+        let is_part = |name: &str| self.encoding.get(name).is_some_and(is_file);
+        for (name, value) in arguments {
+            let pointer = format!("/{}", step(name));
+            match &self.source {
+                Source::Argument(body) if body == name => match (self.kind, value) {
+                    (MediaKind::Multipart, Value::Object(form)) => {
+                        for (part, value) in form.iter_mut().filter(|(part, _)| is_part(part)) {
+                            LinkedFile::find(&format!("{pointer}/{}", step(part)), value, found);
+                        }
+                    }
+                    (MediaKind::Multipart, _) => {}
+                    (_, value) => LinkedFile::find(&pointer, value, found),
+                },
+                Source::Properties(properties) => {
+                    if properties.iter().any(|(to, from)| from == name && is_part(to)) {
+                        LinkedFile::find(&pointer, value, found);
+                    }
+                }
+                Source::Argument(_) => {}
+            }
+        }
     }
 
     /// The body of one request; `None` when its argument is absent.
@@ -116,6 +157,16 @@ impl BodyMapping {
     fn form(&self, form: &Map<String, Value>) -> String {
         write_form(form, &self.encoding)
     }
+}
+
+/// Whether a part of a form is a file; one that is written like a query parameter is a text.
+fn is_file(encoding: &PartEncoding) -> bool {
+    encoding.file && !encoding.is_styled()
+}
+
+/// A name as a step of a JSON pointer.
+fn step(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// An object as `application/x-www-form-urlencoded`.

@@ -22,6 +22,7 @@ use std::fmt;
 use serde_json::Value;
 use thiserror::Error;
 
+pub use self::file::LinkedFile;
 pub use self::request::RequestMapping;
 
 /// One argument of a call.

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::body::{self, BodyMapping};
 use super::escape::Escape;
+use super::file::LinkedFile;
 use super::media::MediaKind;
 use super::path::PathMapping;
 use super::style::{self, EncodedPairs, Pairs, Rule};
@@ -43,6 +44,23 @@ impl RequestMapping {
             cookies: at(&[ParameterLocation::Cookie]),
             body: request.body.as_ref().map(BodyMapping::new).transpose()?,
         })
+    }
+
+    /// Whether there is a place for a file.
+    #[must_use]
+    pub fn takes_files(&self) -> bool {
+        self.body.as_ref().is_some_and(BodyMapping::takes_files)
+    }
+
+    /// The files among the arguments that are given by their address. Each is to be [resolved](LinkedFile::resolve) before the
+    /// request is made.
+    #[must_use]
+    pub fn linked_files<'a>(&self, arguments: &'a mut Map<String, Value>) -> Vec<LinkedFile<'a>> {
+        let mut found = Vec::new();
+        if let Some(body) = &self.body {
+            body.linked_files(arguments, &mut found);
+        }
+        found
     }
 
     /// Makes the request of one call. Arguments that are absent are not sent.

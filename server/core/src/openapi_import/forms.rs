@@ -19,16 +19,17 @@ pub(super) struct Form {
     pub(super) encodings: BTreeMap<String, PartEncoding>,
 }
 
-/// The schema of a file among arguments: what results of tools have for one.
+/// The schema of a file among arguments: what results of tools have for one, or its address.
 pub(super) fn file() -> Value {
     json!({
         "type": "object",
         "properties": {
             "base64": {"type": "string", "contentEncoding": "base64", "description": "The content of the file"},
+            "url": {"type": "string", "format": "uri", "description": "Instead of the content: where the gateway fetches it from"},
             "filename": {"type": "string"},
             "content_type": {"type": "string", "description": "The media type of the file"},
         },
-        "required": ["base64"],
+        "oneOf": [{"required": ["base64"]}, {"required": ["url"]}],
         "additionalProperties": false,
     })
 }

@@ -25,13 +25,14 @@ pub const fn has_payloads(action: AuditAction) -> bool {
 }
 
 /// A record for those who may read that something was asked, but not what was passed along: without arguments, their
-/// origins (a caller may choose their names) and context.
+/// origins (a caller may choose their names), context, and warnings, which name parts of the result.
 #[must_use]
 pub fn without_payloads(mut record: AuditRecord) -> AuditRecord {
     if has_payloads(record.action) {
         record.arguments = None;
         record.provenance = None;
         record.context = None;
+        record.warnings = Vec::new();
         record.payloads_hidden = true;
     }
     record

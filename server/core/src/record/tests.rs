@@ -45,6 +45,8 @@ fn record() -> AuditRecord {
         snapshot_version: 5,
         duration_ms: Some(120),
         usage: None,
+        warnings: vec![toolgate_api::Diagnostic::warning("the value is too long")],
+        artifact_id: Some(uuid::Uuid::from_u128(9)),
         payloads_hidden: false,
     }
 }
@@ -273,6 +275,7 @@ fn payloads_are_taken_out_whole_and_said_to_be() {
     let shown = without_payloads(record());
     let mut expected = record();
     (expected.arguments, expected.provenance, expected.context) = (None, None, None);
+    expected.warnings = Vec::new();
     expected.payloads_hidden = true;
     assert_eq!(shown, expected);
     let mut change = record();

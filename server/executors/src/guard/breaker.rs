@@ -149,6 +149,13 @@ impl Breaker {
         }
     }
 
+    /// Lets one call try the upstream now, if it is left alone.
+    pub(crate) fn may_be_tried(&self) {
+        if self.opened_at.load(Ordering::Acquire) != CLOSED {
+            self.open_ms.store(0, Ordering::Release);
+        }
+    }
+
     fn stamp(&self, now: Instant) -> u64 {
         let elapsed = now.saturating_duration_since(self.base).as_millis();
         u64::try_from(elapsed).unwrap_or(u64::MAX - 1) + 1
@@ -301,6 +308,24 @@ mod tests {
         fail(&breaker, now, 5);
         drop(breaker.admit(POLICY, now + POLICY.open_for).expect("one probe"));
         assert!(breaker.admit(POLICY, now + POLICY.open_for).is_ok());
+    }
+
+    #[test]
+    fn what_says_that_the_upstream_is_well_lets_one_call_decide_at_once() {
+        let now = Instant::now();
+        let breaker = Breaker::new(now);
+        breaker.may_be_tried();
+        assert!(breaker.open_for(now).is_none(), "nothing to do while closed");
+        fail(&breaker, now, 5);
+        breaker.may_be_tried();
+        let call = breaker.admit(POLICY, now).expect("one call");
+        assert!(breaker.admit(POLICY, now).is_err(), "only one");
+        call.end(Outcome::Failed, now);
+        assert!(
+            breaker.admit(POLICY, now).is_err(),
+            "left alone again, for the whole time"
+        );
+        assert_eq!(breaker.open_for(now), Some(POLICY.open_for));
     }
 
     #[test]

@@ -1,15 +1,18 @@
 //! One slot per tool: its breaker, its share of concurrency and its prepared template.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
+use toolgate_api::ErrorCode;
 use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::{ProjectId, ToolName};
 
 use super::breaker::Breaker;
+use super::uses::Uses;
 use crate::prepared::Prepared;
 
 /// Slots that are kept. One is a few hundred bytes plus its template.
@@ -19,7 +22,26 @@ const MAX_SLOTS: usize = 16_384;
 pub(crate) struct Slot {
     pub(crate) breaker: Breaker,
     pub(crate) running: Semaphore,
+    pub(crate) uses: Uses,
     prepared: ArcSwapOption<Prepared>,
+    probed: Mutex<Option<Probed>>,
+}
+
+/// What the last probe of a tool has found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Probed {
+    /// Whether it was answered with a success status.
+    pub(crate) succeeded: bool,
+    /// The status, if it was answered.
+    pub(crate) status: Option<u16>,
+    /// Why it was not.
+    pub(crate) code: Option<ErrorCode>,
+    /// Probes in a row that did not succeed.
+    pub(crate) failures: u32,
+    /// When it ended.
+    pub(crate) at: Instant,
+    /// How long it took.
+    pub(crate) took: Duration,
 }
 
 impl Slot {
@@ -27,8 +49,41 @@ impl Slot {
         Self {
             breaker: Breaker::new(now),
             running: Semaphore::new(max_concurrent),
+            uses: Uses::default(),
             prepared: ArcSwapOption::empty(),
+            probed: Mutex::default(),
         }
+    }
+
+    /// What the last probe has found, if there was one.
+    pub(crate) fn probed(&self) -> Option<Probed> {
+        *self.probed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers what a probe has found.
+    pub(crate) fn set_probed(&self, found: Probed) {
+        *self.probed.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+    }
+
+    /// What it was last prepared from, with the places in use that the definition has for it.
+    pub(crate) fn declared(&self) -> Option<(Arc<ToolDefinition>, Option<usize>)> {
+        let prepared = self.prepared.load_full()?;
+        let declared = prepared
+            .definition
+            .options
+            .http
+            .as_ref()
+            .and_then(|http| http.concurrency);
+        let in_use = prepared
+            .running
+            .as_ref()
+            .zip(declared)
+            .map(|(running, declared)| {
+                usize::try_from(declared)
+                    .unwrap_or(usize::MAX)
+                    .saturating_sub(running.available_permits())
+            });
+        Some((Arc::clone(&prepared.definition), in_use))
     }
 
     /// The host that its calls go to, once there was one.

@@ -26,6 +26,7 @@ pub(crate) fn read(answer: &Answer, secrets: &Secrets) -> Result<Execution, Fail
         result,
         usage: None,
         notes: None,
+        artifact: None,
     })
 }
 

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolgate_core::definition::request_model::{HttpRequest, ParameterLocation};
-use toolgate_core::http_mapping::{Argument, MappedHeader, MappingError, RequestMapping};
+use toolgate_core::http_mapping::{Argument, LinkedFile, MappedHeader, MappingError, RequestMapping};
 use url::Url;
 
 use super::headers;
@@ -35,6 +35,16 @@ impl ExactRequest {
             base: base.to_owned(),
             mapping: RequestMapping::new(path, request).map_err(failure)?,
         })
+    }
+
+    /// Whether there is a place for a file.
+    pub(super) fn takes_files(&self) -> bool {
+        self.mapping.takes_files()
+    }
+
+    /// The files that are given by their address.
+    pub(super) fn linked_files<'a>(&self, arguments: &'a mut Map<String, Value>) -> Vec<LinkedFile<'a>> {
+        self.mapping.linked_files(arguments)
     }
 
     /// Address and body of one call, whose headers are added.

@@ -11,7 +11,7 @@ use toolgate_api::ErrorCode;
 use super::redirect::Hop;
 use super::retry::RetryPolicy;
 use super::send::{Sender, denied};
-use super::{answer, body, headers, status, text};
+use super::{answer, body, files, headers, status, text};
 use crate::egress::{Origins, parse_exact};
 use crate::failure::Failure;
 use crate::redact::Secrets;
@@ -34,6 +34,8 @@ pub struct FetchLimits {
 pub struct Fetched {
     /// `type/subtype` in lower case, without parameters; empty when the answer does not say.
     pub media_type: String,
+    /// What it calls itself, or else the end of its address.
+    pub filename: Option<String>,
     /// What it says.
     pub body: Bytes,
 }
@@ -54,6 +56,7 @@ pub(crate) async fn fetch(
     all.insert(header::USER_AGENT, headers::USER_AGENT);
     all.insert(header::ACCEPT, HeaderValue::from_static(limits.accept));
     all.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+    let asked = url.clone();
     let hop = Hop {
         method: Method::GET,
         url,
@@ -90,6 +93,7 @@ pub(crate) async fn fetch(
         });
     }
     Ok(Fetched {
+        filename: files::filename(&answer.headers, &asked),
         media_type,
         body: answer.body,
     })

@@ -1,26 +1,34 @@
 //! `options.http.result` made ready: what becomes of an answer.
 
+use std::time::Duration;
+
+use bytes::Bytes;
 use serde_json::Value;
 use toolgate_api::calls::{ResultNotes, Truncation};
 use toolgate_api::{ErrorCode, JsonText};
-use toolgate_core::definition::model::HttpResult;
+use toolgate_core::definition::model::{Beyond, HttpResult};
+use toolgate_core::http_mapping::media::is_media_type;
 use toolgate_core::selector::Selector;
 
 use super::answer;
 use super::send::Answer;
 use super::text::{self, Kind};
 use crate::failure::Failure;
-use crate::invocation::Execution;
+use crate::invocation::{Artifact, ArtifactKind, Execution};
 use crate::redact::Secrets;
 
 /// Longest token of a next page, in bytes.
 const LONGEST_NEXT: usize = 2_000;
+/// How long a result is kept whole where the definition does not say.
+const KEEP: Duration = Duration::from_secs(24 * 3600);
 
 /// A prepared `result`.
 pub(crate) struct ResultTemplate {
     select: Option<Selector>,
     next: Option<Selector>,
     max_bytes: Option<usize>,
+    /// How long what is larger is kept whole, if it is.
+    keep: Option<Duration>,
 }
 
 impl ResultTemplate {
@@ -38,6 +46,10 @@ impl ResultTemplate {
             select: path(&result.select)?,
             next: path(&result.next)?,
             max_bytes: result.max_bytes.and_then(|bytes| usize::try_from(bytes).ok()),
+            keep: (result.beyond == Beyond::Keep).then(|| {
+                let seconds = result.keep_s.map(u64::from);
+                seconds.map_or(KEEP, Duration::from_secs)
+            }),
         })
     }
 
@@ -67,14 +79,26 @@ impl ResultTemplate {
         }
         let mut result = JsonText::from(&value);
         let total = result.get().len();
-        let mut truncated = None;
+        let (mut truncated, mut artifact) = (None, None);
         if let Some(most) = self.max_bytes.filter(|most| total > *most) {
-            let kept = cut(value, most).ok_or_else(|| {
-                invalid(&format!(
-                    "makes a result of {total} bytes, and the definition allows {most}; only lists and texts can be cut, so \
-                     select a part of it"
-                ))
-            })?;
+            artifact = self.keep.map(|keep| {
+                let whole = if structured {
+                    Whole::Json(&result)
+                } else {
+                    Whole::of(&value)
+                };
+                Box::new(whole.keep(keep, media_type, answer, secrets))
+            });
+            let kept = match cut(value, most) {
+                Some(kept) => kept,
+                None if artifact.is_some() => Value::Null,
+                None => {
+                    return Err(invalid(&format!(
+                        "makes a result of {total} bytes, and the definition allows {most}; only lists and texts can be cut, \
+                         so select a part of it, or keep it whole with beyond: keep"
+                    )));
+                }
+            };
             result = JsonText::from(&kept);
             truncated = Some(Truncation {
                 kept_bytes: result.get().len() as u64,
@@ -89,10 +113,60 @@ impl ResultTemplate {
                 Box::new(ResultNotes {
                     truncated,
                     next,
-                    warnings: Vec::new(),
+                    ..ResultNotes::default()
                 })
             }),
+            artifact,
         })
+    }
+}
+
+/// What is kept of a result that is too large.
+enum Whole<'a> {
+    /// The result, because it is a value.
+    Json(&'a JsonText),
+    /// The text that it is.
+    Text(&'a str),
+    /// What the upstream sent.
+    Bytes,
+}
+
+impl<'a> Whole<'a> {
+    /// A result that is no JSON.
+    fn of(value: &'a Value) -> Self {
+        value
+            .get("text")
+            .and_then(Value::as_str)
+            .map_or(Self::Bytes, Self::Text)
+    }
+
+    fn keep(self, keep: Duration, media_type: String, answer: &Answer, secrets: &Secrets) -> Artifact {
+        let known =
+            Some(media_type).filter(|media_type| is_media_type(media_type) && !media_type.contains('*'));
+        let or = |standard: &str| known.unwrap_or_else(|| standard.to_owned());
+        let (kind, content_type, content) = match self {
+            Self::Json(result) => (
+                ArtifactKind::Json,
+                "application/json".to_owned(),
+                Bytes::copy_from_slice(result.get().as_bytes()),
+            ),
+            Self::Text(text) => (
+                ArtifactKind::Text,
+                or("text/plain") + "; charset=utf-8",
+                Bytes::copy_from_slice(text.as_bytes()),
+            ),
+            Self::Bytes => (
+                ArtifactKind::Bytes,
+                or("application/octet-stream"),
+                secrets.clean_bytes(&answer.body),
+            ),
+        };
+        Artifact {
+            kind,
+            content_type,
+            content,
+            keep,
+        }
     }
 }
 

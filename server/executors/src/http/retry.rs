@@ -43,6 +43,14 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
+    /// One try.
+    pub(crate) fn never() -> Self {
+        Self {
+            retries: 0,
+            ..Self::default()
+        }
+    }
+
     /// What a definition says.
     pub(crate) fn new(declared: Option<&HttpRetry>) -> Self {
         declared.map_or_else(Self::default, |retry| Self {

@@ -6,8 +6,10 @@ use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 use toolgate_core::definition::model::{HttpBody, HttpOptions};
+use toolgate_core::http_mapping::LinkedFile;
 use url::Url;
 
 use super::credential::Credential;
@@ -22,6 +24,7 @@ use super::{answer, links};
 use crate::egress::parse_exact;
 use crate::failure::Failure;
 use crate::invocation::Execution;
+use crate::redact::Secrets;
 
 /// Everything but the unreserved characters of RFC 3986.
 pub(crate) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
@@ -51,6 +54,8 @@ pub(crate) struct HttpTemplate {
     retry: RetryPolicy,
     idempotency_header: Option<HeaderName>,
     result: Option<ResultTemplate>,
+    /// How and where it is asked whether the upstream is well.
+    probe: Option<(Method, Url)>,
     /// Arguments that have a place; the others are left over.
     placed: HashSet<String>,
 }
@@ -117,6 +122,14 @@ impl HttpTemplate {
             .and_then(|retry| retry.idempotency_header.as_deref())
             .map(headers::name)
             .transpose()?;
+        let probe = match &options.probe {
+            Some(probe) => {
+                let url = Url::parse(&format!("{base}{}", probe.path))
+                    .map_err(|_| Failure::misconfigured("`probe.path` does not make a valid URL"))?;
+                Some((headers::method(probe.method.as_deref(), Method::GET)?, url))
+            }
+            None => None,
+        };
         Ok(Self {
             label: format!("{}{}", url.host_str().unwrap_or_default(), slashed(&options.path)),
             fixed: fixed(&base, &path),
@@ -132,6 +145,7 @@ impl HttpTemplate {
             retry: RetryPolicy::new(retry),
             idempotency_header,
             result: result.map(ResultTemplate::new).transpose()?,
+            probe,
             placed,
         })
     }
@@ -161,6 +175,17 @@ impl HttpTemplate {
         self.idempotency_header.as_ref()
     }
 
+    /// Whether there is a place for a file.
+    pub(crate) fn takes_files(&self) -> bool {
+        self.exact.as_ref().is_some_and(ExactRequest::takes_files)
+    }
+
+    /// The files among the arguments that are given by their address.
+    pub(crate) fn linked_files<'a>(&self, arguments: &'a mut Map<String, Value>) -> Vec<LinkedFile<'a>> {
+        let exact = self.exact.as_ref();
+        exact.map_or_else(Vec::new, |exact| exact.linked_files(arguments))
+    }
+
     /// Makes the request.
     ///
     /// # Errors
@@ -187,6 +212,41 @@ impl HttpTemplate {
             secrets,
             origins: None,
         })
+    }
+
+    /// Whether the definition has a probe.
+    pub(crate) fn has_probe(&self) -> bool {
+        self.probe.is_some()
+    }
+
+    /// The request that asks whether the upstream is well: with the constant headers and the credential of a call, and
+    /// nothing else. `None` when the definition has none.
+    ///
+    /// # Errors
+    /// `tool_unavailable` when the credential cannot be presented.
+    pub(crate) fn probe(&self, credential: Option<&SecretString>) -> Result<Option<RequestPlan>, Failure> {
+        let Some((method, url)) = &self.probe else {
+            return Ok(None);
+        };
+        let mut secrets = Secrets::default();
+        let mut headers = self.constant.clone();
+        let query_secret = match (&self.credential, credential) {
+            (Some(place), Some(value)) => {
+                secrets.add(value);
+                place.present(value, &mut headers, &mut secrets)?
+            }
+            _ => None,
+        };
+        Ok(Some(RequestPlan {
+            method: method.clone(),
+            url: url.clone(),
+            headers,
+            body: None,
+            query_secret,
+            retry: RetryPolicy::never(),
+            secrets,
+            origins: None,
+        }))
     }
 
     /// Reads the upstream's answer.

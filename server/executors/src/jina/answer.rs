@@ -65,6 +65,7 @@ fn of_envelope(mut value: Value, headers: &HeaderMap, secrets: &Secrets) -> Exec
         result: JsonText::from(&result),
         usage: usage(tokens),
         notes: None,
+        artifact: None,
     }
 }
 
@@ -90,6 +91,7 @@ fn of_text(text: &str, headers: &HeaderMap, secrets: &Secrets) -> Execution {
         result: JsonText::from(&result),
         usage: usage(header_tokens(headers)),
         notes: None,
+        artifact: None,
     }
 }
 

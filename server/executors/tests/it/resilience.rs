@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
 use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::CallId;
-use toolgate_executors::{Execution, Executors, Failure};
+use toolgate_executors::{AnswerUses, Execution, Executors, Failure, PlaceUses};
 
 use crate::support::{Server, Step, answer, call, executors, ok, tool};
 
@@ -115,6 +115,25 @@ async fn a_definition_bounds_its_calls_at_a_time() {
     }
     let project = call(&tool, json!({})).project;
     assert_eq!(executors.tool_upstreams(&project)[0].in_flight, 1);
+    let places = |in_use, waiting, refused| {
+        Some(PlaceUses {
+            in_use,
+            waiting,
+            refused,
+        })
+    };
+    let used = || executors.tool_uses(&project).remove(0);
+    assert_eq!((used().places, used().answers), (places(1, 0, 0), None));
+    let second = tokio::spawn({
+        let (executors, tool) = (executors.clone(), tool.clone());
+        async move { run(&executors, &tool).await }
+    });
+    while used().places == places(1, 0, 0) {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(used().places, places(1, 1, 0));
+    second.await.expect("it ends").expect_err("no place");
+    assert_eq!(used().places, places(1, 0, 1));
     let failure = run(&executors, &tool).await.expect_err("no place");
     assert_eq!(failure.code, ErrorCode::ToolUnavailable);
     assert!(
@@ -159,6 +178,11 @@ async fn an_answer_serves_the_same_request_again() {
     let again = executors.execute(invocation).await.expect("a result");
     assert_eq!(again.result, json!(2));
     assert_eq!(server.requests().len(), 2);
+    let used = executors.tool_uses(&call(&tool, json!({})).project).remove(0);
+    assert_eq!(
+        (used.places, used.answers),
+        (None, Some(AnswerUses { hits: 2, misses: 2 }))
+    );
 }
 
 #[tokio::test]

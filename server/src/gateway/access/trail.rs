@@ -89,6 +89,7 @@ pub async fn carry_out<T: Send + 'static>(
                 state_after: String::new(),
                 duration_ms: (app.clock.now() - began).num_milliseconds().max(0),
                 usage: None,
+                noted: None,
                 session: None,
                 settlement: None,
             };

@@ -205,6 +205,7 @@ async fn complete(app: &App, open: &Open, code: Option<ErrorCode>) -> ApiResult<
         state_after: open.state.clone(),
         duration_ms: (app.clock.now() - open.started).num_milliseconds().max(0),
         usage: None,
+        noted: None,
         session: None,
         settlement: None,
     };

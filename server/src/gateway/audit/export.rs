@@ -209,6 +209,7 @@ impl Run {
             state_after: String::new(),
             duration_ms: (self.app.clock.now() - started).num_milliseconds().max(0),
             usage: Some(json!({"records": told})),
+            noted: None,
             session: None,
             settlement: None,
         };

@@ -5,7 +5,7 @@ use toolgate_api::audit::{AuditFormat, AuditRecord};
 use crate::gateway::spreadsheet;
 
 /// The columns of a CSV file: every field of a record, in the order of its document.
-pub const COLUMNS: [&str; 26] = [
+pub const COLUMNS: [&str; 28] = [
     "id",
     "at",
     "action",
@@ -32,6 +32,8 @@ pub const COLUMNS: [&str; 26] = [
     "payloads_hidden",
     "duration_ms",
     "usage",
+    "warnings",
+    "artifact_id",
 ];
 
 /// The media type of a format.
@@ -121,6 +123,8 @@ mod tests {
             payloads_hidden: true,
             duration_ms: Some(5),
             usage: Some(json!({"tokens": 1})),
+            warnings: vec![toolgate_api::Diagnostic::warning("the value is too long")],
+            artifact_id: Some(Uuid::nil()),
         }
     }
 

@@ -102,6 +102,7 @@ pub(super) async fn recorded(
         state_after: String::new(),
         duration_ms: (app.clock.now() - began).num_milliseconds().max(0),
         usage: None,
+        noted: None,
         session: None,
         settlement: None,
     };

@@ -40,7 +40,7 @@ use super::record::Asker;
 use super::world::{ProjectState, World};
 use crate::auth::api_key;
 use crate::state::App;
-use crate::telemetry::{AvailabilityGauge, Metrics};
+use crate::telemetry::{Metrics, ToolUseMetrics, WrittenMetric};
 
 /// One decided request.
 pub struct Observed<'a> {
@@ -271,11 +271,12 @@ pub fn left_state(app: &App, project: &ProjectState, state: &str, spent: TimeDel
     app.observer.usage.project(project).left_state(state, spent);
 }
 
-/// The gauges of what is available in each project, as text for Prometheus. The work is bounded: only projects with a
+/// What is available in each project, and what is counted of its tools' places and answers, as text for Prometheus. The work is bounded: only projects with a
 /// label of their own are looked at.
 #[must_use]
-pub fn availability(app: &App) -> String {
-    let (mut groups, mut states) = (AvailabilityGauge::groups(), AvailabilityGauge::states());
+pub fn written(app: &App) -> String {
+    let mut tools = ToolUseMetrics::default();
+    let (mut groups, mut states) = (WrittenMetric::groups(), WrittenMetric::states());
     let world = app.world.now();
     let mut projects: Vec<_> = world.projects().collect();
     // The older ones first, so that a project keeps its label.
@@ -285,9 +286,12 @@ pub fn availability(app: &App) -> String {
         if app.metrics.project(id).is_named() {
             groups.add(id, project.snapshot.group_sizes());
             states.add(id, project.snapshot.state_sizes());
+            let mut uses = app.executors.tool_uses(&project.row.id);
+            uses.retain(|of| project.snapshot.tool(of.tool.as_str()).is_some());
+            tools.add(id, &uses);
         }
     }
-    groups.into_text() + &states.into_text()
+    groups.into_text() + &states.into_text() + &tools.into_text()
 }
 
 /// When a principal was given what it holds, if that is known without reading the database: keys never change.

@@ -190,6 +190,7 @@ where
         state_after: state.to_owned(),
         duration_ms: (app.clock.now() - started).num_milliseconds().max(0),
         usage: None,
+        noted: None,
         session: None,
         settlement: None,
     };

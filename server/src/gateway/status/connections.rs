@@ -5,6 +5,7 @@ use toolgate_api::status::{StatusCheck, StatusLevel};
 use toolgate_executors::UpstreamReport;
 
 use super::{Mend, ok};
+use crate::gateway::probes;
 use crate::gateway::world::ProjectState;
 use crate::state::App;
 
@@ -52,6 +53,31 @@ fn upstream(report: &UpstreamReport) -> StatusCheck {
         );
         ok(id, title, summary).mend(StatusLevel::Failing, fix)
     }
+}
+
+/// The tools whose upstreams are asked whether they are well, each with what was found last.
+pub(super) fn probes<'a>(app: &App, projects: impl Iterator<Item = &'a ProjectState>) -> Vec<StatusCheck> {
+    probes::found(app, projects).iter().map(probe).collect()
+}
+
+fn probe(found: &probes::Found) -> StatusCheck {
+    let (project, tool, report) = (&found.project, found.tool.name(), &found.report);
+    let (id, title) = (format!("probe:{project}:{tool}"), "Upstream of a tool");
+    let ago = report.ago.as_secs();
+    let upstream = format!("The upstream of \"{tool}\" in \"{project}\"");
+    if report.succeeded {
+        return ok(id, title, format!("{upstream} said {ago} s ago that it is well."));
+    }
+    let why = match (report.status, report.code) {
+        (Some(status), _) => format!("HTTP {status}"),
+        (None, Some(code)) => code.as_str().to_owned(),
+        (None, None) => "no answer".to_owned(),
+    };
+    let times = report.failures;
+    let summary =
+        format!("{upstream} did not say {ago} s ago that it is well ({why}), {times} times in a row.");
+    let fix = "Ask whether the upstream works, and look at `probe` and `auth` in the tool's definition.";
+    ok(id, title, summary).mend(StatusLevel::Failing, fix)
 }
 
 /// The webhooks of projects, each with how its messages of the last day have come out.

@@ -27,6 +27,7 @@ pub async fn of_server(app: &App, world: &World) -> SystemStatus {
     checks.push(keys::secrets(app));
     checks.extend(world.projects().filter_map(|project| keys::secrets_of(project)));
     checks.extend(connections::upstreams(app, None));
+    checks.extend(connections::probes(app, world.projects().map(AsRef::as_ref)));
     checks.extend(connections::messages(app, world.projects().map(AsRef::as_ref)).await);
     checks.push(connections::bus());
     checks.extend(configuration::checks(&app.config));
@@ -42,6 +43,7 @@ pub async fn of_project(app: &App, project: &ProjectState) -> SystemStatus {
     ];
     checks.extend(keys::secrets_of(project));
     checks.extend(connections::upstreams(app, Some(project)));
+    checks.extend(connections::probes(app, std::iter::once(project)));
     checks.extend(connections::messages(app, std::iter::once(project)).await);
     checks.push(connections::bus());
     summed_up(checks)

@@ -128,6 +128,7 @@ fn interrupted(record_seq: i64, state: &str, at: i64, head: &Head) -> (i64, Hash
         duration_ms: None,
         closed_at: Some(at),
         usage: None,
+        notes: None,
     };
     (seq, entry.hash(&head.hash))
 }

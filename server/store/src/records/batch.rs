@@ -33,8 +33,8 @@ macro_rules! complete {
     ($commit:literal) => {
         MultiRow::new(
             "INSERT INTO completions (record_seq, seq, outcome, code, state_after, state_conflict, duration_ms, usage,
-                                      hash)",
-            9,
+                                      hash, notes)",
+            10,
             $commit,
         )
     };
@@ -155,7 +155,8 @@ macro_rules! insert_completions {
                 .bind(*conflict)
                 .bind(row.duration_ms)
                 .bind(row.usage.as_deref())
-                .bind(hash.as_slice());
+                .bind(hash.as_slice())
+                .bind(row.notes.as_deref());
         }
         query.execute(&mut *$connection).await?;
     }};
@@ -283,13 +284,14 @@ pub(super) async fn is_completed(store: &Store, row: &CompletionColumns) -> Resu
         sqlx::query_scalar(
             "SELECT state_conflict FROM completions
              WHERE record_seq = $1 AND outcome = $2 AND COALESCE(code, '') = $3 AND duration_ms = $4
-               AND COALESCE(usage, '') = $5",
+               AND COALESCE(usage, '') = $5 AND COALESCE(notes, '') = $6",
         )
         .bind(row.record.0)
         .bind(row.outcome)
         .bind(row.code.unwrap_or_default())
         .bind(row.duration_ms)
         .bind(row.usage.as_deref().unwrap_or_default())
+        .bind(row.notes.as_deref().unwrap_or_default())
         .fetch_optional(pool)
         .await?
     })

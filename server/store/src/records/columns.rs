@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::codec::{Word, from_json, micros, owned_text, time, to_json};
 use crate::error::{Result, StoreError};
 use crate::records::entry::{CompletionEntry, Hash, RecordEntry, place};
-use crate::rows::{Completion, Opening, RecordSeq};
+use crate::rows::{Completion, Noted, Opening, RecordSeq};
 
 /// What nobody searches by: one JSON column, because each further column costs time on the path of every call.
 #[derive(Serialize, Deserialize)]
@@ -43,7 +43,7 @@ macro_rules! select_records {
             "SELECT r.id, r.at, r.action, COALESCE(c.outcome, r.outcome) AS outcome, COALESCE(c.code, r.code) AS code,
                     r.principal_kind, r.principal_id, r.tool, r.revision, r.snapshot_version, r.state_before,
                     r.session_id, COALESCE(c.duration_ms, r.duration_ms) AS duration_ms, r.detail,
-                    c.state_after, c.state_conflict, c.usage",
+                    c.state_after, c.state_conflict, c.usage, c.notes",
             $more,
             " ",
             $($rest)*
@@ -72,10 +72,11 @@ pub(super) struct RecordColumns {
     session_id: Option<Uuid>,
     duration_ms: Option<i64>,
     detail: String,
-    /// The three that only a completion has.
+    /// The four that only a completion has.
     state_after: Option<String>,
     state_conflict: Option<bool>,
     usage: Option<String>,
+    notes: Option<String>,
 }
 
 impl TryFrom<RecordColumns> for AuditRecord {
@@ -94,6 +95,10 @@ impl TryFrom<RecordColumns> for AuditRecord {
         let usage = match row.usage {
             Some(usage) => Some(from_json(&usage, || format!("the usage of call {id}"))?),
             None => detail.usage,
+        };
+        let noted: Noted = match row.notes {
+            Some(notes) => from_json(&notes, || format!("the notes of call {id}"))?,
+            None => Noted::default(),
         };
         Ok(Self {
             id,
@@ -122,6 +127,8 @@ impl TryFrom<RecordColumns> for AuditRecord {
             duration_ms: row.duration_ms,
             payloads_hidden: false,
             usage,
+            warnings: noted.warnings,
+            artifact_id: noted.artifact,
         })
     }
 }
@@ -232,7 +239,9 @@ fn check(record: &AuditRecord) -> Result<()> {
         // Only `close_abandoned` says so.
         AuditOutcome::Interrupted => false,
     };
-    if sound && !record.state_conflict {
+    // Only a completion has them.
+    let noted = !record.warnings.is_empty() || record.artifact_id.is_some();
+    if sound && !record.state_conflict && !noted {
         Ok(())
     } else {
         Err(contradictory("record"))
@@ -253,6 +262,7 @@ pub(super) struct CompletionColumns {
     pub(super) state_after: String,
     pub(super) duration_ms: i64,
     pub(super) usage: Option<String>,
+    pub(super) notes: Option<String>,
     pub(super) session: Option<MoveColumns>,
     pub(super) settlement: Option<SettlementColumns>,
 }
@@ -305,6 +315,7 @@ impl CompletionColumns {
             duration_ms: Some(self.duration_ms),
             closed_at: None,
             usage: self.usage.as_deref(),
+            notes: self.notes.as_deref(),
         }
         .hash(previous)
     }
@@ -344,6 +355,7 @@ impl TryFrom<Completion> for CompletionColumns {
             state_after: owned_text(completion.state_after),
             duration_ms: completion.duration_ms,
             usage: completion.usage.as_ref().map(to_json).transpose()?,
+            notes: completion.noted.as_deref().map(to_json).transpose()?,
             session: completion.session.map(|step| MoveColumns {
                 session: step.session.0,
                 expected_version: step.expected_version,

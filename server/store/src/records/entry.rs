@@ -11,6 +11,9 @@
 //! | text | `T`, the length in 4 bytes, big endian, then UTF-8 |
 //! | id | `U`, then its 16 bytes |
 //!
+//! What a completion says of a result (`notes`) stands at its end, and only where there is something: completions of before
+//! there were notes keep their hashes.
+//!
 //! Before the first entry stands `SHA-256("toolgate chain" || number in 8 bytes, big endian || instance in 16 bytes)`.
 
 use sha2::{Digest, Sha256};
@@ -97,12 +100,14 @@ pub(super) struct CompletionEntry<'a> {
     pub(super) duration_ms: Option<i64>,
     pub(super) closed_at: Option<i64>,
     pub(super) usage: Option<&'a str>,
+    pub(super) notes: Option<&'a str>,
 }
 
 impl CompletionEntry<'_> {
     /// Its hash, after the entry before.
     pub(super) fn hash(&self, previous: &Hash) -> Hash {
-        Canonical::new(b'C', 128 + self.usage.map_or(0, str::len))
+        let bytes = self.usage.map_or(0, str::len) + self.notes.map_or(0, str::len);
+        let mut canonical = Canonical::new(b'C', 128 + bytes)
             .integer(self.record_seq)
             .integer(self.seq)
             .text(self.outcome)
@@ -111,8 +116,11 @@ impl CompletionEntry<'_> {
             .integer(i64::from(self.state_conflict))
             .optional(self.duration_ms, Canonical::integer)
             .optional(self.closed_at, Canonical::integer)
-            .optional(self.usage, Canonical::text)
-            .hash(previous)
+            .optional(self.usage, Canonical::text);
+        if let Some(notes) = self.notes {
+            canonical = canonical.text(notes);
+        }
+        canonical.hash(previous)
     }
 }
 
@@ -185,6 +193,7 @@ mod tests {
             duration_ms: Some(3),
             closed_at: None,
             usage,
+            notes: None,
         }
     }
 
@@ -220,8 +229,13 @@ mod tests {
             completion(None, "abc", Some("")),
             completion(Some(""), "abc", None),
         ];
+        let noted = CompletionEntry {
+            notes: Some("{}"),
+            ..completion(None, "abc", None)
+        };
         let mut hashes: Vec<_> = all.iter().map(|entry| entry.hash(&before)).collect();
         hashes.push(all[0].hash(&[1; 32]));
+        hashes.push(noted.hash(&before));
         let count = hashes.len();
         hashes.sort_unstable();
         hashes.dedup();

@@ -111,6 +111,7 @@ pub(super) struct EntryRow {
     state_conflict: Option<bool>,
     pub(super) closed_at: Option<i64>,
     usage: Option<String>,
+    notes: Option<String>,
     hash: Vec<u8>,
 }
 
@@ -127,6 +128,7 @@ impl EntryRow {
                 duration_ms: self.duration_ms,
                 closed_at: self.closed_at,
                 usage: self.usage.as_deref(),
+                notes: self.notes.as_deref(),
             }
             .hash(previous),
             None => RecordEntry {
@@ -157,7 +159,7 @@ macro_rules! of_records {
     () => {
         "SELECT seq, NULL AS record_seq, project_uid, id, at, action, outcome, code, principal_kind, principal_id, tool,
                 revision, snapshot_version, state_before, session_id, duration_ms, detail, NULL AS state_after,
-                NULL AS state_conflict, NULL AS closed_at, NULL AS usage, hash
+                NULL AS state_conflict, NULL AS closed_at, NULL AS usage, NULL AS notes, hash
          FROM records "
     };
 }
@@ -167,7 +169,7 @@ macro_rules! of_completions {
     () => {
         "SELECT seq, record_seq, NULL, NULL, NULL, NULL, outcome, code, NULL, NULL, NULL,
                 NULL, NULL, NULL, NULL, duration_ms, NULL, state_after,
-                state_conflict, closed_at, usage, hash
+                state_conflict, closed_at, usage, notes, hash
          FROM completions "
     };
 }

@@ -1,10 +1,12 @@
 //! Rows of the record: what is written about a call, and how it is read.
 
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditOutcome, AuditRecord};
+use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid, SessionId};
+use uuid::Uuid;
 
 use super::Settlement;
 
@@ -43,10 +45,23 @@ pub struct Completion {
     pub duration_ms: i64,
     /// What the upstream reported.
     pub usage: Option<Value>,
+    /// What there is to know about the result, if anything.
+    pub noted: Option<Box<Noted>>,
     /// The move of its session, when it has one and its tool names a state.
     pub session: Option<SessionMove>,
     /// The answer to keep for a repeated request.
     pub settlement: Option<Settlement>,
+}
+
+/// What is recorded of a result besides that there was one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Noted {
+    /// What of it did not fit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<Diagnostic>,
+    /// Where it is kept whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<Uuid>,
 }
 
 /// Moves a session from the version a call was admitted at to the next; it applies only to that version of a session that

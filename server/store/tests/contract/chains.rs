@@ -181,6 +181,7 @@ async fn every_single_change_is_found_and_named(db: Backend) {
         ("duration_ms", "NULL"),
         ("closed_at", "1"),
         ("usage", "NULL"),
+        ("notes", "'{}'"),
         ("hash", no_hash),
     ];
     let told = db

@@ -179,6 +179,8 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
         duration_ms: None,
         payloads_hidden: false,
         usage: None,
+        warnings: Vec::new(),
+        artifact_id: None,
     }
 }
 
@@ -205,6 +207,7 @@ pub(crate) fn completion(opening: &Opening, record: RecordSeq) -> Completion {
         state_after: "done".to_owned(),
         duration_ms: 42,
         usage: Some(json!({"tokens": 120})),
+        noted: None,
         session: None,
         settlement: None,
     }

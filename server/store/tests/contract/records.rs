@@ -1,12 +1,12 @@
 //! Records come back as they were written, and contradictory ones are refused.
 
 use serde_json::json;
-use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::auth::PrincipalKind;
+use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_store::StoreError;
-use toolgate_store::rows::{Completed, Completion, Opening, RecordFilter};
+use toolgate_store::rows::{Completed, Completion, Noted, Opening, RecordFilter};
 use uuid::Uuid;
 
 use crate::backend::Backend;
@@ -44,8 +44,15 @@ async fn a_record_comes_back_as_it_was_written(db: Backend) {
     let record = writer.open(opening.clone()).await.expect("opened");
     assert_eq!(one(&db, uid, id).await, expected);
 
+    let noted = Noted {
+        warnings: vec![Diagnostic::warning("the value is \0").at_pointer("/a")],
+        artifact: Some(Uuid::from_u128(7)),
+    };
     let completed = writer
-        .complete(completion(&opening, record))
+        .complete(Completion {
+            noted: Some(Box::new(noted.clone())),
+            ..completion(&opening, record)
+        })
         .await
         .expect("completed");
     assert_eq!(
@@ -61,6 +68,7 @@ async fn a_record_comes_back_as_it_was_written(db: Backend) {
     expected.state_after = Some("done".to_owned());
     expected.duration_ms = Some(42);
     expected.usage = Some(json!({"tokens": 120}));
+    (expected.warnings, expected.artifact_id) = (noted.warnings, noted.artifact);
     assert_eq!(one(&db, uid, id).await, expected);
 }
 
@@ -122,7 +130,7 @@ type Spoil = fn(&mut AuditRecord);
 async fn contradictory_records_are_refused(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let writer = db.store.records_writer(INSTANCE);
-    let change: [(&str, Spoil); 7] = [
+    let change: [(&str, Spoil); 8] = [
         ("open with a code", |record| {
             record.code = Some(ErrorCode::Timeout);
         }),
@@ -130,6 +138,9 @@ async fn contradictory_records_are_refused(db: Backend) {
             record.state_after = Some("x".to_owned());
         }),
         ("open with a duration", |record| record.duration_ms = Some(1)),
+        ("open with an artifact", |record| {
+            record.artifact_id = Some(Uuid::nil());
+        }),
         ("succeeded without an end", |record| {
             record.outcome = AuditOutcome::Succeeded;
         }),

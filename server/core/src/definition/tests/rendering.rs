@@ -8,8 +8,8 @@ use toolgate_api::tools::AfterExecution;
 
 use super::*;
 use crate::definition::model::{
-    ArgOptions, AuthScheme, AuthStyle, ConfigParam, HttpAuth, HttpBody, HttpBreaker, HttpCache, HttpOptions,
-    HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
+    ArgOptions, AuthScheme, AuthStyle, Beyond, ConfigParam, HttpAuth, HttpBody, HttpBreaker, HttpCache,
+    HttpOptions, HttpProbe, HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
 };
 use crate::definition::request_model::{
     HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
@@ -167,11 +167,18 @@ fn http() -> impl Strategy<Value = HttpOptions> {
             }),
             concurrency: full.then_some(4),
             cache: (!full).then_some(HttpCache { ttl_s: 60 }),
+            probe: full.then(|| HttpProbe {
+                path: "/healthz?deep=1".to_owned(),
+                interval_s: 30,
+                method: Some("HEAD".to_owned()),
+            }),
             result: full.then(|| HttpResult {
                 accept: vec!["application/json".to_owned()],
                 select: Some("$.items[*].name".to_owned()),
                 next: Some("$.next".to_owned()),
                 max_bytes: Some(1000),
+                beyond: Beyond::Keep,
+                keep_s: Some(60),
             }),
         })
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{MappingError, map};
+use super::{MappingError, RequestMapping, map};
 
 fn body(definition: &Value, value: &Value) -> Result<(String, Vec<u8>), MappingError> {
     let mapped = map("", json!({"body": definition}), &json!({"body": value}))?;
@@ -129,6 +129,8 @@ fn null_is_a_json_document_and_no_other_body() {
 #[case("multipart/form-data", json!({"photo": "no base64!"}))]
 #[case("multipart/form-data", json!({"photo": {"filename": "x"}}))]
 #[case("multipart/form-data", json!({"photo": 7}))]
+#[case("multipart/form-data", json!({"photo": {"url": "https://a.example/x.png"}}))]
+#[case("multipart/form-data", json!({"photo": {"url": "https://a.example/x.png", "base64": "aGk="}}))]
 #[case("multipart/form-data", json!({"photo": {"base64": "aGk=", "content_type": "text/html"}}))]
 #[case("multipart/form-data", json!({"photo": {"base64": "aGk=", "content_type": "image/png\r\nX: y"}}))]
 #[case("image/png", json!({"base64": "aGk=", "content_type": "image/gif"}))]
@@ -216,4 +218,58 @@ proptest! {
         expected.push(("a file".to_owned(), true, file));
         prop_assert_eq!(parts(&content_type, &sent), expected);
     }
+}
+
+fn mapping(body: &Value) -> RequestMapping {
+    let request = serde_json::from_value(json!({ "body": body })).expect("a request");
+    RequestMapping::new("", &request).expect("a mapping")
+}
+
+#[rstest]
+#[case::whole(json!({"argument": "a/b", "content_type": "image/png"}),
+    json!({"a/b": {"url": "u"}, "other": {"url": "u"}}), &["/a~1b"])]
+#[case::parts(json!({"argument": "form", "content_type": "multipart/form-data",
+        "encoding": {"photo": {"file": true}, "styled": {"file": true, "style": "form"}, "text": {}}}),
+    json!({"form": {"photo": [{"url": "u"}, "aGk=", {"base64": "aGk="}, {"url": "u"}], "text": {"url": "u"}, "styled": {"url": "u"}}}),
+    &["/form/photo/0", "/form/photo/3"])]
+#[case::properties(json!({"properties": {"photo": "image", "meta": "meta"}, "content_type": "multipart/form-data",
+        "encoding": {"photo": {"file": true}}}),
+    json!({"image": {"url": "u", "filename": "x"}, "meta": {"url": "u"}, "photo": {"url": "u"}}), &["/image"])]
+#[case::both(json!({"argument": "a", "content_type": "image/png"}), json!({"a": {"url": "u", "base64": ""}}), &[])]
+#[case::no_text(json!({"argument": "a", "content_type": "image/png"}), json!({"a": {"url": 7}}), &[])]
+#[case::json(json!({"argument": "a"}), json!({"a": {"url": "u"}}), &[])]
+fn addresses_of_files_are_found_where_files_go(
+    #[case] body: Value,
+    #[case] arguments: Value,
+    #[case] at: &[&str],
+) {
+    let Value::Object(mut arguments) = arguments else {
+        panic!("an object")
+    };
+    let mapping = mapping(&body);
+    let found = mapping.linked_files(&mut arguments);
+    assert!(found.iter().all(|file| file.url() == "u"));
+    let pointers: Vec<&str> = found.iter().map(|file| file.pointer.as_str()).collect();
+    assert_eq!(pointers, at);
+    assert!(found.is_empty() || mapping.takes_files());
+}
+
+#[test]
+fn what_was_fetched_is_sent_like_what_was_given() {
+    let mapping = mapping(&json!({"argument": "form", "content_type": "multipart/form-data",
+        "encoding": {"a": {"file": true}, "b": {"file": true}}}));
+    let arguments = json!({"form": {"a": {"url": "u"}, "b": {"url": "u", "filename": "mine.txt", "content_type": "text/plain"}}});
+    let Value::Object(mut arguments) = arguments else {
+        panic!("an object")
+    };
+    for file in mapping.linked_files(&mut arguments) {
+        file.resolve(b"hi", Some("theirs.png"), Some("image/png"));
+    }
+    assert_eq!(
+        arguments["form"],
+        json!({
+            "a": {"base64": "aGk=", "filename": "theirs.png", "content_type": "image/png"},
+            "b": {"base64": "aGk=", "filename": "mine.txt", "content_type": "text/plain"},
+        })
+    );
 }

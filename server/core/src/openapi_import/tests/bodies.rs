@@ -95,10 +95,11 @@ fn files_go_in_parts() {
     );
     let schema = arguments(&description)["properties"]["body"].clone();
     assert_eq!(schema["required"], json!(["file"]));
-    assert_eq!(schema["properties"]["file"]["required"], json!(["base64"]));
+    let content_or_address = json!([{"required": ["base64"]}, {"required": ["url"]}]);
+    assert_eq!(schema["properties"]["file"]["oneOf"], content_or_address);
     assert_eq!(
-        schema["properties"]["thumbs"]["items"]["required"],
-        json!(["base64"])
+        schema["properties"]["thumbs"]["items"]["oneOf"],
+        content_or_address
     );
     assert_eq!(schema["properties"]["thumbs"]["description"], "Small ones");
     assert_eq!(schema["properties"]["title"], json!({"type": "string"}));

@@ -247,6 +247,26 @@ fn requests(#[case] options: &str, #[case] message: &str, #[case] hint: &str) {
 #[case("result: {accept: [json]}", "is no media type", "application/json")]
 #[case("result: {accept: text/csv}", "\"accept\" must be a list", "")]
 #[case("result: {max_bytes: 10}", "from 100 to 10", "")]
+#[case("probe: /healthz", "\"probe\" must be", "")]
+#[case("probe: {path: /healthz}", "probe has no \"interval_s\"", "interval_s: 30")]
+#[case("probe: {interval_s: 30}", "probe has no \"path\"", "path: /healthz")]
+#[case("probe: {path: /healthz, interval_s: 4}", "from 5 to 3600", "")]
+#[case("probe: {path: healthz, interval_s: 5}", "must begin with /", "")]
+#[case("probe: {path: '/{id}', interval_s: 5}", "takes no arguments", "")]
+#[case("probe: {path: /a/%2e%2E/b, interval_s: 5}", "as a segment", "")]
+#[case("probe: {path: /healthz, interval_s: 5, method: POST}", "POST", "")]
+#[case(
+    "result: {max_bytes: 100, beyond: store}",
+    "must be cut or keep",
+    "beyond: keep"
+)]
+#[case("result: {beyond: keep}", "which is not there", "max_bytes: 65536")]
+#[case("result: {max_bytes: 100, keep_s: 60}", "nothing is kept", "beyond: keep")]
+#[case(
+    "result: {max_bytes: 100, beyond: keep, keep_s: 604801}",
+    "from 60 to 604800",
+    ""
+)]
 fn credentials_and_resilience(#[case] more: &str, #[case] message: &str, #[case] hint: &str) {
     openapi(
         &format!("{{http: {{base_url: 'https://a.example', {more}}}}}"),

@@ -1,0 +1,38 @@
+//! Asking whether an upstream is well: one request, without redirects and retries, of whose answer only the status matters.
+
+use http::StatusCode;
+use tokio::time::Instant;
+
+use super::body;
+use super::plan::RequestPlan;
+use super::redirect::Hop;
+use super::retry::RetryPolicy;
+use super::send::Sender;
+use crate::failure::Failure;
+
+/// How much of a body is read, so that its connection serves again; with a larger one it is closed.
+const READ: usize = 64 * 1024;
+
+/// Sends it. The address passes the same gates as a tool's.
+///
+/// # Errors
+/// Why there is no answer. An answer with any status is an answer.
+pub(crate) async fn ask(
+    sender: &Sender,
+    plan: RequestPlan,
+    deadline: Instant,
+) -> Result<StatusCode, Failure> {
+    let hop = Hop {
+        method: plan.method,
+        url: plan.url,
+        headers: plan.headers,
+        body: None,
+        origins: plan.origins,
+        query_secret: plan.query_secret,
+        retry: RetryPolicy::never(),
+    };
+    let response = sender.send_once(&hop, deadline).await?;
+    let status = response.status();
+    let _of_no_interest = body::read(response, READ).await;
+    Ok(status)
+}
