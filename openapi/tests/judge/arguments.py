@@ -1,0 +1,150 @@
+"""Arguments for a tool, generated from the schema that it shows: by Schemathesis's generator, and with odd texts put in."""
+
+import base64
+import copy
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jsonschema_rs
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis.core.errors import SchemathesisError
+from schemathesis.generation.jsonschema.builder import build
+from schemathesis.specs.openapi.formats import get_default_format_strategies
+
+# Texts that mean something somewhere: in addresses, forms, cookies, parts, lists, JSON, other scripts; and a long one.
+ODD = [
+    "/?#&+%",
+    "%2F..%2e;a=b&c[d]=e",
+    "a,b|c d\te",
+    "\"'<>\\`{}^",
+    "ü€漢字🦀",
+    "null",
+    "--\r\nContent-Disposition: x",
+    "~" * 3000,
+]
+# Integers that JSON texts exchange without loss (RFC 8259, section 6).
+EXACT = 2**53 - 1
+FORMATS: dict[str, Any] = {
+    **{name: made for name, made in get_default_format_strategies().items() if name != "binary" and not name.startswith("_")},
+    "base64": st.binary(max_size=40).map(lambda content: base64.b64encode(content).decode()),
+}
+
+
+def made(schema: dict[str, Any], count: int) -> list[tuple[str, dict[str, Any]]]:
+    """Arguments with what they are: the smallest, everything that is optional, others, and those with odd texts."""
+    schema = prepared(schema)
+    is_valid = jsonschema_rs.validator_for(schema, validate_formats=True).is_valid
+    found = [("generated", value) for value in generated(schema, count)]
+    if found:
+        found[0] = ("smallest", found[0][1])
+    whole = [value for value in generated(with_everything(schema), 2) if is_valid(value)]
+    if whole:
+        found.append(("everything", whole[-1]))
+    found += [(f"odd: {text[:12]!r}", value) for text, value in odd([value for _, value in found], is_valid)]
+    seen: set[str] = set()
+    return [(what, value) for what, value in found if not (key(value) in seen or seen.add(key(value)))]
+
+
+def key(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+def generated(schema: Any, count: int) -> list[dict[str, Any]]:
+    """Some values of a schema; the first is the simplest. The same ones at every run."""
+    try:
+        strategy = build(schema, draft=2020, formats=FORMATS)
+    except SchemathesisError:
+        return []
+    if strategy.is_empty:
+        return []
+    found: list[dict[str, Any]] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy.filter(interoperable))
+    def collect(value: dict[str, Any]) -> None:
+        found.append(copy.deepcopy(value))
+
+    collect()
+    return found
+
+
+def interoperable(value: Any) -> bool:
+    return all(not isinstance(leaf, int) or abs(leaf) <= EXACT for _, leaf in leaves(value))
+
+
+def prepared(schema: dict[str, Any]) -> dict[str, Any]:
+    """Says in keywords what the schema of a file says in words: base64, and a media type."""
+
+    def change(part: dict[str, Any]) -> None:
+        if part.get("contentEncoding") == "base64":
+            part["format"] = "base64"
+        properties = part.get("properties")
+        if isinstance(properties, dict) and {"base64", "content_type", "filename"} <= set(properties):
+            properties["content_type"] = {"enum": ["image/png", "text/plain"]}
+
+    return changed(schema, change)
+
+
+def with_everything(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema that wants every argument, and every property of those that are objects."""
+    schema = copy.deepcopy(schema)
+    everything = list(schema.get("properties", {}))
+    schema["required"] = everything
+    for name in everything:
+        part = schema["properties"][name]
+        target = isinstance(part, dict) and part.get("$ref", "")
+        if target and target.startswith("#/$defs/"):
+            part = schema["properties"][name] = copy.deepcopy(schema["$defs"][target.removeprefix("#/$defs/")])
+        if isinstance(part, dict) and isinstance(part.get("properties"), dict):
+            part["required"] = list(part["properties"])
+    return schema
+
+
+def changed(value: Any, change: Callable[[dict[str, Any]], None]) -> Any:
+    """A copy in which every object was changed."""
+    if isinstance(value, dict):
+        copied = {name: changed(member, change) for name, member in value.items()}
+        change(copied)
+        return copied
+    return [changed(item, change) for item in value] if isinstance(value, list) else value
+
+
+def odd(values: list[dict[str, Any]], is_valid: Callable[[Any], bool]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The richest value, with an odd text wherever the schema takes one."""
+    richest = max(values, key=lambda value: len(key(value)), default=None)
+    if richest is None:
+        return
+    for text in ODD:
+        value = copy.deepcopy(richest)
+        for path, leaf in list(leaves(value))[:30]:
+            if isinstance(leaf, str):
+                put(value, path, text)
+                if not is_valid(value):
+                    put(value, path, leaf)
+        yield text, value
+
+
+def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from leaves(member, (*path, name))
+    elif isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from leaves(item, (*path, at))
+    else:
+        yield path, value
+
+
+def put(value: Any, path: tuple[Any, ...], leaf: Any) -> None:
+    for step in path[:-1]:
+        value = value[step]
+    value[path[-1]] = leaf
