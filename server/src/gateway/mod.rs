@@ -5,6 +5,7 @@ pub mod agent;
 pub mod audit;
 pub mod available;
 pub mod call;
+pub mod change_record;
 pub mod egress;
 mod enduring;
 pub mod explain;

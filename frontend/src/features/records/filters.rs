@@ -29,6 +29,7 @@ const ACTIONS: [(&str, &str); 9] = [
     ("session", "Sessions"),
     ("access", "Access changes"),
     ("policy", "Policy changes"),
+    ("import", "Imports"),
     ("export", "Exports"),
 ];
 
