@@ -54,7 +54,7 @@ def key(value: Any) -> str:
 def generated(schema: Any, count: int) -> list[dict[str, Any]]:
     """Some values of a schema; the first is the simplest. The same ones at every run."""
     try:
-        strategy = build(schema, draft=2020, formats=FORMATS)
+        strategy = build(schema, draft=jsonschema_rs.Draft202012, formats=FORMATS)
     except SchemathesisError:
         return []
     if strategy.is_empty:

@@ -32,6 +32,7 @@ pub(super) fn run() -> Result<Tally> {
         .env("TOOLGATE_TOKEN", admin.token().unwrap_or_default())
         .env("REFERENCE_PORT", port.to_string())
         .env("DESCRIPTIONS", descriptions)
+        .env("HYPOTHESIS_STORAGE_DIRECTORY", paths::tools().join("hypothesis"))
         .env("PYTHONDONTWRITEBYTECODE", "1");
     let tally = count::tap(&run.tee()?);
     checked.stop()?;
