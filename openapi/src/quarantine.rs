@@ -185,7 +185,10 @@ pub struct DecideChanges {
     pub conflicts: Option<MergeSide>,
     /// Why; kept with the revisions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "utoipa", schema(example = "version 2 of the API", max_length = 500))]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "version 2 of the API", max_length = 500)
+    )]
     pub note: Option<String>,
 }
 

@@ -3,6 +3,7 @@
 import base64
 import copy
 import json
+import string
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis.core.errors import SchemathesisError
 from schemathesis.generation.jsonschema.builder import build
+from schemathesis.generation.jsonschema.context import Alphabet
 from schemathesis.specs.openapi.formats import get_default_format_strategies
 
 # Texts that mean something somewhere: in addresses, forms, cookies, parts, lists, JSON, other scripts; and a long one.
@@ -24,17 +26,21 @@ ODD = [
     "--\r\nContent-Disposition: x",
     "~" * 3000,
 ]
+# What stands where a schema says nothing.
+SCALAR = {"type": ["string", "integer", "boolean"]}
 # Integers that JSON texts exchange without loss (RFC 8259, section 6).
 EXACT = 2**53 - 1
+# Names that no description has; those that one has may be anything.
+NAMES = Alphabet(name_characters=string.ascii_letters + string.digits + "_-", min_name_length=1)
 FORMATS: dict[str, Any] = {
     **{name: made for name, made in get_default_format_strategies().items() if name != "binary" and not name.startswith("_")},
     "base64": st.binary(max_size=40).map(lambda content: base64.b64encode(content).decode()),
 }
 
 
-def made(schema: dict[str, Any], count: int) -> list[tuple[str, dict[str, Any]]]:
+def made(schema: dict[str, Any], http: dict[str, Any], count: int) -> list[tuple[str, dict[str, Any]]]:
     """Arguments with what they are: the smallest, everything that is optional, others, and those with odd texts."""
-    schema = prepared(schema)
+    schema = plain_members(prepared(schema), http)
     is_valid = jsonschema_rs.validator_for(schema, validate_formats=True).is_valid
     found = [("generated", value) for value in generated(schema, count)]
     if found:
@@ -54,7 +60,7 @@ def key(value: Any) -> str:
 def generated(schema: Any, count: int) -> list[dict[str, Any]]:
     """Some values of a schema; the first is the simplest. The same ones at every run."""
     try:
-        strategy = build(schema, draft=jsonschema_rs.Draft202012, formats=FORMATS)
+        strategy = build(schema, draft=jsonschema_rs.Draft202012, formats=FORMATS, alphabet=NAMES)
     except SchemathesisError:
         return []
     if strategy.is_empty:
@@ -92,6 +98,31 @@ def prepared(schema: dict[str, Any]) -> dict[str, Any]:
             properties["content_type"] = {"enum": ["image/png", "text/plain"]}
 
     return changed(schema, change)
+
+
+def plain_members(schema: dict[str, Any], http: dict[str, Any]) -> dict[str, Any]:
+    """Outside of JSON, what a list or object holds that nothing describes is scalar: OpenAPI leaves undefined how more is written
+    (3.1.1, style table and Encoding Object)."""
+    request = http.get("request", {})
+    body = request.get("body", {})
+    places = [parameter.get("argument", parameter["name"]) for parameter in request.get("parameters", []) if "content_type" not in parameter]
+    if not body.get("content_type", "application/json").endswith("json"):
+        places.append(body.get("argument"))
+
+    def change(part: dict[str, Any]) -> None:
+        if part.get("type") == "object" and not any(word in part for word in ("additionalProperties", "allOf", "anyOf", "oneOf")):
+            part["additionalProperties"] = SCALAR
+        if part.get("type") == "array" and part.get("items") in (None, {}, True):
+            part["items"] = SCALAR
+
+    properties = schema.get("properties", {})
+    for name in {name for name in places if name in properties}:
+        part = properties[name]
+        target = part.get("$ref", "") if isinstance(part, dict) else ""
+        if target.startswith("#/$defs/"):
+            part = schema["$defs"][target.removeprefix("#/$defs/")]
+        properties[name] = changed(part, change) if part not in ({}, True) else SCALAR
+    return schema
 
 
 def with_everything(schema: dict[str, Any]) -> dict[str, Any]:

@@ -11,10 +11,14 @@ UNDEFINED = {
     "(OpenAPI 3.1.1, style table, and RFC 9110, section 5.5: blanks around a value are not part of it).",
     "allowReserved": "Reserved characters stay as they are, so a delimiter inside an item looks like one between items, and `%41` "
     "is passed on (RFC 6570, sections 1.5 and 3.2.3).",
-    "parts with a style": "Parts are not percent-encoded (OpenAPI 3.1.1, Encoding Object), so a delimiter inside an item looks like one "
-    "between items.",
-    "cookie": "The style `cookie` writes values as they are (OpenAPI 3.2, style table).",
-    "deepObject": "Lists and objects inside are undefined (OpenAPI 3.1.1, style table).",
+    "labels": "A dot is never percent-encoded (RFC 3986, section 2.3), so in an exploded label one inside an item looks like one "
+    "between items (RFC 6570, section 3.2.5).",
+    "delimited": "A blank or a pipe inside an item is written like one between items (OpenAPI 3.1.1, Appendix E: these delimiters "
+    "cannot be told from data).",
+    "parts": "Styled values of parts are not percent-encoded (OpenAPI 3.1.1, Encoding Object), so a delimiter inside an item looks like "
+    "one between items.",
+    "cookies": "The style `cookie` writes values as they are (OpenAPI 3.2, style table).",
+    "deep objects": "Lists and objects inside, and brackets in names, are undefined (OpenAPI 3.1.1, style table).",
     "exploded objects": "A member of the name of another parameter cannot be told from it (OpenAPI 3.1.1, style table).",
 }
 
@@ -49,9 +53,13 @@ def body_faults(arguments: dict[str, Any], body: dict[str, Any], verdict: Any) -
         if not verdict.has_body or not equal(given, verdict.body):
             yield f"the body says {shown(verdict.body)}, not {shown(given)}"
     elif media_type.startswith(("multipart/", "application/x-www-form")):
+        encodings = body.get("encoding", {})
+        takes_others = any(is_styled(encoding) and explodes(encoding) for encoding in encodings.values())
         for name, value in given.items() if isinstance(given, dict) else ():
-            encoding = body.get("encoding", {}).get(name, {})
+            encoding = encodings.get(name, {})
             read = verdict.body.get(name) if isinstance(verdict.body, dict) else None
+            if takes_others and read is None and not encoding:
+                continue  # See "exploded objects".
             if is_styled(encoding) and is_open_part(encoding, value, media_type, given):
                 continue
             if encoding.get("file"):
@@ -83,26 +91,70 @@ def is_styled(encoding: dict[str, Any]) -> bool:
     return any(key in encoding for key in ("style", "explode", "allow_reserved"))
 
 
-def is_open(parameter: dict[str, Any], value: Any, arguments: dict[str, Any]) -> bool:
-    """Whether one of `UNDEFINED` is about it."""
+def explodes(encoding: dict[str, Any]) -> bool:
+    style = encoding.get("style", "form")
+    return encoding.get("explode", style == "form")
+
+
+def open_places(arguments: dict[str, Any], http: dict[str, Any]) -> set[str]:
+    """Which of `UNDEFINED` a call is about."""
+    request = http.get("request", {})
+    found = set()
+    for parameter in request.get("parameters", []):
+        name = parameter.get("argument", parameter["name"])
+        if name in arguments:
+            found.add(is_open(parameter, arguments[name], arguments))
+    body = request.get("body", {})
+    given = arguments.get(body.get("argument"))
+    for name, encoding in body.get("encoding", {}).items():
+        if isinstance(given, dict) and name in given and is_styled(encoding):
+            found.add(is_open_part(encoding, given[name], body.get("content_type", ""), given))
+    return found - {None}
+
+
+def is_open(parameter: dict[str, Any], value: Any, arguments: dict[str, Any]) -> str | None:
+    """Which of `UNDEFINED` is about a parameter."""
+    texts, style = list(strings(value)), parameter.get("style")
+    is_one = isinstance(value, str)
+    if parameter.get("content_type"):
+        return None
     if parameter["in"] == "header":
-        texts = list(strings(value))
-        return any(text != text.strip() or (not isinstance(value, str) and set(text) & {",", "="}) for text in texts)
-    if parameter.get("allow_reserved") or parameter.get("style") == "cookie":
-        return any(not text.isalnum() for text in strings(value))
-    if parameter.get("style") == "deepObject":
-        return nested(value) or any(set(name) & {"[", "]"} for name in value)
-    return isinstance(value, dict) and parameter.get("explode", True) and any(name in arguments for name in value)
+        odd = any(text != text.strip() or (not is_one and set(text) & {",", "="}) for text in texts)
+        return "headers" if odd else None
+    if parameter.get("allow_reserved") and not all(text.isalnum() for text in texts):
+        return "allowReserved"
+    if style == "cookie" and not all(text.isalnum() for text in texts):
+        return "cookies"
+    if style == "label" and parameter.get("explode") and not is_one and "." in json.dumps(value, ensure_ascii=False):
+        return "labels"
+    return of_style(style, parameter.get("explode", True), value, arguments)
 
 
-def is_open_part(encoding: dict[str, Any], value: Any, media_type: str, form: dict[str, Any]) -> bool:
-    if encoding.get("style") == "deepObject":
-        return nested(value) or any(set(name) & {"[", "]"} for name in value)
-    if isinstance(value, dict) and any(name in form for name in value):
-        return True
-    if media_type.startswith("multipart/") or encoding.get("allow_reserved"):
-        return any(not text.isalnum() for text in strings(value))
-    return False
+def of_style(style: str | None, explode: bool, value: Any, others: dict[str, Any]) -> str | None:
+    texts = list(strings(value))
+    if style in ("spaceDelimited", "pipeDelimited"):
+        delimiter = " " if style == "spaceDelimited" else "|"
+        # Numbers have neither; what is nested is JSON, which may.
+        odd = any(delimiter in text for text in texts) or (not isinstance(value, dict) and nested_items(value))
+        return "delimited" if not isinstance(value, str) and odd else None
+    if style == "deepObject":
+        return "deep objects" if nested(value) or any(set(name) & {"[", "]"} for name in value) else None
+    if isinstance(value, dict) and explode and any(name in others for name in value):
+        return "exploded objects"
+    return None
+
+
+def nested_items(value: Any) -> bool:
+    return isinstance(value, list) and any(isinstance(item, (dict, list)) for item in value)
+
+
+def is_open_part(encoding: dict[str, Any], value: Any, media_type: str, form: dict[str, Any]) -> str | None:
+    texts = list(strings(value))
+    if media_type.startswith("multipart/") and not all(text.isalnum() for text in texts):
+        return "parts"
+    if encoding.get("allow_reserved") and not all(text.isalnum() for text in texts):
+        return "allowReserved"
+    return of_style(encoding.get("style", "form"), explodes(encoding), value, form)
 
 
 def nested(value: Any) -> bool:
@@ -139,6 +191,8 @@ def same(given: Any, read: Any, in_json: bool = False) -> bool:
     and what is nested in a list or object is JSON."""
     if in_json:
         return equal(given, read) or (isinstance(given, list) and same(given, read))
+    if isinstance(given, (list, dict)) and isinstance(read, str) and leaf(given, read):
+        return True
     given, read = without_nothing(given), without_nothing(read)
     if given is None or read is None:
         return given is read

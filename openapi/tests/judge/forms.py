@@ -9,7 +9,7 @@ from openapi_core.deserializing.media_types.deserializers import MediaTypesDeser
 from openapi_core.schema.encodings import get_content_type
 from openapi_core.schema.parameters import get_style_and_explode
 
-from reading import Styles, kinds, multipart, query, resolved
+from reading import Raw, Styles, kinds, multipart, query, resolved
 
 LIBRARY = MediaTypesDeserializer(media_type_deserializers)
 
@@ -28,17 +28,18 @@ def content(mimetype: str, parameters: dict[str, str], body: bytes) -> Any:
 def form(styles: Styles, spec: SchemaPath, media_type: SchemaPath, mimetype: str, parameters: dict[str, str], body: bytes) -> Any:
     """The object that a form holds, cast to the types of its properties."""
     in_parts = mimetype == "multipart/form-data"
-    location = multipart(body, **parameters) if in_parts else query(body.decode("ascii"))
+    location: Any = multipart(body, **parameters) if in_parts else query(body.decode("ascii"))
     encodings = media_type.get("encoding", SchemaPath.from_dict({}))
     properties = dict(declared(media_type / "schema")) if "schema" in media_type else {}
     if not in_parts:
         location.claimed = set(properties)
+    texts = texts_of(location, set(properties)) if in_parts else location
     found: dict[str, Any] = {}
     for name, schema in properties.items():
         encoding = encodings / name if name in encodings else None
         try:
             if encoding is not None and any(key in encoding for key in ("style", "explode", "allowReserved")):
-                found[name] = styled(styles, spec, schema, encoding, name, location)
+                found[name] = styled(styles, spec, schema, encoding, name, texts)
             else:
                 found[name] = typed(styles, spec, schema, encoding, name, location)
         except KeyError:
@@ -66,18 +67,14 @@ def declared(schema: SchemaPath, depth: int = 0):
 
 def styled(styles: Styles, spec: SchemaPath, schema: SchemaPath, encoding: SchemaPath, name: str, location: Any) -> Any:
     style, explode = get_style_and_explode(encoding, default_location="query")
-    if not hasattr(location, "decode"):
-        location = Texts(location)
     return styles.create(spec, schema, style, explode, name).deserialize(location)
 
 
-class Texts:
+def texts_of(parts: Any, claimed: set[str]) -> Raw:
     """Parts as texts, which are not percent-encoded (3.1.1, Encoding Object: RFC 6570 applies to queries and forms)."""
-
-    def __new__(cls, parts: Any) -> Any:
-        from reading import Raw
-
-        return Raw([(name, value.decode()) for name, value in parts.items(multi=True)], str)
+    texts = Raw([(name, value.decode(errors="replace")) for name, value in parts.items(multi=True)], str)
+    texts.claimed = claimed
+    return texts
 
 
 def typed(styles: Styles, spec: SchemaPath, schema: SchemaPath, encoding: SchemaPath | None, name: str, location: Any) -> Any:

@@ -173,7 +173,7 @@ READERS = {
     "matrix": _matrix,
     "form": _form,
     "cookie": _form,
-    "spaceDelimited": _delimited("%20", "+"),
+    "spaceDelimited": _delimited("%20", "+", " "),
     "pipeDelimited": _delimited("|", "%7C"),
     "deepObject": _deep,
 }

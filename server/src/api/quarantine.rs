@@ -105,10 +105,7 @@ pub async fn approve_change(
     let precondition = IfMatch::required(&headers)?;
     let by = changer(&place, query.note, query.ignore_policy_tests)?;
     let project = &place.project.row.id;
-    quarantine::approve(&app, project, &by, &name, &request, |tag| {
-        precondition.check(tag)
-    })
-    .await?;
+    quarantine::approve(&app, project, &by, &name, &request, |tag| precondition.check(tag)).await?;
     let place = place.again(&app)?;
     let tool = place.project.snapshot.tool(&name);
     answer(
@@ -191,7 +188,14 @@ pub async fn decide_changes(
         None => Ok(()),
     };
     let project = &place.project.row.id;
-    let decided = Box::pin(quarantine::decide(&app, project, &by, &request, query.dry_run, matches));
+    let decided = Box::pin(quarantine::decide(
+        &app,
+        project,
+        &by,
+        &request,
+        query.dry_run,
+        matches,
+    ));
     let (answer, tag) = decided.await?;
     Ok(([(header::ETAG, etag(&tag))], axum::Json(answer)).into_response())
 }

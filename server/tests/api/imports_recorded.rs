@@ -27,7 +27,11 @@ async fn records(client: &Client<'_>) -> Vec<(Value, Value, Value)> {
         .iter_mut()
         .map(|record| {
             assert_eq!(record["principal_name"], "admin");
-            (record["outcome"].take(), record["code"].take(), record["arguments"].take())
+            (
+                record["outcome"].take(),
+                record["code"].take(),
+                record["arguments"].take(),
+            )
         })
         .collect()
 }
@@ -37,14 +41,26 @@ async fn imports_and_decisions_are_on_the_record() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     make(&admin, PETS, &pets("1", "Get a pet")).await.expect(201);
-    send(&admin, Method::PUT, &format!("{PETS}?dry_run=true"), &[], &pets("2", "Get one pet"))
-        .await
-        .expect(200);
+    send(
+        &admin,
+        Method::PUT,
+        &format!("{PETS}?dry_run=true"),
+        &[],
+        &pets("2", "Get one pet"),
+    )
+    .await
+    .expect(200);
     again(&admin, PETS, &pets("2", "Get one pet")).await.expect(200);
     let any = [(header::IF_MATCH, "*")];
-    send(&admin, Method::POST, &format!("{CHANGE}/reject"), &any, &json!({}))
-        .await
-        .expect(204);
+    send(
+        &admin,
+        Method::POST,
+        &format!("{CHANGE}/reject"),
+        &any,
+        &json!({}),
+    )
+    .await
+    .expect(204);
     again(&admin, PETS, &pets("3", "Get the pet")).await.expect(200);
     let approve = json!({"conflicts": "theirs"});
     send(&admin, Method::POST, &format!("{CHANGE}/approve"), &any, &approve)
@@ -56,11 +72,19 @@ async fn imports_and_decisions_are_on_the_record() {
     assert_eq!(
         records(&admin).await,
         [
-            done(json!({"change": "import", "import": "pets", "version": "1", "new": {"count": 1, "tools": ["getPet"]}})),
-            done(json!({"change": "import", "import": "pets", "version": "2", "waiting": {"count": 1, "tools": ["getPet"]}})),
+            done(
+                json!({"change": "import", "import": "pets", "version": "1", "new": {"count": 1, "tools": ["getPet"]}})
+            ),
+            done(
+                json!({"change": "import", "import": "pets", "version": "2", "waiting": {"count": 1, "tools": ["getPet"]}})
+            ),
             done(json!({"change": "reject_imported", "import": "pets", "tool": "getPet"})),
-            done(json!({"change": "import", "import": "pets", "version": "3", "waiting": {"count": 1, "tools": ["getPet"]}})),
-            done(json!({"change": "approve_imported", "import": "pets", "tool": "getPet", "conflicts": "theirs"})),
+            done(
+                json!({"change": "import", "import": "pets", "version": "3", "waiting": {"count": 1, "tools": ["getPet"]}})
+            ),
+            done(
+                json!({"change": "approve_imported", "import": "pets", "tool": "getPet", "conflicts": "theirs"})
+            ),
             done(json!({"change": "delete_import", "import": "pets", "version": "3", "operations": 1})),
         ]
     );
@@ -95,10 +119,19 @@ async fn credentials_that_are_not_there_are_told() {
     pets["components"]["securitySchemes"] = json!({"a": key("X-A"), "b": key("X-B")});
     pets["security"] = json!([{"a": [], "b": []}]);
     for (credentials, expected) in [
-        ("a=OFFERED,b=secret:NOT_SET", vec![("/credentials/b", "no secret NOT_SET")]),
+        (
+            "a=OFFERED,b=secret:NOT_SET",
+            vec![("/credentials/b", "no secret NOT_SET")],
+        ),
         ("a=UNSET,b=OFFERED", vec![("/credentials/a", "UNSET is not set")]),
-        ("a=OFFERED,b=HIDDEN", vec![("/credentials/b", "may not use the variable HIDDEN")]),
-        ("a=OFFERED,b=OFFERED,c=OFFERED", vec![("/credentials/c", "no operation")]),
+        (
+            "a=OFFERED,b=HIDDEN",
+            vec![("/credentials/b", "may not use the variable HIDDEN")],
+        ),
+        (
+            "a=OFFERED,b=OFFERED,c=OFFERED",
+            vec![("/credentials/c", "no operation")],
+        ),
         ("a=OFFERED,b=OFFERED", vec![]),
     ] {
         for (method, path) in [
@@ -110,8 +143,14 @@ async fn credentials_that_are_not_there_are_told() {
             let warnings = report["warnings"].as_array().expect("warnings");
             assert_eq!(warnings.len(), expected.len(), "{credentials}: {warnings:?}");
             for (warning, (pointer, part)) in warnings.iter().zip(&expected) {
-                assert_eq!((&warning["severity"], &warning["pointer"]), (&json!("warning"), &json!(pointer)));
-                assert!(warning["message"].as_str().expect("text").contains(part), "{warning}");
+                assert_eq!(
+                    (&warning["severity"], &warning["pointer"]),
+                    (&json!("warning"), &json!(pointer))
+                );
+                assert!(
+                    warning["message"].as_str().expect("text").contains(part),
+                    "{warning}"
+                );
                 assert!(warning["hint"].is_string(), "{warning}");
             }
         }
@@ -149,7 +188,11 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
         format!("credentials=key=secret:{KEY}"),
         format!("credentials=key=Bearer%20{KEY}"),
     ] {
-        let sent = if query.starts_with("url") { Body::empty() } else { Body::from(api.to_string()) };
+        let sent = if query.starts_with("url") {
+            Body::empty()
+        } else {
+            Body::from(api.to_string())
+        };
         let mut request = admin
             .request(Method::PUT, &format!("{PETS}?{query}"))
             .header(header::IF_NONE_MATCH, "*");
@@ -163,22 +206,33 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
     }
     // One that is fetched is on the record; its address is the import's, not the record's or the log's.
     let url = format!("{PETS}?url={base}/openapi.json?v={KEY}");
-    let request = admin.request(Method::PUT, &url).header(header::IF_NONE_MATCH, "*");
+    let request = admin
+        .request(Method::PUT, &url)
+        .header(header::IF_NONE_MATCH, "*");
     admin
         .send(request.body(Body::empty()).expect("a request"))
         .await
         .expect(201);
     let refresh = format!("{PETS}/refresh");
-    send(&admin, Method::POST, &refresh, &[(header::IF_MATCH, "*")], &json!({}))
-        .await
-        .expect(200);
+    send(
+        &admin,
+        Method::POST,
+        &refresh,
+        &[(header::IF_MATCH, "*")],
+        &json!({}),
+    )
+    .await
+    .expect(200);
     drop(guard);
 
     for (query, text) in &answers {
         assert!(!text.contains(KEY), "{query} is answered {text}");
     }
     for action in ["", "?action=import"] {
-        let record = admin.get(&format!("/projects/demo/audit{action}")).await.expect(200);
+        let record = admin
+            .get(&format!("/projects/demo/audit{action}"))
+            .await
+            .expect(200);
         let record = String::from_utf8_lossy(&record.body).into_owned();
         assert!(record.contains("\"import\""), "{record}");
         assert!(!record.contains(KEY), "{record}");
@@ -186,6 +240,9 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
     let log = String::from_utf8_lossy(&captured.0.lock().expect("no panic")).into_owned();
     assert!(log.len() > 1_000, "something was logged");
     if let Some(at) = log.find(KEY) {
-        panic!("the log has the key: ...{}...", &log[at.saturating_sub(300)..(at + 60).min(log.len())]);
+        panic!(
+            "the log has the key: ...{}...",
+            &log[at.saturating_sub(300)..(at + 60).min(log.len())]
+        );
     }
 }

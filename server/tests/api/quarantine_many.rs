@@ -40,7 +40,12 @@ fn told(answer: &Value) -> Vec<(&str, &str, i64, i64)> {
         .map(|item| {
             let text = |key: &str| item[key].as_str().expect("text");
             let number = |key: &str| item[key].as_i64().expect("a number");
-            (text("tool"), text("outcome"), number("conflicts"), number("revision"))
+            (
+                text("tool"),
+                text("outcome"),
+                number("conflicts"),
+                number("revision"),
+            )
         })
         .collect()
 }
@@ -69,9 +74,18 @@ async fn several_are_approved_in_one_transaction_as_the_preview_said() {
     assert_eq!(dry["dry_run"], true);
     assert_eq!(
         told(&dry),
-        [("get_a", "approved", 0, 2), ("get_b", "waiting", 1, 2), ("get_c", "approved", 0, 2)]
+        [
+            ("get_a", "approved", 0, 2),
+            ("get_b", "waiting", 1, 2),
+            ("get_c", "approved", 0, 2)
+        ]
     );
-    assert!(dry["items"][0]["diff"].as_str().expect("a diff").contains("+description: two"));
+    assert!(
+        dry["items"][0]["diff"]
+            .as_str()
+            .expect("a diff")
+            .contains("+description: two")
+    );
     assert_eq!(dry["items"][1].get("diff"), None);
     assert_eq!(total(&admin).await, 3, "nothing was stored");
 
@@ -87,7 +101,11 @@ async fn several_are_approved_in_one_transaction_as_the_preview_said() {
     assert_eq!((told(&done), &done["dry_run"]), (told(&dry), &json!(false)));
     assert_eq!(descriptions(&admin).await, ["two", "ours", "two"]);
     assert_eq!(total(&admin).await, 1, "the one with a conflict goes on waiting");
-    let revisions = admin.get("/projects/demo/tools/get_a/revisions").await.expect(200).json();
+    let revisions = admin
+        .get("/projects/demo/tools/get_a/revisions")
+        .await
+        .expect(200)
+        .json();
     assert_eq!(revisions["items"][0]["note"], "version 2");
     decide(&admin, &tag, &asked)
         .await
@@ -119,7 +137,10 @@ async fn several_are_rejected_together() {
     waiting(&admin).await;
     let asked = json!({"select": {"names": ["get_a", "get_b"]}, "decision": "reject"});
     let done = decide(&admin, "*", &asked).await.expect(200).json();
-    assert_eq!(told(&done), [("get_a", "rejected", 0, 1), ("get_b", "rejected", 1, 2)]);
+    assert_eq!(
+        told(&done),
+        [("get_a", "rejected", 0, 1), ("get_b", "rejected", 1, 2)]
+    );
     assert_eq!(descriptions(&admin).await, ["one", "ours", "one"]);
     assert_eq!(total(&admin).await, 1);
     // What was rejected counts as seen.
@@ -133,12 +154,20 @@ async fn what_changed_since_the_preview_is_not_decided() {
     let admin = app.demo().await;
     waiting(&admin).await;
     let asked = json!({"select": {"import": "pets"}, "decision": "approve", "conflicts": "ours"});
-    let first = preview(&admin, &asked).await.expect(200).header("etag").to_owned();
+    let first = preview(&admin, &asked)
+        .await
+        .expect(200)
+        .header("etag")
+        .to_owned();
     again(&admin, PETS, &api("3", "three")).await.expect(200);
     decide(&admin, &first, &asked)
         .await
         .problem(412, "precondition_failed");
-    let second = preview(&admin, &asked).await.expect(200).header("etag").to_owned();
+    let second = preview(&admin, &asked)
+        .await
+        .expect(200)
+        .header("etag")
+        .to_owned();
     assert_ne!(first, second);
     decide(&admin, &second, &asked).await.expect(200);
     assert_eq!(descriptions(&admin).await, ["three", "ours", "three"]);
@@ -170,7 +199,12 @@ async fn a_selection_is_checked() {
     let many: Vec<String> = (0..1001).map(|at| format!("tool-{at}")).collect();
     for (select, status, code, pointer) in [
         (json!({}), 422, "invalid_request", "/select"),
-        (json!({"names": ["get_a"], "import": "pets"}), 422, "invalid_request", "/select"),
+        (
+            json!({"names": ["get_a"], "import": "pets"}),
+            422,
+            "invalid_request",
+            "/select",
+        ),
         (json!({"names": []}), 422, "invalid_request", "/select/names"),
         (json!({ "names": many }), 422, "invalid_request", "/select/names"),
     ] {
@@ -179,13 +213,19 @@ async fn a_selection_is_checked() {
             .problem(status, code);
         assert_eq!(problem["errors"][0]["pointer"], pointer);
     }
-    preview(&admin, &json!({"select": {"names": ["get_a", "none"]}, "decision": "reject"}))
-        .await
-        .problem(404, "not_found");
-    let none = preview(&admin, &json!({"select": {"import": "none"}, "decision": "reject"}))
-        .await
-        .expect(200)
-        .json();
+    preview(
+        &admin,
+        &json!({"select": {"names": ["get_a", "none"]}, "decision": "reject"}),
+    )
+    .await
+    .problem(404, "not_found");
+    let none = preview(
+        &admin,
+        &json!({"select": {"import": "none"}, "decision": "reject"}),
+    )
+    .await
+    .expect(200)
+    .json();
     assert_eq!(none["items"], json!([]));
     assert_eq!(total(&admin).await, 3);
 }

@@ -9,7 +9,7 @@ use super::badges::counted;
 use super::waiting::Waiting;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse, with_query};
-use crate::components::{Diff, Dialog, EditorHandle, Field, Placement, TextInput, Toasts};
+use crate::components::{Dialog, Diff, EditorHandle, Field, Placement, TextInput, Toasts};
 use crate::features::tools::tests_badge;
 use crate::paged::Paged;
 use crate::reactive::{When, part, text};
@@ -82,7 +82,10 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
             flag("dry_run", dry_run),
             flag("ignore_policy_tests", ignored.get_untracked()),
         ];
-        let path = with_query(in_project(&project.get_untracked(), &["quarantine-decisions"]), &query);
+        let path = with_query(
+            in_project(&project.get_untracked(), &["quarantine-decisions"]),
+            &query,
+        );
         let mut ask = Ask::post(path, Body::Json(body.to_string()));
         if !dry_run {
             ask = ask.if_match(tag.get_untracked());

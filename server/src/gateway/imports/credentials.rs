@@ -25,9 +25,7 @@ pub(super) fn warnings(
             found.push(at(Diagnostic::warning(format!(
                 "no operation of the description asks for {scheme:?}"
             ))
-            .hint(
-                "`security` of the operations has the names of the schemes",
-            )));
+            .hint("`security` of the operations has the names of the schemes")));
         }
         // The id and the secret of a client stand together.
         for one in named.split('/') {
@@ -51,7 +49,8 @@ fn absent(app: &App, state: &ProjectState, named: &str) -> Option<Diagnostic> {
         }
     };
     if !app.env.allows(name) {
-        let warning = format!("definitions may not use the variable {name}: operations that need it are refused");
+        let warning =
+            format!("definitions may not use the variable {name}: operations that need it are refused");
         return Some(Diagnostic::warning(warning).hint(
             "name a secret of the project (`secret:NAME`), or ask the operator to offer the variable (TOOLGATE_TOOL_ENV)",
         ));

@@ -249,12 +249,7 @@ impl Run {
                 total: self.found.operations.len(),
                 operations,
                 problems: self.found.problems.clone(),
-                warnings: credentials::warnings(
-                    app,
-                    state,
-                    &self.source.credentials,
-                    &self.found.operations,
-                ),
+                warnings: credentials::warnings(app, state, &self.source.credentials, &self.found.operations),
                 policy_tests: None,
             },
         })

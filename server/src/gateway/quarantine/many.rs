@@ -115,7 +115,10 @@ async fn select(app: &App, state: &ProjectState, asked: &QuarantineSelection) ->
         (None, Some(import)) => {
             let most = u32::try_from(MOST).unwrap_or(u32::MAX);
             let uid = state.row.uid;
-            let (rows, total) = app.store.waiting_operations(uid, Some(import), None, most).await?;
+            let (rows, total) = app
+                .store
+                .waiting_operations(uid, Some(import), None, most)
+                .await?;
             if total > u64::from(most) {
                 return Err(invalid(
                     "/select/import",
