@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema_rs
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from hypothesis.errors import Unsatisfiable
 from schemathesis.core.errors import SchemathesisError
 from schemathesis.generation.jsonschema.builder import build
 from schemathesis.generation.jsonschema.context import Alphabet
@@ -53,6 +54,12 @@ def made(schema: dict[str, Any], http: dict[str, Any], count: int) -> list[tuple
     return [(what, value) for what, value in found if not (key(value) in seen or seen.add(key(value)))]
 
 
+def is_satisfiable(schema: dict[str, Any]) -> bool:
+    """Whether a schema accepts anything at all, as far as that can be said."""
+    canonical = jsonschema_rs.canonicalize(schema, draft=jsonschema_rs.Draft202012)
+    return canonical.satisfiability() is not jsonschema_rs.canonical.Satisfiability.NO
+
+
 def key(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
@@ -79,7 +86,10 @@ def generated(schema: Any, count: int) -> list[dict[str, Any]]:
     def collect(value: dict[str, Any]) -> None:
         found.append(copy.deepcopy(value))
 
-    collect()
+    try:
+        collect()
+    except Unsatisfiable:
+        pass
     return found
 
 
@@ -88,11 +98,14 @@ def interoperable(value: Any) -> bool:
 
 
 def prepared(schema: dict[str, Any]) -> dict[str, Any]:
-    """Says in keywords what the schema of a file says in words: base64, and a media type."""
+    """Says in keywords what the schema of a file says in words, base64 and a media type, and what `int32` means."""
 
     def change(part: dict[str, Any]) -> None:
         if part.get("contentEncoding") == "base64":
             part["format"] = "base64"
+        if part.get("format") == "int32" and "integer" in str(part.get("type")):
+            part["minimum"] = max(part.get("minimum", -(2**31)), -(2**31))
+            part["maximum"] = min(part.get("maximum", 2**31 - 1), 2**31 - 1)
         properties = part.get("properties")
         if isinstance(properties, dict) and {"base64", "content_type", "filename"} <= set(properties):
             properties["content_type"] = {"enum": ["image/png", "text/plain"]}

@@ -17,6 +17,7 @@ UNDEFINED = {
     "cannot be told from data).",
     "parts": "Styled values of parts are not percent-encoded (OpenAPI 3.1.1, Encoding Object), so a delimiter inside an item looks like "
     "one between items.",
+    "nested": "A list or object inside a list or object has no form outside of JSON (OpenAPI 3.1.1, style table).",
     "cookies": "The style `cookie` writes values as they are (OpenAPI 3.2, style table).",
     "deep objects": "Lists and objects inside, and brackets in names, are undefined (OpenAPI 3.1.1, style table).",
     "exploded objects": "A member of the name of another parameter cannot be told from it (OpenAPI 3.1.1, style table).",
@@ -104,6 +105,7 @@ def open_places(arguments: dict[str, Any], http: dict[str, Any]) -> set[str]:
         name = parameter.get("argument", parameter["name"])
         if name in arguments:
             found.add(is_open(parameter, arguments[name], arguments))
+            found.add("nested" if "content_type" not in parameter and holds_more(arguments[name]) else None)
     body = request.get("body", {})
     given = arguments.get(body.get("argument"))
     for name, encoding in body.get("encoding", {}).items():
@@ -142,6 +144,11 @@ def of_style(style: str | None, explode: bool, value: Any, others: dict[str, Any
     if isinstance(value, dict) and explode and any(name in others for name in value):
         return "exploded objects"
     return None
+
+
+def holds_more(value: Any) -> bool:
+    members = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(isinstance(member, (dict, list)) for member in members)
 
 
 def nested_items(value: Any) -> bool:

@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+# Headers that are no parameters, whatever a description says (OpenAPI 3.1.1, Parameter Object, `name`).
+IGNORED = {"accept", "content-type", "authorization"}
 # Descriptions that are left out, with the reason.
 LEFT_OUT = {
     "3.1-train-travel": "its licence (CC BY-NC-SA 4.0) keeps it out of commercial work",
@@ -60,7 +62,8 @@ def text_keys(value: Any) -> Any:
 
 
 def judged(document: dict[str, Any], address: str) -> dict[str, Any]:
-    """The description with the reference server for all servers (as `base_url` has it), and see `an empty query parameter`."""
+    """The description with the reference server for all servers (as `base_url` has it), and with what `DEVIATIONS` says about
+    empty query parameters, headers, defaults and the names in discriminators."""
     document = copy.deepcopy(document)
     document["servers"] = [{"url": address}]
     for item in document.get("paths", {}).values():
@@ -68,19 +71,29 @@ def judged(document: dict[str, Any], address: str) -> dict[str, Any]:
         for operation in item.values():
             if isinstance(operation, dict):
                 operation.pop("servers", None)
-    for parameter in parameters(document):
-        if parameter.get("in") == "query":
-            parameter["allowEmptyValue"] = True
+    for part in objects(document):
+        if not (isinstance(part.get("in"), str) and isinstance(part.get("name"), str)):
+            continue
+        if part["in"] == "query":
+            part["allowEmptyValue"] = True
+        if part["in"] == "header" and part["name"].lower() in IGNORED:
+            part["required"] = False
+        if isinstance(part.get("schema"), dict):
+            part["schema"].pop("default", None)
+    names = document.get("components", {}).get("schemas", {})
+    for part in objects(document):
+        mapping = part.get("mapping")
+        if isinstance(mapping, dict) and "propertyName" in part:
+            part["mapping"] = {value: f"#/components/schemas/{to}" if to in names else to for value, to in mapping.items()}
     return document
 
 
-def parameters(value: Any):
-    """Every Parameter Object, and what looks like one."""
+def objects(value: Any):
+    """Every object in a description."""
     if isinstance(value, dict):
-        if isinstance(value.get("in"), str) and isinstance(value.get("name"), str):
-            yield value
+        yield value
         for member in value.values():
-            yield from parameters(member)
+            yield from objects(member)
     elif isinstance(value, list):
         for item in value:
-            yield from parameters(item)
+            yield from objects(item)

@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from arguments import made
+from arguments import is_satisfiable, made
 from comparing import UNDEFINED, faults, open_places
 from documents import LEFT_OUT, Description, load
 from reading import DEVIATIONS
@@ -54,7 +54,7 @@ class Gateway:
         self.send("POST", "/projects", json={"id": description.name})
         self.send("PUT", f"{place}/secrets/CREDENTIAL", json={"value": "user:word"}, headers={"If-None-Match": "*"})
         schemes = description.judged.get("components", {}).get("securitySchemes", {})
-        named = [name for name, scheme in schemes.items() if scheme.get("type") in ("apiKey", "http")]
+        named = [name for name, scheme in schemes.items() if scheme.get("type") in ("apiKey", "http", "oauth2", "openIdConnect")]
         query = {
             "base_url": base_url,
             "definitions": "true",
@@ -119,11 +119,15 @@ def requests_of(gateway: Gateway, reference: Reference, project: str, operation:
             report.seen[f"calls refused by the gateway: {fault}"] += 1
         elif reference.last and (undefined := open_places(arguments, http)):
             report.seen[f"requests not judged, because the specification leaves them open: {', '.join(sorted(undefined))}"] += 1
+        elif any("is not checked here" in note for note in operation["notes"]):
+            report.seen["requests not judged, because the import says that a pattern is not checked"] += 1
         else:
             report.seen["violations"] += 1
             line = reference.last.line if reference.last else "no request"
             problems.append(f"{kind}: {arguments!r}"[:1500] + f"\n{line}"[:1500] + f"\n-> {fault}"[:1500])
-    if not accepted and not problems:
+    if not calls and not is_satisfiable(schema):
+        report.seen["operations whose description accepts nothing"] += 1
+    elif not accepted and not problems:
         problems.append(f"nothing was sent: {len(calls)} arguments were generated from {schema!r}"[:1500])
     report.line(f"{what} ({accepted} requests)", problems)
 

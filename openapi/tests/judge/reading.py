@@ -37,6 +37,11 @@ DEVIATIONS = {
     "Werkzeug's parser reads them (RFC 7578).",
     "XML bodies": "The library makes an element tree of them and validates that like JSON; the XML Object is not supported. Only "
     "the media type is judged.",
+    "headers": "The library asks for parameters named Accept, Content-Type and Authorization; they are ignored (3.1.1, Parameter Object).",
+    "defaults": "The library validates the default of a parameter that is not sent; what a server takes then is its own affair (3.1.1, "
+    "Schema Object, default), and examples have defaults that their own schema refuses.",
+    "discriminators": "The library takes the mapping of a discriminator for addresses only; it may name schemas (3.1.1, Discriminator "
+    "Object).",
     "+json": "The library reads media types that it does not list as bytes; `+json` is JSON (RFC 6839, section 3.1).",
 }
 
