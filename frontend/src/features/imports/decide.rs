@@ -122,7 +122,6 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
             }
         })
         .collect::<Vec<_>>();
-    let buttons = StoredValue::new(move || buttons);
     let broken = move || plan.with(|plan| plan["policy_tests"]["failed"].as_array().map_or(0, Vec::len));
     let is_reject = move || DEEDS[chosen.get()].1 == "reject";
     view! {
@@ -131,7 +130,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
                 <strong>{move || counted(count(), "change")}</strong>
                 " selected"
             </p>
-            {buttons.with_value(|buttons| buttons())}
+            {buttons}
             <button
                 type="button"
                 class="button button-small button-quiet"

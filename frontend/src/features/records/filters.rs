@@ -20,7 +20,7 @@ const NAMES: [&str; 8] = [
     "requested_group",
 ];
 
-const ACTIONS: [(&str, &str); 9] = [
+const ACTIONS: [(&str, &str); 10] = [
     ("", "Everything"),
     ("call", "Calls"),
     ("resolve", "Resolves"),
