@@ -229,11 +229,11 @@ fn what_follows_the_path_is_sent_or_is_a_mere_mark() {
 
 /// What is empty has no form, so what is required is not empty.
 #[rstest]
-#[case("query", json!({"type": "array"}), json!({"type": "array", "minItems": 1}))]
-#[case("query", json!({"type": "array", "minItems": 3}), json!({"type": "array", "minItems": 3}))]
+#[case("query", json!({"type": "array", "items": {"type": "string"}}), json!({"type": "array", "items": {"type": "string"}, "minItems": 1}))]
+#[case("query", json!({"type": "array", "items": {"type": "string"}, "minItems": 3}), json!({"type": "array", "items": {"type": "string"}, "minItems": 3}))]
 #[case("header", json!({"type": "object"}), json!({"type": "object", "minProperties": 1}))]
 #[case("query", json!({"type": ["string", "null"]}), json!({"type": "string"}))]
-#[case("path", json!({"type": ["array", "null", "string"]}), json!({"type": ["array", "string"], "minItems": 1}))]
+#[case("path", json!({"type": ["array", "null"], "items": {"type": "string"}}), json!({"type": "array", "items": {"type": "string"}, "minItems": 1}))]
 #[case("query", json!({"$ref": "#/components/schemas/List"}), json!({"$ref": "#/$defs/List", "minItems": 1}))]
 #[case("query", json!({"type": "string"}), json!({"type": "string"}))]
 fn what_is_required_is_not_empty(#[case] location: &str, #[case] schema: Value, #[case] expected: Value) {
@@ -243,7 +243,7 @@ fn what_is_required_is_not_empty(#[case] location: &str, #[case] schema: Value, 
             parameter["required"] = json!(true);
         }
         let mut description = described("3.1.0", "get", &json!({"parameters": [parameter]}));
-        description["components"]["schemas"]["List"] = json!({"type": "array"});
+        description["components"]["schemas"]["List"] = json!({"type": "array", "items": {"type": "string"}});
         if location == "path" {
             description["paths"] = json!({"/things/{p}": description["paths"]["/things"]});
         }
