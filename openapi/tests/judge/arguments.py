@@ -1,6 +1,5 @@
 """Arguments for a tool, generated from the schema that it shows: by Schemathesis's generator, and with odd texts put in."""
 
-import base64
 import copy
 import json
 import string
@@ -9,7 +8,6 @@ from typing import Any
 
 import jsonschema_rs
 from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from hypothesis.errors import Unsatisfiable
 from schemathesis.core.errors import SchemathesisError
 from schemathesis.generation.jsonschema.builder import build
@@ -27,29 +25,34 @@ ODD = [
     "--\r\nContent-Disposition: x",
     "~" * 3000,
 ]
+# Odd texts that one tool gets, and values that are generated for it.
+TURN = 3
+GENERATED = 3
 # What stands where a schema says nothing.
 SCALAR = {"type": ["string", "integer", "boolean"]}
+BASE64 = "^(?:[A-Za-z0-9+/]{4}){0,9}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 # Integers that JSON texts exchange without loss (RFC 8259, section 6).
 EXACT = 2**53 - 1
 # Names that no description has; those that one has may be anything.
 NAMES = Alphabet(name_characters=string.ascii_letters + string.digits + "_-", min_name_length=1)
 FORMATS: dict[str, Any] = {
-    **{name: made for name, made in get_default_format_strategies().items() if name != "binary" and not name.startswith("_")},
-    "base64": st.binary(max_size=40).map(lambda content: base64.b64encode(content).decode()),
+    name: made for name, made in get_default_format_strategies().items() if name != "binary" and not name.startswith("_")
 }
 
 
-def made(schema: dict[str, Any], http: dict[str, Any], count: int) -> list[tuple[str, dict[str, Any]]]:
-    """Arguments with what they are: the smallest, everything that is optional, others, and those with odd texts."""
+def made(schema: dict[str, Any], http: dict[str, Any], number: int) -> list[tuple[str, dict[str, Any]]]:
+    """Arguments with what they are: the smallest, everything that is optional, others, and those with odd texts, of which the
+    tools take turns."""
     schema = plain_members(prepared(schema), http)
     is_valid = jsonschema_rs.validator_for(schema, validate_formats=True).is_valid
-    found = [("generated", value) for value in generated(schema, count)]
+    found = [("generated", value) for value in generated(schema, GENERATED)]
     if found:
         found[0] = ("smallest", found[0][1])
     whole = [value for value in generated(with_everything(schema), 2) if is_valid(value)]
     if whole:
         found.append(("everything", whole[-1]))
-    found += [(f"odd: {text[:12]!r}", value) for text, value in odd([value for _, value in found], is_valid)]
+    texts = [ODD[(number * TURN + at) % len(ODD)] for at in range(TURN)]
+    found += [(f"odd: {text[:12]!r}", value) for text, value in odd([value for _, value in found], texts, is_valid)]
     seen: set[str] = set()
     return [(what, value) for what, value in found if not (key(value) in seen or seen.add(key(value)))]
 
@@ -101,8 +104,9 @@ def prepared(schema: dict[str, Any]) -> dict[str, Any]:
     """Says in keywords what the schema of a file says in words, base64 and a media type, and what `int32` means."""
 
     def change(part: dict[str, Any]) -> None:
-        if part.get("contentEncoding") == "base64":
-            part["format"] = "base64"
+        if part.get("contentEncoding") == "base64" or part.get("format") == "byte":
+            part.pop("format", None)
+            part["pattern"] = BASE64
         if part.get("format") == "int32" and "integer" in str(part.get("type")):
             part["minimum"] = max(part.get("minimum", -(2**31)), -(2**31))
             part["maximum"] = min(part.get("maximum", 2**31 - 1), 2**31 - 1)
@@ -162,12 +166,12 @@ def changed(value: Any, change: Callable[[dict[str, Any]], None]) -> Any:
     return [changed(item, change) for item in value] if isinstance(value, list) else value
 
 
-def odd(values: list[dict[str, Any]], is_valid: Callable[[Any], bool]) -> Iterator[tuple[str, dict[str, Any]]]:
+def odd(values: list[dict[str, Any]], texts: list[str], is_valid: Callable[[Any], bool]) -> Iterator[tuple[str, dict[str, Any]]]:
     """The richest value, with an odd text wherever the schema takes one."""
     richest = max(values, key=lambda value: len(key(value)), default=None)
     if richest is None:
         return
-    for text in ODD:
+    for text in texts:
         value = copy.deepcopy(richest)
         for path, leaf in list(leaves(value))[:30]:
             if isinstance(leaf, str):

@@ -10,6 +10,8 @@ import yaml
 
 # Headers that are no parameters, whatever a description says (OpenAPI 3.1.1, Parameter Object, `name`).
 IGNORED = {"accept", "content-type", "authorization"}
+# Dialects that an example names and that do not exist.
+NO_DIALECTS = {"https://json-schema.org/draft-05/schema#"}
 # Descriptions that are left out, with the reason.
 LEFT_OUT = {
     "3.1-train-travel": "its licence (CC BY-NC-SA 4.0) keeps it out of commercial work",
@@ -72,14 +74,20 @@ def judged(document: dict[str, Any], address: str) -> dict[str, Any]:
             if isinstance(operation, dict):
                 operation.pop("servers", None)
     for part in objects(document):
+        if part.get("$schema") in NO_DIALECTS:
+            del part["$schema"]
         if not (isinstance(part.get("in"), str) and isinstance(part.get("name"), str)):
             continue
         if part["in"] == "query":
             part["allowEmptyValue"] = True
         if part["in"] == "header" and part["name"].lower() in IGNORED:
-            part["required"] = False
+            part |= {"required": False, "schema": {}}
         if isinstance(part.get("schema"), dict):
             part["schema"].pop("default", None)
+    # Neither the library nor the gateway knows client certificates, which are below HTTP.
+    for scheme in document.get("components", {}).get("securitySchemes", {}).values():
+        if scheme.get("type") == "mutualTLS":
+            scheme["type"] = "oauth2"
     names = document.get("components", {}).get("schemas", {})
     for part in objects(document):
         mapping = part.get("mapping")

@@ -48,9 +48,16 @@ def form(styles: Styles, spec: SchemaPath, media_type: SchemaPath, mimetype: str
         # Names of exploded and deep objects are not those of properties.
         if name.split("[")[0] not in properties and not any(name in value for value in found.values() if isinstance(value, dict)):
             values = location.getlist(name)
-            read = [value.decode() if isinstance(value, bytes) else location.decode(value) for value in values]
+            read = [text_or_bytes(value) if isinstance(value, bytes) else location.decode(value) for value in values]
             found[name] = read if len(read) > 1 else read[0]
     return found
+
+
+def text_or_bytes(value: bytes) -> str | bytes:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value
 
 
 def declared(schema: SchemaPath, depth: int = 0):
@@ -97,4 +104,7 @@ def one(styles: Styles, spec: SchemaPath, schema: SchemaPath, encoding: SchemaPa
         return json.loads(text)
     if not mimetype.startswith("text/") and (encoding is not None or isinstance(value, bytes)) and "string" in allowed:
         return text
-    return styles.schema_casters_factory.create(spec, schema).cast(text.decode())
+    try:
+        return styles.schema_casters_factory.create(spec, schema).cast(text.decode())
+    except UnicodeDecodeError:
+        return text

@@ -33,7 +33,6 @@ REFUSED = {
     "not valid base64": "a file is base64",
     "the body is a text": "a text has no form for lists and objects",
 }
-GENERATED = 4
 
 
 class Gateway:
@@ -104,9 +103,9 @@ def requests_of(gateway: Gateway, reference: Reference, project: str, operation:
         return
     schema = gateway.send("GET", f"/projects/{project}/tools/{tool}")["parameters"]
     http = operation["definition"]["options"]["http"]
-    problems, accepted = [], 0
+    problems, accepted, unjudged = [], 0, 0
     begun = time.monotonic()
-    calls = made(schema, http, GENERATED)
+    calls = made(schema, http, report.number)
     report.generating += time.monotonic() - begun
     for kind, arguments in calls:
         reference.last = None
@@ -118,8 +117,10 @@ def requests_of(gateway: Gateway, reference: Reference, project: str, operation:
         elif fault in REFUSED.values():
             report.seen[f"calls refused by the gateway: {fault}"] += 1
         elif reference.last and (undefined := open_places(arguments, http)):
+            unjudged += 1
             report.seen[f"requests not judged, because the specification leaves them open: {', '.join(sorted(undefined))}"] += 1
         elif any("is not checked here" in note for note in operation["notes"]):
+            unjudged += 1
             report.seen["requests not judged, because the import says that a pattern is not checked"] += 1
         else:
             report.seen["violations"] += 1
@@ -127,7 +128,7 @@ def requests_of(gateway: Gateway, reference: Reference, project: str, operation:
             problems.append(f"{kind}: {arguments!r}"[:1500] + f"\n{line}"[:1500] + f"\n-> {fault}"[:1500])
     if not calls and not is_satisfiable(schema):
         report.seen["operations whose description accepts nothing"] += 1
-    elif not accepted and not problems:
+    elif not accepted + unjudged and not problems:
         problems.append(f"nothing was sent: {len(calls)} arguments were generated from {schema!r}"[:1500])
     report.line(f"{what} ({accepted} requests)", problems)
 

@@ -11,7 +11,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote, unquote_plus
 
+from openapi_core.casting.schemas.casters import SchemaCaster
+from openapi_core.casting.schemas.exceptions import CastError
 from openapi_core.deserializing.styles import util as library
+from openapi_core.deserializing.styles.deserializers import StyleDeserializer
 from openapi_core.deserializing.styles.factories import StyleDeserializersFactory
 from werkzeug.datastructures import MultiDict
 from werkzeug.formparser import MultiPartParser
@@ -35,11 +38,14 @@ DEVIATIONS = {
     "(3.1.1, Encoding Object, contentType). They are cast as those of queries.",
     "multipart/form-data": "The library reads parts with the e-mail parser, which changes line ends and takes ASCII only. "
     "Werkzeug's parser reads them (RFC 7578).",
+    "bytes": "Out of a description of 3.1 the library takes no bytes for `type: string`, as which descriptions go on describing files; "
+    "they are validated as texts (3.1.1, Migrating binary descriptions from OAS 3.0).",
     "XML bodies": "The library makes an element tree of them and validates that like JSON; the XML Object is not supported. Only "
     "the media type is judged.",
     "headers": "The library asks for parameters named Accept, Content-Type and Authorization; they are ignored (3.1.1, Parameter Object).",
     "defaults": "The library validates the default of a parameter that is not sent; what a server takes then is its own affair (3.1.1, "
     "Schema Object, default), and examples have defaults that their own schema refuses.",
+    "time": "The library takes `time` without fractions and offset only, as draft 3 of JSON Schema had it; it is RFC 3339's full-time.",
     "discriminators": "The library takes the mapping of a discriminator for addresses only; it may name schemas (3.1.1, Discriminator "
     "Object).",
     "+json": "The library reads media types that it does not list as bytes; `+json` is JSON (RFC 6839, section 3.1).",
@@ -211,7 +217,27 @@ class Styles(StyleDeserializersFactory):
         super().__init__(schema_casters_factory, READERS)
 
     def create(self, spec: Any, schema: Any, style: str, explode: bool, name: str) -> Any:
-        reader = super().create(spec, schema, style, explode, name)
         allowed = list(dict.fromkeys(kinds(schema)))
-        reader.schema_type = next((kind for kind in allowed if kind in ("array", "object")), allowed[0] if allowed else "")
-        return reader
+        kind = next((kind for kind in allowed if kind in ("array", "object")), allowed[0] if allowed else "")
+        caster = self.schema_casters_factory.create(spec, schema)
+        return StyleDeserializer(style, explode, name, kind, caster, self.style_deserializers.get(style))
+
+
+def _cast(caster: SchemaCaster, value: Any) -> Any:
+    """A value as the first of the types that it fits: see `schemas without a single type`."""
+    own = resolved(caster.schema)
+    types = own.get("type") if isinstance(own, dict) else None
+    if not isinstance(types, list) or value is None:
+        return _by_type(caster, value)
+    for kind in CASTS:
+        if kind in types:
+            try:
+                return caster.types_caster.get_caster(kind)(caster.schema, caster.schema_validator, caster)(value)
+            except (ValueError, TypeError, AttributeError, CastError):
+                continue
+    raise ValueError(f"{value!r} is none of {types}")
+
+
+CASTS = ("integer", "number", "boolean", "array", "object", "string")
+_by_type = SchemaCaster.cast
+SchemaCaster.cast = _cast  # type: ignore[method-assign]

@@ -1,6 +1,7 @@
 """The reference server: openapi-core, out of the same description, accepts a request or says what is wrong with it."""
 
 import json
+import re
 import threading
 import warnings
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from werkzeug.datastructures import Headers
 import forms
 from reading import PathValues, Styles, cookies, query
 
+FULL_TIME = re.compile(r"^\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$", re.IGNORECASE)
 METHODS = ("GET", "PUT", "POST", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "QUERY")
 VALIDATORS = {"3.0": V30RequestValidator, "3.1": V31RequestValidator, "3.2": V32RequestValidator}
 # Numbers, truth values and the like are written as JSON writes them.
@@ -58,7 +60,9 @@ class Validator:
         spec = SchemaPath.from_dict(description)
         version = str(description["openapi"])[:3]
         self.library = type("Reading", (Reading, VALIDATORS[version]), {})(spec)
+        self.library.takes_bytes = version == "3.0"
         self.library.style_deserializers_factory = Styles(self.library.schema_casters_factory)
+        self.library.extra_format_validators = {"time": lambda text: not isinstance(text, str) or bool(FULL_TIME.match(text))}
 
     def judge(self, request: Request, line: str) -> Verdict:
         verdict = Verdict(line)
@@ -74,6 +78,8 @@ class Reading:
     """Keeps what is read, and reads paths, queries and forms as they came."""
 
     verdict: Verdict
+    # Of OpenAPI 3.0, the library knows `format: binary`.
+    takes_bytes: bool
 
     def _get_parameters(self, parameters: Any, operation: Any, path: Any) -> Any:
         parameters.path = PathValues(parameters.path)
@@ -126,8 +132,18 @@ class Reading:
         return value
 
     def _validate_schema(self, schema: Any, value: Any) -> None:
-        if not hasattr(value, "iter"):  # XML, see DEVIATIONS.
-            super()._validate_schema(schema, value)
+        if hasattr(value, "iter"):  # XML, see DEVIATIONS.
+            return
+        super()._validate_schema(schema, value if self.takes_bytes else as_texts(value))
+
+
+def as_texts(value: Any) -> Any:
+    """Bytes as texts, wherever they are."""
+    if isinstance(value, bytes):
+        return value.decode("latin-1")
+    if isinstance(value, dict):
+        return {name: as_texts(member) for name, member in value.items()}
+    return [as_texts(item) for item in value] if isinstance(value, list) else value
 
 
 def plain(found: Any) -> Any:
