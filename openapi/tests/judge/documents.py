@@ -10,8 +10,9 @@ import yaml
 
 # Headers that are no parameters, whatever a description says (OpenAPI 3.1.1, Parameter Object, `name`).
 IGNORED = {"accept", "content-type", "authorization"}
-# Dialects that an example names and that do not exist.
-NO_DIALECTS = {"https://json-schema.org/draft-05/schema#"}
+# The identifiers of dialects; an example names others, as which nothing is known (3.1.1, Specifying Schema Dialects).
+DIALECTS = {f"http://json-schema.org/draft-0{draft}/schema#" for draft in (4, 6, 7)}
+DIALECTS |= {f"https://json-schema.org/draft/{draft}/schema" for draft in ("2019-09", "2020-12")}
 # Descriptions that are left out, with the reason.
 LEFT_OUT = {
     "3.1-train-travel": "its licence (CC BY-NC-SA 4.0) keeps it out of commercial work",
@@ -74,7 +75,7 @@ def judged(document: dict[str, Any], address: str) -> dict[str, Any]:
             if isinstance(operation, dict):
                 operation.pop("servers", None)
     for part in objects(document):
-        if part.get("$schema") in NO_DIALECTS:
+        if isinstance(part.get("$schema"), str) and part["$schema"] not in DIALECTS:
             del part["$schema"]
         if not (isinstance(part.get("in"), str) and isinstance(part.get("name"), str)):
             continue
