@@ -17,7 +17,7 @@ import httpx
 
 from arguments import is_satisfiable, made
 from comparing import UNDEFINED, faults, open_places
-from documents import LEFT_OUT, Description, load
+from documents import LEFT_OUT, NOT_JUDGED, Description, load
 from reading import DEVIATIONS
 from reference import Reference, Verdict
 from wrong import refused_by_the_judge
@@ -94,6 +94,9 @@ def requests_of(gateway: Gateway, reference: Reference, project: str, operation:
     """Calls one tool with everything that is generated for it."""
     tool = operation["tool"]
     what = f"{project.removeprefix('d-')} {operation['method']} {operation['path']}"
+    if why := NOT_JUDGED.get((project.removeprefix("d-"), operation["path"])):
+        report.seen[f"operations not judged: {why}"] += 1
+        return
     if "#" in operation["path"]:
         report.seen["operations not judged: a fragment in a path is not sent (RFC 3986, section 3.5)"] += 1
         return
