@@ -28,6 +28,9 @@ pub enum AuditAction {
     Access,
     /// Groups or states were declared, renamed or removed; `arguments` says what.
     Policy,
+    /// A description was imported, an import was deleted, or what a newer description changed was approved or rejected;
+    /// `arguments` says what.
+    Import,
     /// Records were exported; `arguments` holds the filters, `usage` the number of records.
     Export,
 }

@@ -35,6 +35,9 @@ pub struct ImportPreview {
     /// What of the description is no operation and cannot be read.
     #[cfg_attr(feature = "utoipa", schema(max_items = 5000))]
     pub problems: Vec<Diagnostic>,
+    /// Credentials that are named and are not there, with what mends it.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// How a description is written.
@@ -289,6 +292,9 @@ pub struct ImportReport {
     /// What of the description is no operation and cannot be read.
     #[cfg_attr(feature = "utoipa", schema(max_items = 5000))]
     pub problems: Vec<Diagnostic>,
+    /// Credentials that are named and are not there, with what mends it.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub warnings: Vec<Diagnostic>,
     /// How the project's policy tests would come out; in the answer to a dry run of a project that has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy_tests: Option<UploadPolicyTests>,

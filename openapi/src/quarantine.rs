@@ -4,6 +4,8 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::policy_tests::UploadPolicyTests;
+
 /// What changed in a definition since the last import: upstream, and here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -166,4 +168,110 @@ pub struct MergeChoice {
     pub pointer: String,
     /// Whose change counts.
     pub take: MergeSide,
+}
+
+/// What becomes of several changes, all together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(deny_unknown_fields)]
+pub struct DecideChanges {
+    /// Which changes.
+    pub select: QuarantineSelection,
+    /// What becomes of them.
+    pub decision: QuarantineDecision,
+    /// Decides every conflict; without it, approving leaves changes with conflicts waiting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<MergeSide>,
+    /// Why; kept with the revisions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "version 2 of the API", max_length = 500)
+    )]
+    pub note: Option<String>,
+}
+
+/// Which changes are meant: exactly one of the members.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(deny_unknown_fields, default)]
+pub struct QuarantineSelection {
+    /// Those of these tools, each of which must wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = json!(["getPet"]), min_items = 1, max_items = 1000)
+    )]
+    pub names: Option<Vec<String>>,
+    /// All that wait in this import.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "petstore", max_length = 63))]
+    pub import: Option<String>,
+}
+
+/// Approving or rejecting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(rename_all = "snake_case")]
+pub enum QuarantineDecision {
+    /// The tools get what the description changed, joined with what was edited here.
+    Approve,
+    /// The tools stay as they are; what the description changed counts as seen.
+    Reject,
+}
+
+/// What became of several changes, or would.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct DecidedChanges {
+    /// Nothing was stored.
+    pub dry_run: bool,
+    /// The selected changes, by the names of the tools.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub items: Vec<DecidedChange>,
+    /// What becomes of the project's policy tests; only in a dry run of a project that has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub policy_tests: Option<UploadPolicyTests>,
+}
+
+/// What became of one change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct DecidedChange {
+    /// The tool.
+    #[cfg_attr(feature = "utoipa", schema(example = "getPet", max_length = 128))]
+    pub tool: String,
+    /// The import.
+    #[cfg_attr(feature = "utoipa", schema(example = "petstore", max_length = 63))]
+    pub import: String,
+    /// What became of it.
+    pub outcome: DecisionOutcome,
+    /// Conflicts that `conflicts` has to decide, or has decided.
+    #[cfg_attr(feature = "utoipa", schema(example = 0, minimum = 0))]
+    pub conflicts: usize,
+    /// The tool's revision afterwards.
+    #[cfg_attr(feature = "utoipa", schema(example = 4, minimum = 1))]
+    pub revision: i64,
+    /// Unified diff of the tool, as YAML; absent when it stays as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+}
+
+/// What became of a change in the quarantine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(rename_all = "snake_case")]
+pub enum DecisionOutcome {
+    /// The tool has it.
+    Approved,
+    /// The tool stays as it is.
+    Rejected,
+    /// It goes on waiting: it has conflicts that somebody has to decide.
+    Waiting,
 }

@@ -77,7 +77,8 @@ const KINDS: &[Kind] = kinds! {
     problem: Problem, Severity, Diagnostic;
     projects: CreateProject, Project, ProjectPage;
     quarantine: OperationChange, PropertyChange, MergeConflict, QuarantinedChange, MergeSides,
-        QuarantinePage, MergeSide, ApproveChange, MergeChoice;
+        QuarantinePage, MergeSide, ApproveChange, MergeChoice, DecideChanges, QuarantineSelection,
+        QuarantineDecision, DecidedChanges, DecidedChange, DecisionOutcome;
     recommendations: RecommendationRequest, RecommendedTool, RecommendedGroup,
         RecommendationResponse;
     secrets: SetSecret, Secret, SecretUses, SecretPage;

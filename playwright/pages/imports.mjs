@@ -42,7 +42,14 @@ export class QuarantinePage {
     this.conflicts = page.getByRole('region', { name: /^Conflicts of / });
     this.approve = page.getByRole('button', { name: 'Approve', exact: true });
     this.reject = page.getByRole('button', { name: 'Reject', exact: true });
+    this.selected = page.getByRole('region', { name: 'Selected changes' });
+    this.dialog = page.getByRole('dialog');
     this.count = page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: /^Quarantine/ });
+  }
+
+  /** The box of a row. */
+  box(tool) {
+    return this.page.getByRole('checkbox', { name: `Select ${tool}`, exact: true });
   }
 
   async open(project, query = '') {

@@ -187,6 +187,15 @@ export const OPENED = [
     open: (page) => page.getByRole('button', { name: 'Reject', exact: true }).click(),
   },
   {
+    name: 'deciding several changes',
+    at: 'quarantine',
+    open: async (page) => {
+      await page.getByRole('checkbox', { name: `Select ${IMPORTED.tool}` }).check();
+      await page.getByRole('button', { name: 'Approve, keep ours in conflicts' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Approve 1 change' }).waitFor();
+    },
+  },
+  {
     name: 'deleting a tool',
     at: 'tool',
     open: (page) => page.getByRole('button', { name: 'Delete', exact: true }).click(),

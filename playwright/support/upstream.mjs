@@ -15,12 +15,15 @@ export class Upstream {
 
   constructor() {
     this.requests = [];
+    /** What is served at a path instead, as JSON text. */
+    this.documents = new Map();
     this.server = createServer((request, response) => {
       this.requests.push({ path: request.url, headers: request.headers });
       const [, first] = request.url.split('/');
       response.setHeader('content-type', 'application/json');
       response.statusCode = first === 'fail' ? 422 : 200;
-      response.end(JSON.stringify({ asked: request.url, answer: first === 'fail' ? 'refused' : 'done' }));
+      const document = this.documents.get(request.url);
+      response.end(document ?? JSON.stringify({ asked: request.url, answer: first === 'fail' ? 'refused' : 'done' }));
     });
   }
 

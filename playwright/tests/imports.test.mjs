@@ -50,6 +50,7 @@ stage.story('from a description to the first call', async (page) => {
   assert.equal(await wizard.importButton.count(), 0, 'one looks before one imports');
   await wizard.look.click();
   await wizard.outlook.waitFor();
+  await wizard.outlook.getByText('the project has no secret PET_KEY').waitFor();
   assert.equal((await stage.server.get(`/projects/${id}/imports`)).items.length, 0, 'looking stores nothing');
   await wizard.importButton.click();
   await wizard.imported.waitFor();
@@ -148,6 +149,66 @@ stage.story('what a newer description changes waits, and conflicts are decided',
   await page.getByRole('button', { name: 'Reject the change' }).click();
   await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
   assert.equal((await tool(id, 'listPets')).definition.parameters.properties?.limit, undefined);
+});
+
+stage.story('several changes are approved or rejected together', async (page) => {
+  const id = await project('several');
+  await stage.server.importDescription(id, 'petstore', petstore(stage.upstream.origin));
+  const { definition } = await tool(id, 'getPet');
+  await stage.server.post(`/projects/${id}/tools`, { ...definition, description: 'Gets our pet.' });
+  const newer = { version: '2', get: 'Get one pet', list: 'List pets', withLimit: true };
+  await stage.server.importDescription(id, 'petstore', petstore(stage.upstream.origin, newer), { again: true });
+
+  const inbox = new QuarantinePage(page);
+  await inbox.open(id);
+  await inbox.box('getPet').check();
+  await inbox.box('listPets').check();
+  await inbox.selected.getByText('2 changes').waitFor();
+  await inbox.selected.getByRole('button', { name: 'Approve those without conflicts' }).click();
+  await inbox.dialog.getByText('these go on waiting: getPet.').waitFor();
+  await inbox.dialog.getByText('List pets').waitFor();
+  assert.equal((await stage.server.get(`/projects/${id}/quarantine`)).total, 2, 'looking stores nothing');
+  await inbox.dialog.getByLabel('Note').fill('version 2');
+  await inbox.dialog.getByRole('button', { name: 'Approve 1 change' }).click();
+  await inbox.count.getByText('1').waitFor();
+  assert.equal((await tool(id, 'listPets')).description, 'List pets');
+  const revisions = await stage.server.get(`/projects/${id}/tools/listPets/revisions`);
+  assert.equal(revisions.items[0].note, 'version 2');
+
+  await inbox.box('getPet').check();
+  await inbox.selected.getByRole('button', { name: 'Reject', exact: true }).click();
+  await inbox.dialog.getByText('stays as it is').waitFor();
+  await inbox.dialog.getByRole('button', { name: 'Reject 1 change' }).click();
+  await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
+  assert.equal((await tool(id, 'getPet')).description, 'Gets our pet.');
+});
+
+stage.story('an address is imported from, and asked again when its description may have changed', async (page) => {
+  const id = await project('by-address');
+  const { origin, documents } = stage.upstream;
+  documents.set('/pets.json', petstore(origin));
+  await page.goto(`/ui/projects/${id}/imports/new?from=address`);
+  const wizard = new NewImportPage(page);
+  await page.getByLabel('Address of the description').fill(`${origin}/pets.json`);
+  await wizard.readButton.click();
+  await wizard.operations.waitFor();
+  await wizard.look.click();
+  await wizard.outlook.waitFor();
+  await wizard.importButton.click();
+  await wizard.imported.waitFor();
+  const imported = await stage.server.get(`/projects/${id}/imports/petstore`);
+  assert.deepEqual([imported.version, imported.source.url], ['1', `${origin}/pets.json`]);
+
+  documents.set('/pets.json', petstore(origin, { version: '2', get: 'Get one pet' }));
+  await page.goto(`/ui/projects/${id}/imports/petstore?tab=again`);
+  await page.getByRole('button', { name: 'Look at its address again' }).click();
+  await page.getByRole('region', { name: 'What importing would do' }).getByText('getPet').first().waitFor();
+  assert.equal((await stage.server.get(`/projects/${id}/imports/petstore`)).version, '1', 'looking stores nothing');
+  await page.getByRole('button', { name: 'Import again' }).last().click();
+  await page.getByText('1 change of this import waits in the quarantine.').waitFor();
+  const inbox = new QuarantinePage(page);
+  await inbox.count.getByText('1').waitFor();
+  assert.equal((await stage.server.get(`/projects/${id}/imports/petstore`)).version, '2');
 });
 
 stage.story('the keyboard is enough', async (page) => {

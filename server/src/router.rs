@@ -78,6 +78,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(quarantine::get_quarantined_change))
         .routes(routes!(quarantine::approve_change))
         .routes(routes!(quarantine::reject_change))
+        .routes(routes!(quarantine::decide_changes))
         .routes(routes!(tools_revisions::list_tool_revisions))
         .routes(routes!(tools_revisions::get_tool_revision))
         .routes(routes!(tools_revisions::diff_tool_revisions))

@@ -15,13 +15,13 @@ use super::imports_query::{ImportQuery, PreviewQuery};
 use super::permissions::PutHeaders;
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use super::projects::PageQuery;
-use super::tools_edit::{UploadForm, note};
+use super::tools_edit::{UploadForm, author};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions, SystemAdmin};
+use crate::gateway::change_record::Changer;
 use crate::gateway::imports::run::{self, Asked};
 use crate::gateway::imports::source::{Description, Said, reading};
 use crate::gateway::imports::{self, read};
-use crate::gateway::publish::Author;
 use crate::state::AppState;
 
 /// The import in the path, after its project.
@@ -148,16 +148,12 @@ pub async fn put_import(
         definitions: query.definitions,
         dry_run: query.dry_run,
     };
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: note(query.note)?,
-        ignore_policy_tests: query.ignore_policy_tests,
-    };
+    let by = changer(&place, query.note, query.ignore_policy_tests)?;
     let check = |revision: Option<i64>| match &condition {
         Some(condition) => condition.check(revision.map(tag).as_deref()),
         None => Ok(()),
     };
-    let (is_new, report) = Box::pin(run::import(&app, &place.project.row.id, &author, asked, check)).await?;
+    let (is_new, report) = Box::pin(run::import(&app, &place.project.row.id, &by, asked, check)).await?;
     Ok(answer(is_new, report))
 }
 
@@ -215,12 +211,8 @@ pub async fn delete_import(
     Path((_, id)): Path<(String, String)>,
 ) -> ApiResult<StatusCode> {
     let precondition = IfMatch::required(&headers)?;
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: None,
-        ignore_policy_tests: false,
-    };
-    read::delete(&app, &place.project.row.id, &author, &id, |revision| {
+    let by = changer(&place, None, false)?;
+    read::delete(&app, &place.project.row.id, &by, &id, |revision| {
         precondition.check(&tag(revision))
     })
     .await?;
@@ -259,17 +251,28 @@ pub async fn refresh_import(
         definitions: query.definitions,
         dry_run: query.dry_run,
     };
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: note(query.note)?,
-        ignore_policy_tests: query.ignore_policy_tests,
-    };
+    let by = changer(&place, query.note, query.ignore_policy_tests)?;
     let check = |revision: Option<i64>| match revision {
         Some(revision) => precondition.check(&tag(revision)),
         None => Err(read::not_found(&shown)),
     };
-    let (_, report) = Box::pin(run::import(&app, &place.project.row.id, &author, asked, check)).await?;
+    let (_, report) = Box::pin(run::import(&app, &place.project.row.id, &by, asked, check)).await?;
     Ok(answer(false, report))
+}
+
+/// Who changes imports and what they brought, and why.
+///
+/// # Errors
+/// 400 for a note that is too long.
+pub(super) fn changer<P>(
+    place: &InProject<P>,
+    note: Option<String>,
+    ignore_policy_tests: bool,
+) -> ApiResult<Changer<'_>> {
+    Ok(Changer {
+        asker: place.asker(),
+        author: author(place, note, ignore_policy_tests)?,
+    })
 }
 
 fn answer(is_new: bool, report: ImportReport) -> Response {

@@ -6,6 +6,7 @@ use axum::extract::Request;
 use axum::http::header;
 use serde::Deserialize;
 use toolgate_api::ErrorCode;
+use toolgate_core::definition::source::{ValueSource, is_name};
 
 use super::tools_edit::read;
 use crate::error::{ApiError, ApiResult};
@@ -167,7 +168,7 @@ impl Words<'_> {
             document_url: text("document_url", self.document_url)?,
             base_url: text("base_url", self.base_url)?,
             variables: pairs("variables", self.variables)?,
-            credentials: pairs("credentials", self.credentials)?,
+            credentials: sources(self.credentials)?,
         })
     }
 }
@@ -212,6 +213,25 @@ fn pairs(name: &str, text: Option<&str>) -> ApiResult<Option<BTreeMap<String, St
         })
         .collect::<ApiResult<_>>()
         .map(Some)
+}
+
+/// Where credentials come from. What is no name may be the credential itself, so it is not repeated.
+fn sources(text: Option<&str>) -> ApiResult<Option<BTreeMap<String, String>>> {
+    let Some(sources) = pairs("credentials", text)? else {
+        return Ok(None);
+    };
+    let is_source = |text: &str| match ValueSource::of(text) {
+        ValueSource::Env(name) | ValueSource::Secret(name) => is_name(name),
+    };
+    for (scheme, named) in &sources {
+        if named.split('/').count() > 2 || !named.split('/').all(is_source) {
+            return Err(malformed(format!(
+                "`credentials` names no source for {scheme:?}. Write the name of a variable (`NAME`) or of a secret of the \
+                 project (`secret:NAME`), never the credential; the id and the secret of an OAuth 2 client have a `/` between."
+            )));
+        }
+    }
+    Ok(Some(sources))
 }
 
 fn malformed(detail: String) -> ApiError {

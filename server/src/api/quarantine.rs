@@ -4,16 +4,19 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
-use toolgate_api::quarantine::{ApproveChange, QuarantinePage, QuarantinedChange};
+use toolgate_api::quarantine::{
+    ApproveChange, DecideChanges, DecidedChanges, QuarantinePage, QuarantinedChange,
+};
 use toolgate_api::tools::Tool;
 
 use super::cursor;
+use super::imports::changer;
 use super::precondition::{IfMatch, etag, unchanged};
 use super::tools::answer;
-use super::tools_edit::{NoteQuery, note};
+use super::tools_edit::NoteQuery;
 use crate::error::ApiResult;
 use crate::extract::{EditDefinitions, InProject, Json, Path, Query, ReadDefinitions, check_lengths};
-use crate::gateway::publish::{Author, tool_not_found};
+use crate::gateway::publish::tool_not_found;
 use crate::gateway::quarantine;
 use crate::state::AppState;
 
@@ -100,16 +103,9 @@ pub async fn approve_change(
     Json(request): Json<ApproveChange>,
 ) -> ApiResult<Response> {
     let precondition = IfMatch::required(&headers)?;
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: note(query.note)?,
-        ignore_policy_tests: query.ignore_policy_tests,
-    };
+    let by = changer(&place, query.note, query.ignore_policy_tests)?;
     let project = &place.project.row.id;
-    quarantine::approve(&app, project, &author, &name, &request, |tag| {
-        precondition.check(tag)
-    })
-    .await?;
+    quarantine::approve(&app, project, &by, &name, &request, |tag| precondition.check(tag)).await?;
     let place = place.again(&app)?;
     let tool = place.project.snapshot.tool(&name);
     answer(
@@ -132,12 +128,74 @@ pub async fn reject_change(
     Path((_, name)): Path<(String, String)>,
 ) -> ApiResult<StatusCode> {
     let precondition = IfMatch::required(&headers)?;
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: None,
-        ignore_policy_tests: false,
+    let by = changer(&place, None, false)?;
+    let project = &place.project.row.id;
+    quarantine::reject(&app, project, &by, &name, |tag| precondition.check(tag)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// How to decide.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct DecideQuery {
+    /// Only say what would become of the changes; needs no `If-Match`.
+    #[serde(default)]
+    #[param(default = false)]
+    dry_run: bool,
+    /// Approve even if policy tests that hold now would fail; the revisions' note then names them.
+    #[serde(default)]
+    #[param(default = false)]
+    ignore_policy_tests: bool,
+}
+
+/// What guards a decision.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes the header; `precondition` reads it")]
+pub struct DecideHeaders {
+    /// The ETag of the dry run, or `*`. Required unless this is one: 428 without, 412 when stale.
+    #[param(rename = "If-Match", example = "*", required = false)]
+    if_match: String,
+}
+
+/// Decide several quarantined changes
+///
+/// Approves or rejects the selected changes, all of them in one transaction or none. Approving joins each with what was edited
+/// here; a change with conflicts goes on waiting, unless `conflicts` decides them. A dry run says what would become of each, and
+/// its `ETag` is for `If-Match`, so that nobody decides what they have not seen. As with uploads, what a policy test forbids
+/// is refused (409).
+#[utoipa::path(post, path = "/projects/{project_id}/quarantine-decisions", tag = "imports",
+    params(super::ProjectPath, DecideHeaders, DecideQuery),
+    request_body(content = DecideChanges, example = json!({"select": {"import": "petstore"}, "decision": "approve", "note": "version 2 of the API"})),
+    responses((status = 200, description = "Decided, or a dry run", body = DecidedChanges, headers(("ETag" = String, description = "Of what is selected, for `If-Match`")))))]
+pub async fn decide_changes(
+    State(app): State<AppState>,
+    headers: HeaderMap,
+    place: InProject<EditDefinitions>,
+    Query(query): Query<DecideQuery>,
+    Json(request): Json<DecideChanges>,
+) -> ApiResult<Response> {
+    let precondition = if query.dry_run {
+        None
+    } else {
+        Some(IfMatch::required(&headers)?)
+    };
+    check_lengths(&[("import", &request.select.import, 63)])?;
+    let by = changer(&place, request.note.clone(), query.ignore_policy_tests)?;
+    let matches = |tag: &str| match &precondition {
+        Some(precondition) => precondition.check(tag),
+        None => Ok(()),
     };
     let project = &place.project.row.id;
-    quarantine::reject(&app, project, &author, &name, |tag| precondition.check(tag)).await?;
-    Ok(StatusCode::NO_CONTENT)
+    let decided = Box::pin(quarantine::decide(
+        &app,
+        project,
+        &by,
+        &request,
+        query.dry_run,
+        matches,
+    ));
+    let (answer, tag) = decided.await?;
+    Ok(([(header::ETAG, etag(&tag))], axum::Json(answer)).into_response())
 }

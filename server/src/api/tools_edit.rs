@@ -73,11 +73,7 @@ pub async fn upload_tools(
     let upload = parse(&app, &place, bytes, format)
         .await?
         .map_err(publish::invalid_definition)?;
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: note(query.note)?,
-        ignore_policy_tests: query.ignore_policy_tests,
-    };
+    let author = author(&place, query.note, query.ignore_policy_tests)?;
     let result = publish::upload(&app, &place.project.row.id, &author, upload, query.dry_run).await?;
     let created = !query.dry_run
         && result
@@ -141,11 +137,7 @@ pub async fn replace_tool(
             ));
         }
     }
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: note(query.note)?,
-        ignore_policy_tests: query.ignore_policy_tests,
-    };
+    let author = author(&place, query.note, query.ignore_policy_tests)?;
     publish::upload(&app, &place.project.row.id, &author, upload, false).await?;
     let world = app.world.now();
     let project = world.project(place.project.row.id.as_str());
@@ -170,16 +162,28 @@ pub async fn delete_tool(
 ) -> ApiResult<StatusCode> {
     let precondition = IfMatch::required(&headers)?;
     let name = ToolName::parse(name).map_err(|error| tool_not_found(&error.text))?;
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: note(query.note)?,
-        ignore_policy_tests: query.ignore_policy_tests,
-    };
+    let author = author(&place, query.note, query.ignore_policy_tests)?;
     publish::delete_tool(&app, &place.project.row.id, &name, &author, |revision| {
         precondition.check(&tag(revision))
     })
     .await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Who makes revisions, and why.
+///
+/// # Errors
+/// 400 for a note that is too long.
+pub fn author<P>(
+    place: &InProject<P>,
+    said: Option<String>,
+    ignore_policy_tests: bool,
+) -> ApiResult<Author<'_>> {
+    Ok(Author {
+        name: &place.caller.identity.principal.name,
+        note: note(said)?,
+        ignore_policy_tests,
+    })
 }
 
 /// A note that fits.

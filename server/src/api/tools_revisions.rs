@@ -12,10 +12,10 @@ use super::cursor;
 use super::precondition::IfMatch;
 use super::projects::PageQuery;
 use super::tools::tag;
-use super::tools_edit::{NoteQuery, note};
+use super::tools_edit::{NoteQuery, author};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions};
-use crate::gateway::publish::{self, Author, tool_not_found};
+use crate::gateway::publish::{self, tool_not_found};
 use crate::state::{App, AppState};
 
 /// List a tool's revisions
@@ -129,11 +129,7 @@ pub async fn restore_tool_revision(
         }
         None => None,
     };
-    let author = Author {
-        name: &place.caller.identity.principal.name,
-        note: note(query.note)?,
-        ignore_policy_tests: query.ignore_policy_tests,
-    };
+    let author = author(&place, query.note, query.ignore_policy_tests)?;
     publish::restore(&app, &place.project.row.id, row, &author, expect)
         .await
         .map(axum::Json)

@@ -6,6 +6,7 @@ pub mod artifacts;
 pub mod audit;
 pub mod available;
 pub mod call;
+pub mod change_record;
 pub mod egress;
 mod enduring;
 pub mod explain;

@@ -1,9 +1,13 @@
 //! The quarantine: what newer descriptions change, until somebody approves or rejects it. The tools stay as they are
 //! meanwhile; approving makes a revision, under the same guards as an upload.
 
+mod many;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use serde_json::json;
+use toolgate_api::audit::AuditAction;
 use toolgate_api::quarantine::{ApproveChange, MergeSide, MergeSides, QuarantinedChange};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{ToolDefinition, check_tool};
@@ -12,6 +16,8 @@ use toolgate_core::imports::{approved, compare, value};
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_store::rows::{ImportChange, ImportOperationRow, WaitingRow};
 
+pub use self::many::decide;
+use super::change_record::{Changer, recorded};
 use super::publish::{ATTEMPTS, Author, commit_with, current, invalid_definition, too_busy, with_context};
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
@@ -75,7 +81,7 @@ pub async fn get(app: &App, project: &ProjectState, tool: &str) -> ApiResult<(Qu
     Ok((change, tag))
 }
 
-/// Applies a change to its tool.
+/// Applies a change to its tool, on the record.
 ///
 /// # Errors
 /// 404 when nothing waits; what `matches` says of its tag; 409 `merge_conflict` with every place that is not decided; 422
@@ -83,7 +89,7 @@ pub async fn get(app: &App, project: &ProjectState, tool: &str) -> ApiResult<(Qu
 pub async fn approve(
     app: &App,
     project: &ProjectId,
-    author: &Author<'_>,
+    by: &Changer<'_>,
     tool: &str,
     decision: &ApproveChange,
     matches: impl Fn(&str) -> ApiResult<()>,
@@ -95,20 +101,22 @@ pub async fn approve(
         matches(&tag(&row, tool))?;
         let after = merged(app, &state, &row, &waiting, tool, decision)?;
         let changes = *tool.definition != after;
-        let author = Author {
-            note: author
-                .note
-                .clone()
-                .or_else(|| Some(format!("approves what the import {} brought", row.import))),
-            ..*author
-        };
+        let author = approving(&by.author, &row.import);
+        let what = json!({
+            "change": "approve_imported",
+            "import": row.import,
+            "tool": row.tool,
+            "conflicts": decision.conflicts,
+            "choices": (!decision.choices.is_empty()).then_some(&decision.choices),
+        });
         let tools = if changes {
             vec![(row.tool.clone(), Some(after))]
         } else {
             Vec::new()
         };
-        let change = settled(row, waiting);
-        if commit_with(app, &state, &author, tools, Vec::new(), &change)
+        let change = settled([(row, waiting)]);
+        let commit = commit_with(app, &state, &author, tools, Vec::new(), &change);
+        if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
             .await?
             .is_some()
         {
@@ -118,14 +126,25 @@ pub async fn approve(
     Err(too_busy())
 }
 
-/// Leaves the tool as it is; the next import is compared with what is rejected now.
+/// The author of a revision, with a note that says why it was made.
+fn approving<'a>(author: &Author<'a>, import: &str) -> Author<'a> {
+    Author {
+        note: author
+            .note
+            .clone()
+            .or_else(|| Some(format!("approves what the import {import} brought"))),
+        ..*author
+    }
+}
+
+/// Leaves the tool as it is, on the record; the next import is compared with what is rejected now.
 ///
 /// # Errors
 /// 404 when nothing waits; what `matches` says of its tag.
 pub async fn reject(
     app: &App,
     project: &ProjectId,
-    author: &Author<'_>,
+    by: &Changer<'_>,
     tool: &str,
     matches: impl Fn(&str) -> ApiResult<()>,
 ) -> ApiResult<()> {
@@ -134,12 +153,13 @@ pub async fn reject(
         let row = app.store.import_operation(state.row.uid, tool).await?;
         let (row, waiting, tool) = waiting(&state, row, tool)?;
         matches(&tag(&row, tool))?;
-        let change = settled(row, waiting);
-        if commit_with(app, &state, author, Vec::new(), Vec::new(), &change)
+        let what = json!({"change": "reject_imported", "import": row.import, "tool": row.tool});
+        let change = settled([(row, waiting)]);
+        let commit = commit_with(app, &state, &by.author, Vec::new(), Vec::new(), &change);
+        if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
             .await?
             .is_some()
         {
-            tracing::info!(project = %project, tool = tool.name(), by = author.name, "an imported change was rejected");
             return Ok(());
         }
     }
@@ -151,7 +171,7 @@ fn waiting<'s>(
     state: &'s ProjectState,
     row: Option<ImportOperationRow>,
     name: &str,
-) -> ApiResult<(ImportOperationRow, WaitingRow, &'s CompiledTool)> {
+) -> ApiResult<(ImportOperationRow, WaitingRow, &'s Arc<CompiledTool>)> {
     let shown: String = name.chars().take(128).collect();
     let none = || ApiError::not_found(format!("change of the tool \"{shown}\" in the quarantine"));
     let mut row = row.ok_or_else(none)?;
@@ -228,13 +248,14 @@ fn undecided(conflicts: Vec<String>) -> ApiError {
 }
 
 /// Nothing waits any more: what waited is what newer descriptions are compared with.
-fn settled(row: ImportOperationRow, waiting: WaitingRow) -> ImportChange {
+fn settled(decided: impl IntoIterator<Item = (ImportOperationRow, WaitingRow)>) -> ImportChange {
+    let operations = decided.into_iter().map(|(row, waiting)| ImportOperationRow {
+        base: waiting.definition,
+        waiting: None,
+        ..row
+    });
     ImportChange {
-        operations: vec![ImportOperationRow {
-            base: waiting.definition,
-            waiting: None,
-            ..row
-        }],
+        operations: operations.collect(),
         ..ImportChange::default()
     }
 }

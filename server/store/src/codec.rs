@@ -96,6 +96,7 @@ words! {
         Session = "session",
         Access = "access",
         Policy = "policy",
+        Import = "import",
         Export = "export",
     }
     AuditOutcome {
@@ -163,6 +164,7 @@ mod tests {
             AuditAction::Session,
             AuditAction::Access,
             AuditAction::Policy,
+            AuditAction::Import,
             AuditAction::Export,
         ]);
         check(&[

@@ -85,6 +85,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("get_quarantined_change", READERS),
         ("approve_change", EDITORS),
         ("reject_change", EDITORS),
+        ("decide_changes", EDITORS),
         ("replace_tool", EDITORS),
         ("delete_tool", EDITORS),
         ("change_tools", EDITORS),

@@ -57,6 +57,7 @@ pub(super) fn Again(
                 let count = report.import.counts.waiting;
                 toasts.done(match count {
                     0 => "Imported. Nothing waits in the quarantine.".to_owned(),
+                    1 => "Imported. 1 change of this import waits in the quarantine.".to_owned(),
                     _ => format!("Imported. {count} changes of this import wait in the quarantine."),
                 });
                 waiting.reload();

@@ -4,6 +4,7 @@ mod again;
 mod badges;
 mod change;
 mod choose;
+mod decide;
 mod hosts;
 mod layers;
 mod list;

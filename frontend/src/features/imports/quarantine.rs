@@ -1,6 +1,6 @@
 //! The quarantine: changes of imported descriptions that wait until somebody takes them in or refuses them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -8,6 +8,7 @@ use toolgate_api::quarantine::{ApproveChange, MergeChoice, QuarantinedChange};
 
 use super::badges::{counted, operation_name};
 use super::change::{Decisions, change_view, sides_view};
+use super::decide::{Selected, Several, select_box};
 use super::waiting::Waiting;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
@@ -17,7 +18,7 @@ use crate::components::{
 };
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
-use crate::reactive::{When, condition, part, text, text_memo};
+use crate::reactive::{When, condition, effect, part, text, text_memo};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
@@ -35,9 +36,20 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
         )
     });
     let show = Callback::new(move |name: String| tool.push(&name));
+    let session = Session::get();
+    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let selected: Selected = RwSignal::new(BTreeSet::new());
+    // What is no longer listed is no longer selected.
+    effect(move || {
+        address.track();
+        selected.set(BTreeSet::new());
+    });
     let cells: Cells = Arc::new(move |item: &Item| {
-        let change = item.read::<QuarantinedChange>();
-        change.map(|change| row(&project.get_untracked(), change, show))
+        let change = item.read::<QuarantinedChange>()?;
+        let select = may_edit
+            .get_untracked()
+            .then(|| select_box(selected, &change.tool));
+        Some(row(&project.get_untracked(), change, select, show))
     });
     let imports = move || Page::In(project.get(), Section::Imports).path();
     let empty = move || {
@@ -67,6 +79,9 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
                     </button>
                 </p>
             </When>
+            <When test=move || may_edit.get()>
+                <Several project list selected />
+            </When>
             <List list what="changes" columns=&["Tool", "Operation", "What changed", "Import", "Since"] cells empty />
         }
         .into_any()
@@ -77,7 +92,12 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
     }
 }
 
-fn row(project: &str, waiting: QuarantinedChange, show: Callback<String>) -> AnyView {
+fn row(
+    project: &str,
+    waiting: QuarantinedChange,
+    select: Option<AnyView>,
+    show: Callback<String>,
+) -> AnyView {
     let change = &waiting.change;
     let import = Page::Import(project.to_owned(), waiting.import.clone()).path();
     let sum = format!(
@@ -90,6 +110,7 @@ fn row(project: &str, waiting: QuarantinedChange, show: Callback<String>) -> Any
     let name = waiting.tool.clone();
     view! {
         <th scope="row" role="rowheader">
+            {select}
             <button type="button" class="fault-place" data-row="" on:click=move |_| show.run(name.clone())>
                 {waiting.tool}
             </button>

@@ -179,7 +179,7 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
         .map(|one| operation(project, one, report.dry_run))
         .collect();
     let is_plain = items.is_empty();
-    let faults = report.problems.clone();
+    let faults = [report.problems.clone(), report.warnings.clone()].concat();
     let tests = report
         .policy_tests
         .as_ref()

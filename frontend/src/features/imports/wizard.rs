@@ -270,7 +270,7 @@ fn about(preview: &ImportPreview, source: Source) -> AnyView {
         format_name(preview.format),
         counted(preview.total, "operation")
     );
-    let faults = preview.problems.clone();
+    let faults = [preview.problems.clone(), preview.warnings.clone()].concat();
     view! {
         <p role="status">
             <strong>{text}</strong>

@@ -20,7 +20,7 @@ const NAMES: [&str; 8] = [
     "requested_group",
 ];
 
-const ACTIONS: [(&str, &str); 9] = [
+const ACTIONS: [(&str, &str); 10] = [
     ("", "Everything"),
     ("call", "Calls"),
     ("resolve", "Resolves"),
@@ -29,6 +29,7 @@ const ACTIONS: [(&str, &str); 9] = [
     ("session", "Sessions"),
     ("access", "Access changes"),
     ("policy", "Policy changes"),
+    ("import", "Imports"),
     ("export", "Exports"),
 ];
 

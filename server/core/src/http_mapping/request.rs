@@ -212,7 +212,7 @@ fn put(
     Ok(())
 }
 
-/// One header; `None` when its argument is absent or null.
+/// One header; `None` when its argument is absent, null, or a list or object without members.
 fn header(parameter: &RequestParameter, lookup: Lookup<'_>) -> Result<Option<MappedHeader>, MappingError> {
     let name = parameter.argument();
     let Some(argument) = lookup(name).filter(|argument| !argument.value.is_null()) else {
@@ -222,6 +222,7 @@ fn header(parameter: &RequestParameter, lookup: Lookup<'_>) -> Result<Option<Map
         // JSON can say every character in ASCII.
         Some(text) if !text.is_ascii() && is_json(parameter) => ascii_json(&text),
         Some(text) => text.into_owned(),
+        None if style::is_undefined(&argument.value) => return Ok(None),
         None => style::header(&argument.value, rule(parameter).explode),
     };
     let is_line = value

@@ -84,6 +84,11 @@ pub(super) fn path(out: &mut String, name: &str, value: &Value, rule: Rule, esca
     }
 }
 
+/// Whether a value has no form in any style: null, and a list or object without members.
+pub(super) fn is_undefined(value: &Value) -> bool {
+    matches!(Members::of(value), Members::Undefined)
+}
+
 /// The value of a header in the style `simple`. Headers are not percent-encoded.
 pub(super) fn header(value: &Value, explode: bool) -> String {
     let mut out = String::new();

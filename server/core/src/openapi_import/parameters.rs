@@ -195,13 +195,18 @@ fn one<'d>(
     if location == ParameterLocation::Querystring && to.content_type.is_none() {
         return Err("a querystring has a content".to_owned());
     }
-    let schema = match schema {
+    let described = schema;
+    let mut schema = match described {
         Some(schema) => draft.schemas.convert(schema),
         None => Converted {
             schema: serde_json::json!({}),
             ..Converted::default()
         },
     };
+    if let Some(described) = described.filter(|_| required && to.content_type.is_none()) {
+        let followed = draft.schemas.document.follow(described).unwrap_or(described);
+        never_empty(&mut schema.schema, followed);
+    }
     let schema = with_example(schema, parameter);
     let argument = draft.argument(NewArgument {
         wish: name,
@@ -213,6 +218,31 @@ fn one<'d>(
     to.argument = (argument != name).then_some(argument);
     draft.request.parameters.push(to);
     Ok(())
+}
+
+/// A null and what is empty are not sent (RFC 6570, section 2.3; OpenAPI 3.1.1, "Style Values"), so a parameter that is required
+/// is neither.
+fn never_empty(schema: &mut Value, described: &Value) {
+    let Some(schema) = schema.as_object_mut() else {
+        return;
+    };
+    let is = |wanted: &str| match described.get("type") {
+        Some(Value::String(one)) => one == wanted,
+        Some(Value::Array(several)) => several.iter().any(|one| one == wanted),
+        _ => false,
+    };
+    for (kind, key) in [("array", "minItems"), ("object", "minProperties")] {
+        if is(kind) && schema.get(key).and_then(Value::as_u64).unwrap_or_default() == 0 {
+            schema.insert(key.to_owned(), 1.into());
+        }
+    }
+    if let Some(Value::Array(types)) = schema.get_mut("type") {
+        types.retain(|one| one != "null");
+        if let [only] = types.as_mut_slice() {
+            let only = only.take();
+            schema.insert("type".to_owned(), only);
+        }
+    }
 }
 
 /// `example` or the first of `examples` of a Parameter Object.

@@ -20,7 +20,7 @@ pub const fn has_payloads(action: AuditAction) -> bool {
         | AuditAction::Explain
         | AuditAction::AgentRequest
         | AuditAction::Session => true,
-        AuditAction::Access | AuditAction::Policy | AuditAction::Export => false,
+        AuditAction::Access | AuditAction::Policy | AuditAction::Import | AuditAction::Export => false,
     }
 }
 

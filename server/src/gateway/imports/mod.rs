@@ -3,6 +3,7 @@
 //! `run` imports, for the first time or again; `source` says where a description comes from and how it is read; `fetch` gets
 //! it; `read` lists what there is. What a newer description changes waits in `gateway/quarantine`.
 
+mod credentials;
 mod fetch;
 pub mod read;
 pub mod run;
@@ -64,6 +65,7 @@ pub async fn describe(
         .iter()
         .filter_map(|operation| operation.tool.as_deref().ok());
     let hosts = hosts(app, project, origins(bases));
+    let warnings = credentials::warnings(app, project, &request.options.credentials, &chosen);
     Ok(ImportPreview {
         title: found.title,
         version: found.version,
@@ -75,6 +77,7 @@ pub async fn describe(
             .collect(),
         hosts,
         problems: found.problems,
+        warnings,
     })
 }
 

@@ -1,5 +1,7 @@
 //! What there is of imports.
 
+use serde_json::json;
+use toolgate_api::audit::AuditAction;
 use toolgate_api::imports::{Import, ImportCounts, ImportOperation};
 use toolgate_api::quarantine::{OperationChange, PropertyChange};
 use toolgate_core::ids::ProjectId;
@@ -8,7 +10,8 @@ use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow};
 
 use super::hosts;
 use crate::error::{ApiError, ApiResult};
-use crate::gateway::publish::{ATTEMPTS, Author, commit_with, current, too_busy};
+use crate::gateway::change_record::{Changer, recorded};
+use crate::gateway::publish::{ATTEMPTS, commit_with, current, too_busy};
 use crate::gateway::world::ProjectState;
 use crate::state::App;
 
@@ -51,27 +54,29 @@ pub async fn operations(
     Ok(rows.into_iter().map(|row| operation(project, row)).collect())
 }
 
-/// Removes an import; its tools stay.
+/// Removes an import, on the record; its tools stay.
 ///
 /// # Errors
 /// 404 without one; what `matches` says of its revision.
 pub async fn delete(
     app: &App,
     project: &ProjectId,
-    author: &Author<'_>,
+    by: &Changer<'_>,
     id: &str,
     matches: impl Fn(i64) -> ApiResult<()>,
 ) -> ApiResult<()> {
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let found = app.store.import_counted(state.row.uid, id).await?;
-        let (row, _) = found.ok_or_else(|| not_found(id))?;
+        let (row, counts) = found.ok_or_else(|| not_found(id))?;
         matches(row.revision)?;
         let change = ImportChange {
             remove: Some(id.to_owned()),
             ..ImportChange::default()
         };
-        if commit_with(app, &state, author, Vec::new(), Vec::new(), &change)
+        let what = json!({"change": "delete_import", "import": id, "version": row.version, "operations": counts.operations});
+        let commit = commit_with(app, &state, &by.author, Vec::new(), Vec::new(), &change);
+        if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
             .await?
             .is_some()
         {

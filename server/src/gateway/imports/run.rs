@@ -6,8 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
-use toolgate_api::imports::{ImportReport, ImportSource};
+use toolgate_api::audit::AuditAction;
+use toolgate_api::imports::{ImportOutcome, ImportReport, ImportSource};
 use toolgate_core::definition::ToolDefinition;
 use toolgate_core::ids::{ImportId, ProjectId, ToolName};
 use toolgate_core::imports::{Kept, Place, Verdict, plan};
@@ -16,8 +18,9 @@ use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, WaitingR
 
 use super::source::{Description, Said, reading};
 use super::told::Telling;
-use super::{Request, format, origins, parsed, read};
+use super::{Request, credentials, format, origins, parsed, read};
 use crate::error::{ApiError, ApiResult};
+use crate::gateway::change_record::{Changer, recorded};
 use crate::gateway::policy_tests;
 use crate::gateway::publish::{self, ATTEMPTS, Author, candidate, current, too_busy};
 use crate::gateway::world::ProjectState;
@@ -29,6 +32,8 @@ const MAX_IMPORTS: usize = 200;
 const MAX_OPERATIONS: usize = 5_000;
 /// Characters of a title and of a version that are kept.
 const LONGEST: usize = 200;
+/// Names of tools of each kind in a record.
+const NAMED: usize = 100;
 
 /// What is to be imported.
 pub struct Asked {
@@ -46,7 +51,7 @@ pub struct Asked {
     pub dry_run: bool,
 }
 
-/// Imports; whether the import is new, and what became of each operation.
+/// Imports, on the record; whether the import is new, and what became of each operation.
 ///
 /// # Errors
 /// What `condition` says of the revision that is there; 422 when the description cannot be read; what the policy tests of
@@ -54,7 +59,7 @@ pub struct Asked {
 pub async fn import(
     app: &Arc<App>,
     project: &ProjectId,
-    author: &Author<'_>,
+    by: &Changer<'_>,
     asked: Asked,
     condition: impl Fn(Option<i64>) -> ApiResult<()>,
 ) -> ApiResult<(bool, ImportReport)> {
@@ -80,7 +85,7 @@ pub async fn import(
         selection: request.selection,
         adopt: asked.adopt,
         definitions: asked.definitions,
-        by: author.name.to_owned(),
+        by: by.author.name.to_owned(),
     });
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
@@ -94,7 +99,7 @@ pub async fn import(
             .map_err(|error| ApiError::internal(&error))??;
         if asked.dry_run {
             if !state.policy_tests.is_empty() {
-                let candidate = candidate(app, &state, author, &step.tools, &[]);
+                let candidate = candidate(app, &state, &by.author, &step.tools, &[]);
                 let effects = policy_tests::effects(app, &app.world.now(), &state, &candidate);
                 step.report.policy_tests = Some(policy_tests::wire_effects(effects));
             }
@@ -102,19 +107,43 @@ pub async fn import(
             return Ok((is_new, step.report));
         }
         let noted = Author {
-            note: author
+            note: by
+                .author
                 .note
                 .clone()
                 .or_else(|| Some(format!("imports {} {}", run.id, step.report.import.version))),
-            ..*author
+            ..by.author
         };
-        let done = publish::commit_with(app, &state, &noted, step.tools, Vec::new(), &step.change).await?;
+        let what = what(&step.report);
+        let commit = publish::commit_with(app, &state, &noted, step.tools, Vec::new(), &step.change);
+        let done = recorded(app, &state, &by.asker, AuditAction::Import, what, commit).await?;
         if let Some(published) = done {
             step.report.import.revision = published.version;
             return Ok((is_new, step.report));
         }
     }
     Err(too_busy())
+}
+
+/// For the record: what the import did, by the names of the tools. Where the description came from is in the import.
+fn what(report: &ImportReport) -> Value {
+    let tools = |outcome: ImportOutcome| {
+        let found = report.operations.iter();
+        let names: Vec<&str> = found
+            .filter(|operation| operation.outcome == outcome)
+            .map(|operation| operation.tool.as_str())
+            .collect();
+        (!names.is_empty()).then(|| json!({"count": names.len(), "tools": &names[..names.len().min(NAMED)]}))
+    };
+    json!({
+        "change": "import",
+        "import": report.import.id,
+        "version": report.import.version,
+        "new": tools(ImportOutcome::New),
+        "adopted": tools(ImportOutcome::Adopted),
+        "waiting": tools(ImportOutcome::Changed),
+        "gone": tools(ImportOutcome::Gone),
+    })
 }
 
 /// One import on its way.
@@ -220,6 +249,7 @@ impl Run {
                 total: self.found.operations.len(),
                 operations,
                 problems: self.found.problems.clone(),
+                warnings: credentials::warnings(app, state, &self.source.credentials, &self.found.operations),
                 policy_tests: None,
             },
         })

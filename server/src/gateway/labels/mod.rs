@@ -7,6 +7,7 @@ mod trail;
 
 use std::sync::Arc;
 
+use toolgate_api::audit::AuditAction;
 use toolgate_api::groups::NameEffects;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::ToolDefinition;
@@ -16,6 +17,7 @@ use toolgate_core::snapshot::{LabelInput, ProjectSnapshot, ToolInput};
 use toolgate_store::rows::Publication;
 use toolgate_store::{LabelChange, LabelContent, StoreError};
 
+use super::change_record::recorded;
 use super::policy_tests;
 use super::publish::too_busy;
 use super::record::Asker;
@@ -103,14 +105,14 @@ impl Plan {
 }
 
 /// Commits against the version of `state`, and what `world` says about who holds what if something is expected of that;
-/// `false` when the database has a newer one.
+/// `None` when the database has a newer one.
 async fn commit(
     app: &App,
     world: &World,
     state: &ProjectState,
     actor: &Actor<'_>,
     plan: Plan,
-) -> ApiResult<bool> {
+) -> ApiResult<Option<()>> {
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
@@ -123,8 +125,8 @@ async fn commit(
         note: plan.note,
     };
     let done = match app.store.publish(&publication).await {
-        Ok(_) => true,
-        Err(StoreError::VersionConflict) => false,
+        Ok(_) => Some(()),
+        Err(StoreError::VersionConflict) => None,
         Err(error @ StoreError::Conflict { .. }) => {
             return Err(ApiError::new(
                 ErrorCode::Conflict,
@@ -229,7 +231,10 @@ pub async fn declare(
         })?;
         let what = trail::declared(kind, before.as_ref(), name, content, said.as_deref());
         let committed = commit(app, &world, &state, actor, plan);
-        if trail::recorded(app, &state, &actor.asker, what, committed).await? {
+        if recorded(app, &state, &actor.asker, AuditAction::Policy, what, committed)
+            .await?
+            .is_some()
+        {
             return Ok(before.is_none());
         }
     }
@@ -276,7 +281,10 @@ pub async fn change_name(
         plan.note = super::policy_tests::noted(plan.note.take(), said.clone());
         let what = trail::renamed(kind, names, &effects, said.as_deref());
         let committed = commit(app, &world, &state, actor, plan);
-        if trail::recorded(app, &state, &actor.asker, what, committed).await? {
+        if recorded(app, &state, &actor.asker, AuditAction::Policy, what, committed)
+            .await?
+            .is_some()
+        {
             return Ok(effects);
         }
     }

@@ -19,22 +19,24 @@ const USERNAME: &str = "admin";
 const PASSWORD: &str = "a password for the checks";
 
 /// A server on an empty database, which its own tools may call.
-struct Checked {
+pub(super) struct Checked {
     server: Server,
     _folder: TempDir,
 }
 
 impl Checked {
-    fn start() -> Result<Self> {
+    /// `reachable` are further addresses that its tools may call.
+    pub(super) fn start(reachable: &[&str]) -> Result<Self> {
         let binary = build_server()?;
         let folder = tempfile::Builder::new().prefix("toolgate-checks-").tempdir()?;
         let listen = format!("127.0.0.1:{}", free_port()?);
         let address = format!("http://{listen}");
         let database_url = format!("sqlite:{}", folder.path().join("toolgate.db").display());
+        let allowed = [&[address.as_str()], reachable].concat().join(",");
         let envs = [
             ("TOOLGATE_ADMIN_USERNAME", USERNAME),
             ("TOOLGATE_ADMIN_PASSWORD", PASSWORD),
-            ("TOOLGATE_EGRESS_ALLOW", address.as_str()),
+            ("TOOLGATE_EGRESS_ALLOW", allowed.as_str()),
             ("TOOLGATE_LOG", "warn"),
             // Protects nothing: the database goes with the folder.
             (
@@ -55,8 +57,19 @@ impl Checked {
         })
     }
 
-    fn admin(&self) -> Result<Client> {
-        Client::new(self.server.address()).sign_in(USERNAME, PASSWORD)
+    /// Where it listens.
+    pub(super) fn address(&self) -> &str {
+        self.server.address()
+    }
+
+    /// A client for one who may do everything.
+    pub(super) fn admin(&self) -> Result<Client> {
+        Client::new(self.address()).sign_in(USERNAME, PASSWORD)
+    }
+
+    /// Stops it.
+    pub(super) fn stop(self) -> Result<()> {
+        self.server.stop()
     }
 }
 
@@ -103,8 +116,8 @@ fn lint_of(document: &Path, config: &str) -> Result<Tally> {
 /// Clients in two languages, generated from the document, do the main job on a real server; and clients generated from what
 /// the server says of a project's tools call them.
 pub(super) fn clients() -> Result<Tally> {
-    let checked = Checked::start()?;
-    let address = checked.server.address();
+    let checked = Checked::start(&[])?;
+    let address = checked.address();
     let on_server = |sh: Sh| {
         sh.env("TOOLGATE_ADDRESS", address)
             .env("TOOLGATE_USERNAME", USERNAME)
@@ -128,7 +141,7 @@ pub(super) fn clients() -> Result<Tally> {
         }),
         ("tools as an API", &|| tools_as_an_api(&checked)),
     ]);
-    checked.server.stop()?;
+    checked.stop()?;
     Ok(tally)
 }
 
@@ -138,7 +151,7 @@ const TOOLS: &str = "tools";
 /// Makes a project with tools, takes the document of those that an agent may call, lints it, and calls them with clients
 /// that are generated from it.
 fn tools_as_an_api(checked: &Checked) -> Result<Tally> {
-    let address = checked.server.address();
+    let address = checked.address();
     let key = project_of_tools(checked)?;
     let agent = Client::new(address).with_token(&key);
     let document = agent.get(&format!("/projects/{TOOLS}/openapi.json?group=operations"))?;
@@ -170,7 +183,7 @@ fn tools_as_an_api(checked: &Checked) -> Result<Tally> {
 
 /// Tools that ask the server itself, and the key of an agent that may call them.
 fn project_of_tools(checked: &Checked) -> Result<String> {
-    let address = checked.server.address();
+    let address = checked.address();
     let admin = checked.admin()?;
     admin.post("/projects", &json!({ "id": TOOLS }))?;
     let agent = json!({ "name": "agent", "role": "agent", "groups": ["operations"] });
@@ -252,7 +265,7 @@ fn python_client(package: &str, document: &Path) -> Result<(PathBuf, PathBuf)> {
 /// Requests made up from the document, good and bad; the answers must be ones it promises.
 pub(super) fn schemathesis() -> Result<Tally> {
     let bin = install::python("python", &checks().join("requirements.txt"))?;
-    let checked = Checked::start()?;
+    let checked = Checked::start(&[])?;
     let admin = checked.admin()?;
     for project in ["checked", "disposable"] {
         admin.post("/projects", &json!({ "id": project }))?;
@@ -262,7 +275,7 @@ pub(super) fn schemathesis() -> Result<Tally> {
         let tool = format!(
             "name: {name}\ntype: openapi\ndescription: Ask whether the server is ready.\nparameters: {{type: object, \
              properties: {{}}}}\noptions: {{http: {{base_url: \"{}\", path: /readyz}}}}\n",
-            checked.server.address()
+            checked.address()
         );
         admin.send("POST", "/projects/checked/tools", &Body::Yaml(&tool))?;
     }
@@ -273,7 +286,7 @@ pub(super) fn schemathesis() -> Result<Tally> {
         .args(["--no-color", "run"])
         .arg(openapi::file())
         .arg("--url")
-        .arg(checked.server.address())
+        .arg(checked.address())
         .arg("--header")
         .arg(format!(
             "Authorization: Bearer {}",
@@ -285,12 +298,12 @@ pub(super) fn schemathesis() -> Result<Tally> {
     if tally.failed > 0 {
         println!("the server said:\n{}", checked.server.log());
     }
-    checked.server.stop()?;
+    checked.stop()?;
     Ok(tally)
 }
 
 /// The folder with the checks' own files.
-fn checks() -> PathBuf {
+pub(super) fn checks() -> PathBuf {
     paths::root().join("openapi/tests")
 }
 
@@ -301,7 +314,8 @@ fn node_tool(name: &str) -> Result<Sh> {
     Ok(Sh::new(bin.join("node")).arg(packages.join("node_modules/.bin").join(name)))
 }
 
-fn fresh(folder: &Path) -> Result<PathBuf> {
+/// The folder, empty.
+pub(super) fn fresh(folder: &Path) -> Result<PathBuf> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }

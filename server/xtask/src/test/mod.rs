@@ -10,6 +10,7 @@ mod count;
 mod dashboard;
 mod dependencies;
 mod licences;
+mod requests;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -73,6 +74,11 @@ const STAGES: &[Stage] = &[
         name: "schemathesis",
         what: "the server keeps what its document promises",
         run: api::schemathesis,
+    },
+    Stage {
+        name: "requests",
+        what: "no request of an imported tool violates its description",
+        run: requests::run,
     },
     Stage {
         name: "browser",

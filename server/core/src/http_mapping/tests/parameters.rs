@@ -52,6 +52,9 @@ fn absent_arguments_are_not_sent() {
             ..Default::default()
         }
     );
+    // A list without members is undefined everywhere but in a JSON body.
+    let mapped = map("/", request.clone(), &json!({"q": [null]})).expect("a request");
+    assert_eq!((mapped.query.as_str(), mapped.headers.len()), ("", 0));
     // An explicit null is a value of a JSON body, and undefined everywhere else.
     let mapped = map("/", request, &json!({"q": null})).expect("a request");
     assert_eq!((mapped.query.as_str(), mapped.headers.len()), ("", 0));

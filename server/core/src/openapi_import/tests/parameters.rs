@@ -226,3 +226,35 @@ fn what_follows_the_path_is_sent_or_is_a_mere_mark() {
         ]
     );
 }
+
+/// What is empty has no form, so what is required is not empty.
+#[rstest]
+#[case("query", json!({"type": "array", "items": {"type": "string"}}), json!({"type": "array", "items": {"type": "string"}, "minItems": 1}))]
+#[case("query", json!({"type": "array", "items": {"type": "string"}, "minItems": 3}), json!({"type": "array", "items": {"type": "string"}, "minItems": 3}))]
+#[case("header", json!({"type": "object"}), json!({"type": "object", "minProperties": 1}))]
+#[case("query", json!({"type": ["string", "null"]}), json!({"type": "string"}))]
+#[case("path", json!({"type": ["array", "null"], "items": {"type": "string"}}), json!({"type": "array", "items": {"type": "string"}, "minItems": 1}))]
+#[case("query", json!({"$ref": "#/components/schemas/List"}), json!({"$ref": "#/$defs/List", "minItems": 1}))]
+#[case("query", json!({"type": "string"}), json!({"type": "string"}))]
+fn what_is_required_is_not_empty(#[case] location: &str, #[case] schema: Value, #[case] expected: Value) {
+    for required in [true, false] {
+        let mut parameter = json!({"name": "p", "in": location, "required": required, "schema": schema});
+        if location == "path" {
+            parameter["required"] = json!(true);
+        }
+        let mut description = described("3.1.0", "get", &json!({"parameters": [parameter]}));
+        description["components"]["schemas"]["List"] = json!({"type": "array", "items": {"type": "string"}});
+        if location == "path" {
+            description["paths"] = json!({"/things/{p}": description["paths"]["/things"]});
+        }
+        let found = arguments(&description)["properties"]["p"].clone();
+        if required || location == "path" {
+            assert_eq!(found, expected, "{schema}");
+        } else {
+            assert_eq!(
+                (found.get("minItems"), found.get("minProperties")),
+                (schema.get("minItems"), None)
+            );
+        }
+    }
+}

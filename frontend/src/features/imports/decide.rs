@@ -1,0 +1,234 @@
+//! Deciding several changes together: what is selected, what would become of it, and doing it.
+
+use std::collections::BTreeSet;
+
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::badges::counted;
+use super::waiting::Waiting;
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project, object, parse, with_query};
+use crate::components::{Dialog, Diff, EditorHandle, Field, Placement, TextInput, Toasts};
+use crate::features::tools::tests_badge;
+use crate::paged::Paged;
+use crate::reactive::{When, part, text};
+
+/// Differences that are shown; the others are counted.
+const SHOWN: usize = 5;
+
+/// What can be done with the selected changes: what the button says, the decision, and whose change counts in conflicts.
+const DEEDS: [(&str, &str, &str); 4] = [
+    ("Approve those without conflicts", "approve", ""),
+    ("Approve, keep ours in conflicts", "approve", "ours"),
+    ("Approve, take theirs in conflicts", "approve", "theirs"),
+    ("Reject", "reject", ""),
+];
+
+/// The tools whose changes are selected.
+pub(super) type Selected = RwSignal<BTreeSet<String>>;
+
+/// The box that selects a row.
+pub(super) fn select_box(selected: Selected, tool: &str) -> AnyView {
+    let label = format!("Select {tool}");
+    let tool = StoredValue::new(tool.to_owned());
+    view! {
+        <input
+            type="checkbox"
+            class="select-row"
+            aria-label=label
+            prop:checked=move || tool.with_value(|tool| selected.with(|selected| selected.contains(tool)))
+            on:change=move |_| {
+                let tool = tool.get_value();
+                selected.update(|selected| {
+                    if !selected.remove(&tool) {
+                        selected.insert(tool);
+                    }
+                });
+            }
+        />
+    }
+    .into_any()
+}
+
+/// The bar with what can be done, and the dialog that shows what would happen.
+#[component]
+pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) -> impl IntoView {
+    let open = RwSignal::new(false);
+    let chosen = RwSignal::new(0_usize);
+    let note = RwSignal::new(String::new());
+    let ignored = RwSignal::new(false);
+    // What the dry run answered, and its tag.
+    let plan = RwSignal::new(Value::Null);
+    let tag = RwSignal::new(String::new());
+    let action = Action::new();
+    let (toasts, waiting) = (Toasts::get(), Waiting::get());
+    let count = move || selected.with(BTreeSet::len);
+    let send = move |dry_run: bool| {
+        let (verb, decision, conflicts) = DEEDS[chosen.get_untracked()];
+        let names: Value = selected.with_untracked(|names| names.iter().cloned().collect());
+        let mut body = object(vec![
+            ("select", object(vec![("names", names)])),
+            ("decision", decision.into()),
+        ]);
+        let note = note.get_untracked();
+        for (key, value) in [("conflicts", conflicts), ("note", note.trim())] {
+            if !value.is_empty() {
+                body[key] = value.into();
+            }
+        }
+        let flag = |name, is: bool| (name, if is { "true" } else { "" });
+        let query = [
+            flag("dry_run", dry_run),
+            flag("ignore_policy_tests", ignored.get_untracked()),
+        ];
+        let path = with_query(
+            in_project(&project.get_untracked(), &["quarantine-decisions"]),
+            &query,
+        );
+        let mut ask = Ask::post(path, Body::Json(body.to_string()));
+        if !dry_run {
+            ask = ask.if_match(tag.get_untracked());
+        }
+        action.send(ask, move |answer| {
+            let found = parse(&answer.text).unwrap_or_default();
+            if dry_run {
+                tag.set(answer.etag);
+                plan.set(found);
+                return;
+            }
+            open.set(false);
+            selected.update(BTreeSet::clear);
+            list.reload();
+            waiting.reload();
+            toasts.done(format!("{verb}: {}.", counted(decided(&found), "change")));
+        });
+    };
+    let begin = move |at: usize| {
+        chosen.set(at);
+        note.set(String::new());
+        ignored.set(false);
+        plan.set(Value::Null);
+        action.error.set(None);
+        open.set(true);
+        send(true);
+    };
+    let buttons = (0..DEEDS.len())
+        .map(|at| {
+            view! {
+                <button type="button" class="button button-small" on:click=move |_| begin(at)>
+                    {DEEDS[at].0}
+                </button>
+            }
+        })
+        .collect::<Vec<_>>();
+    let broken = move || plan.with(|plan| plan["policy_tests"]["failed"].as_array().map_or(0, Vec::len));
+    let is_reject = move || DEEDS[chosen.get()].1 == "reject";
+    view! {
+        <section class="bulk" aria-label="Selected changes" hidden=move || count() == 0>
+            <p role="status">
+                <strong>{move || counted(count(), "change")}</strong>
+                " selected"
+            </p>
+            {buttons}
+            <button
+                type="button"
+                class="button button-small button-quiet"
+                on:click=move |_| selected.update(BTreeSet::clear)
+            >
+                "Clear selection"
+            </button>
+        </section>
+        <Dialog open title=text(move || DEEDS[chosen.get()].0.to_owned()) placement=Placement::Wide>
+            <div class="dialog-body">
+                <p class=move || if action.busy.get() { "muted" } else { "visually-hidden" } role="status">
+                    {move || action.busy.get().then_some("Looking at what would change…")}
+                </p>
+                {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
+                {action.refusal(EditorHandle::new())}
+                <When test=move || broken() != 0>
+                    <label class="check">
+                        <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
+                        "Approve them all the same, although policy tests would fail"
+                    </label>
+                </When>
+                <When test=move || !is_reject()>
+                    <Field id="several-note" label="Note" help="Why, for those who read the history later.">
+                        <TextInput id="several-note" value=note max="500" />
+                    </Field>
+                </When>
+            </div>
+            <footer class="dialog-foot">
+                <button type="button" class="button" on:click=move |_| open.set(false)>
+                    "Cancel"
+                </button>
+                <button
+                    type="button"
+                    class="button button-primary"
+                    disabled=move || action.busy.get() || plan.with(decided) == 0
+                    on:click=move |_| send(false)
+                >
+                    {move || {
+                        let verb = if is_reject() { "Reject" } else { "Approve" };
+                        format!("{verb} {}", counted(plan.with(decided), "change"))
+                    }}
+                </button>
+            </footer>
+        </Dialog>
+    }
+}
+
+fn items<'p>(plan: &'p Value, waits: bool) -> impl Iterator<Item = &'p Value> {
+    let items = plan["items"].as_array().into_iter().flatten();
+    items.filter(move |item| (item["outcome"] == "waiting") == waits)
+}
+
+/// How many changes an answer says are decided.
+fn decided(plan: &Value) -> usize {
+    items(plan, false).count()
+}
+
+/// What would become of the changes: the first differences, policy tests, and what goes on waiting.
+fn outlook(plan: &Value) -> AnyView {
+    let name = |item: &Value| item["tool"].as_str().unwrap_or_default().to_owned();
+    let shown: Vec<_> = items(plan, false)
+        .take(SHOWN)
+        .map(|item| {
+            let diff = item["diff"].as_str();
+            let stays = diff.is_none().then_some(" stays as it is");
+            view! {
+                <li>
+                    <span class="tool-name">{name(item)}</span>
+                    {stays}
+                    {diff.map(|diff| view! { <Diff text=diff.to_owned() /> })}
+                </li>
+            }
+        })
+        .collect();
+    let more = decided(plan).saturating_sub(SHOWN);
+    let waits: Vec<String> = items(plan, true).map(name).collect();
+    let waits = (!waits.is_empty())
+        .then(|| view! { <p>{format!("Conflicts have to be decided, so these go on waiting: {}.", waits.join(", "))}</p> });
+    view! {
+        {plan.get("policy_tests").map(tests_badge)}
+        {waits}
+        <ul class="stack">{shown}</ul>
+        {(more != 0).then(|| view! { <p class="muted">{format!("And {} more.", counted(more, "change"))}</p> })}
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::decided;
+
+    #[test]
+    fn what_goes_on_waiting_is_not_decided() {
+        let item = |outcome: &str| json!({"tool": "a", "outcome": outcome});
+        let plan = json!({"items": [item("approved"), item("waiting"), item("rejected")]});
+        assert_eq!(decided(&plan), 2);
+        assert_eq!(decided(&json!(null)), 0);
+    }
+}
