@@ -178,7 +178,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
     }
 }
 
-fn items<'p>(plan: &'p Value, waits: bool) -> impl Iterator<Item = &'p Value> {
+fn items(plan: &Value, waits: bool) -> impl Iterator<Item = &Value> {
     let items = plan["items"].as_array().into_iter().flatten();
     items.filter(move |item| (item["outcome"] == "waiting") == waits)
 }
