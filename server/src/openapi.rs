@@ -225,7 +225,7 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
                 .responses
                 .insert("431".to_owned(), RefOr::T(head_too_large()));
         }
-        Some("approve_change" | "reject_change") => statuses.extend([409, 412, 422, 428]),
+        Some("approve_change" | "reject_change" | "decide_changes") => statuses.extend([409, 412, 422, 428]),
         _ => {}
     }
     // Some names cannot be given away: `default`, `*` and `undefined`.
