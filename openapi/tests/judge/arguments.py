@@ -26,7 +26,7 @@ ODD = [
     "~" * 3000,
 ]
 # Odd texts that one tool gets, and values that are generated for it.
-TURN = 2
+TURN = 3
 GENERATED = 3
 # What stands where a schema says nothing.
 SCALAR = {"type": ["string", "integer", "boolean"]}
