@@ -4,10 +4,10 @@ use std::future::Future;
 
 use serde_json::Value;
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditOutcome};
+use toolgate_api::audit::AuditAction;
 use toolgate_core::ids::CallId;
 use toolgate_core::redact;
-use toolgate_store::rows::{Completion, Opening};
+use toolgate_store::rows::Opening;
 
 use super::publish::Author;
 use super::record::{self, Asker};
@@ -53,23 +53,7 @@ pub(super) async fn recorded<T>(
         Ok(None) => Some(ErrorCode::PreconditionFailed),
         Err(error) => Some(error.code()),
     };
-    let completion = Completion {
-        project,
-        id,
-        record: seq,
-        outcome: match code {
-            None => AuditOutcome::Succeeded,
-            Some(_) => AuditOutcome::Failed,
-        },
-        code,
-        state_before: String::new(),
-        state_after: String::new(),
-        duration_ms: (app.clock.now() - began).num_milliseconds().max(0),
-        usage: None,
-        noted: None,
-        session: None,
-        settlement: None,
-    };
+    let completion = record::completion(app, (project, id, seq), began, "", code);
     if let Err(error) = app.records.complete(completion).await {
         app.metrics.audit_failure();
         tracing::error!(call_id = %id, cause = %error, "the end of a change could not be recorded");

@@ -7,11 +7,11 @@ use serde_json::Value;
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::calls::ResultNotes;
 use toolgate_api::{Diagnostic, ErrorCode};
-use toolgate_core::ids::CallId;
+use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
 use toolgate_core::redact::redact_text;
-use toolgate_store::rows::Noted;
+use toolgate_store::rows::{Completion, Noted, RecordSeq};
 
 use crate::error::ApiError;
 use crate::state::App;
@@ -78,6 +78,33 @@ pub fn ended(mut record: AuditRecord, outcome: AuditOutcome, code: Option<ErrorC
     record.state_after = Some(record.state_before.clone());
     record.duration_ms = Some(0);
     record
+}
+
+/// How something ended that was opened at a time and moved no state: now, and with a code when it failed.
+pub fn completion(
+    app: &App,
+    (project, id, record): (ProjectUid, CallId, RecordSeq),
+    began: DateTime<Utc>,
+    state: &str,
+    code: Option<ErrorCode>,
+) -> Completion {
+    Completion {
+        project,
+        id,
+        record,
+        outcome: match code {
+            None => AuditOutcome::Succeeded,
+            Some(_) => AuditOutcome::Failed,
+        },
+        code,
+        state_before: state.to_owned(),
+        state_after: state.to_owned(),
+        duration_ms: (app.clock.now() - began).num_milliseconds().max(0),
+        usage: None,
+        noted: None,
+        session: None,
+        settlement: None,
+    }
 }
 
 /// What of the notes on a result is recorded: never a part of it.

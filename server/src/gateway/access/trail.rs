@@ -76,23 +76,7 @@ pub async fn carry_out<T: Send + 'static>(
         let loaded = app.world.refresh().await;
         let code = done.as_ref().err().map(ApiError::code);
         for (project, id, record, began) in open {
-            let ended = Completion {
-                project,
-                id,
-                record,
-                outcome: match code {
-                    None => AuditOutcome::Succeeded,
-                    Some(_) => AuditOutcome::Failed,
-                },
-                code,
-                state_before: String::new(),
-                state_after: String::new(),
-                duration_ms: (app.clock.now() - began).num_milliseconds().max(0),
-                usage: None,
-                noted: None,
-                session: None,
-                settlement: None,
-            };
+            let ended = record::completion(&app, (project, id, record), began, "", code);
             complete(&app, ended).await?;
         }
         let value = done?;

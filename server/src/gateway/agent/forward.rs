@@ -9,10 +9,9 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::AuditOutcome;
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_executors::{Failure, StreamLimits, StreamedAnswer};
-use toolgate_store::rows::{Completion, Opening, RecordSeq};
+use toolgate_store::rows::{Opening, RecordSeq};
 
 use super::events::{EventSplitter, KEEP_ALIVE, TooLarge, event};
 use crate::error::{ApiError, ApiResult};
@@ -191,24 +190,8 @@ async fn pass_on(sender: &mpsc::Sender<Bytes>, event: Bytes) -> ApiResult<()> {
 }
 
 async fn complete(app: &App, open: &Open, code: Option<ErrorCode>) -> ApiResult<()> {
-    let completion = Completion {
-        project: open.project,
-        id: open.id,
-        record: open.record,
-        outcome: if code.is_none() {
-            AuditOutcome::Succeeded
-        } else {
-            AuditOutcome::Failed
-        },
-        code,
-        state_before: open.state.clone(),
-        state_after: open.state.clone(),
-        duration_ms: (app.clock.now() - open.started).num_milliseconds().max(0),
-        usage: None,
-        noted: None,
-        session: None,
-        settlement: None,
-    };
+    let opened = (open.project, open.id, open.record);
+    let completion = record::completion(app, opened, open.started, &open.state, code);
     match call::complete(app, completion).await {
         Ok(_) => Ok(()),
         Err(_) => Err(ApiError::new(

@@ -7,7 +7,7 @@ use futures_util::stream::poll_fn;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditFormat, AuditOrder, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditAction, AuditFormat, AuditOrder, AuditRecord};
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Completion, Opening, RecordFilter, RecordRange, RecordSeq};
@@ -195,23 +195,10 @@ impl Run {
     }
 
     async fn complete(&self, code: Option<ErrorCode>, told: u64, started: DateTime<Utc>) {
+        let opened = (self.project, self.id, self.opened);
         let completion = Completion {
-            project: self.project,
-            id: self.id,
-            record: self.opened,
-            outcome: if code.is_none() {
-                AuditOutcome::Succeeded
-            } else {
-                AuditOutcome::Failed
-            },
-            code,
-            state_before: String::new(),
-            state_after: String::new(),
-            duration_ms: (self.app.clock.now() - started).num_milliseconds().max(0),
             usage: Some(json!({"records": told})),
-            noted: None,
-            session: None,
-            settlement: None,
+            ..record::completion(&self.app, opened, started, "", code)
         };
         if let Err(error) = self.app.records.complete(completion).await {
             self.app.metrics.audit_failure();

@@ -8,16 +8,14 @@ pub mod entering;
 use chrono::TimeDelta;
 use serde_json::{Map, Value, json};
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditOutcome};
+use toolgate_api::audit::AuditAction;
 use toolgate_api::sessions::CreateSession;
 use toolgate_core::ids::{CallId, SessionId};
 use toolgate_core::principal::PrincipalRef;
 use toolgate_core::redact;
 use toolgate_core::session;
 use toolgate_store::StoreError;
-use toolgate_store::rows::{
-    Completion, Opening, RecordSeq, SessionAdmission, SessionEnd, SessionLimits, SessionRow,
-};
+use toolgate_store::rows::{Opening, RecordSeq, SessionAdmission, SessionEnd, SessionLimits, SessionRow};
 use uuid::Uuid;
 
 pub use self::entering::{Entered, Turned, enter, gone, not_found, wider};
@@ -176,24 +174,7 @@ where
         .map_err(|error| record::audit_unavailable(app, &error))?;
     let outcome = work().await;
     let code = outcome.as_ref().err().map(ApiError::code);
-    let completion = Completion {
-        project,
-        id,
-        record: opened,
-        outcome: if code.is_none() {
-            AuditOutcome::Succeeded
-        } else {
-            AuditOutcome::Failed
-        },
-        code,
-        state_before: state.to_owned(),
-        state_after: state.to_owned(),
-        duration_ms: (app.clock.now() - started).num_milliseconds().max(0),
-        usage: None,
-        noted: None,
-        session: None,
-        settlement: None,
-    };
+    let completion = record::completion(app, (project, id, opened), started, state, code);
     app.records
         .complete(completion)
         .await
