@@ -12,6 +12,7 @@
 
 mod alerts;
 mod artifacts;
+mod checkpoint;
 mod claims;
 mod codec;
 mod db;

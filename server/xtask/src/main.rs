@@ -1,4 +1,4 @@
-//! Development tasks of the workspace: `cargo xtask up | test | ui | openapi | bench`.
+//! Development tasks of the workspace: `cargo xtask up | test | ui | openapi | bench | release`.
 //!
 //! One file per task, and a few helpers under them: `sh` runs commands and says so, `install` fetches what a task
 //! lacks, `server` starts and stops a Toolgate process, `client` talks to it, `room` looks at the disk. To add a task,
@@ -10,6 +10,7 @@ mod install;
 mod openapi;
 mod package;
 mod paths;
+mod release;
 mod room;
 mod server;
 mod sh;
@@ -46,6 +47,8 @@ enum Task {
     Openapi,
     /// Measure calls per second beside a minimal server and nginx.
     Bench(bench::Options),
+    /// Build the server as it is meant to be run: optimised by what a server under load does most.
+    Release,
 }
 
 fn main() -> ExitCode {
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Task::Ui => ui::run().map(|_| ()),
         Task::Openapi => openapi::write(),
         Task::Bench(options) => bench::run(&options),
+        Task::Release => release::run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

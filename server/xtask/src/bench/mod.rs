@@ -9,7 +9,7 @@ mod systems;
 mod wrk;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -59,17 +59,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         std::thread::available_parallelism()?.get() >= 2,
         "the benchmark needs two cores"
     );
-    install::program("wrk", &["wrk"], "the benchmark")?;
-    let nginx = install::program("nginx", &["nginx-light"], "the benchmark")?;
     if !options.built {
         println!("Building with optimisation");
         Sh::cargo("build --release --package toolgate --bin toolgate --example reference").run()?;
     }
-    let folder = paths::target().join("bench");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    fs::create_dir_all(&folder)?;
+    let (folder, nginx) = prepare()?;
 
     let upstream = systems::upstream(&nginx, &folder)?;
     let toolgate = Toolgate::new(&paths::server_binary("release"), &folder, &upstream.address)?;
@@ -147,6 +141,46 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         starts.len()
     );
     Ok(())
+}
+
+/// Lets a server answer calls and listings, by key and by token, on connections that work at the same time and on one.
+pub(crate) fn exercise(binary: &Path, seconds: u32) -> Result<()> {
+    let (folder, nginx) = prepare()?;
+    let upstream = systems::upstream(&nginx, &folder)?;
+    let toolgate = Toolgate::new(binary, &folder, &upstream.address)?;
+    let (server, _) = toolgate.start()?;
+    let (token, key, _) = toolgate.set_up(&server)?;
+    for credential in [key, token] {
+        let call = systems::call(
+            server.id(),
+            server.address(),
+            "/projects/bench/calls",
+            credential.clone(),
+        );
+        let listing = Target {
+            url: format!("{}/projects/bench/tools", server.address()),
+            token: Some(credential),
+            body: None,
+            process: None,
+        };
+        for (target, connections) in [(&call, 32), (&call, 1), (&listing, 32)] {
+            let script = target.script(&folder, "load")?;
+            wrk::load(target, &script, connections, seconds)?;
+        }
+    }
+    server.stop()
+}
+
+/// An empty folder, and nginx.
+fn prepare() -> Result<(PathBuf, PathBuf)> {
+    install::program("wrk", &["wrk"], "the benchmark")?;
+    let nginx = install::program("nginx", &["nginx-light"], "the benchmark")?;
+    let folder = paths::target().join("bench");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    fs::create_dir_all(&folder)?;
+    Ok((folder, nginx))
 }
 
 /// Lets the systems take turns.
