@@ -33,11 +33,11 @@ pub(crate) fn run() -> Result<()> {
     if counts.exists() {
         fs::remove_dir_all(&counts).with_context(|| format!("cannot remove {}", counts.display()))?;
     }
-    // A name for the host keeps the flags from what runs while building. The first build is for counting only, and counts
-    // are kept by the name of the function: it need not be optimised as a whole.
-    let build = |flag: String, profile: &str| {
+    // A name for the host keeps the flags from what runs while building. Counts are kept by the names of functions, which
+    // depend on the profile: both builds have the same.
+    let build = |flag: String| {
         Sh::cargo(&format!(
-            "build --release --package toolgate --features embed-ui --target {host} {profile}"
+            "build --release --package toolgate --features embed-ui --target {host}"
         ))
         .env("CARGO_TARGET_DIR", &folder)
         .env("RUSTFLAGS", flag)
@@ -46,10 +46,7 @@ pub(crate) fn run() -> Result<()> {
     let binary = folder.join(host).join("release/toolgate");
 
     println!("Building a server that counts");
-    build(
-        format!("-Cprofile-generate={}", counts.display()),
-        "--config profile.release.lto=false --config profile.release.codegen-units=16",
-    )?;
+    build(format!("-Cprofile-generate={}", counts.display()))?;
     println!("Letting it work");
     bench::exercise(&binary, SECONDS)?;
     let profile = folder.join("toolgate.profdata");
@@ -60,7 +57,7 @@ pub(crate) fn run() -> Result<()> {
         .run()?;
 
     println!("Building the server by what was counted");
-    build(format!("-Cprofile-use={}", profile.display()), "")?;
+    build(format!("-Cprofile-use={}", profile.display()))?;
     let release = paths::server_binary("release");
     if let Some(parent) = release.parent() {
         fs::create_dir_all(parent).with_context(|| format!("cannot create {}", parent.display()))?;
