@@ -6,7 +6,7 @@ use super::merge::merge;
 use super::value;
 use crate::definition::ToolDefinition;
 use crate::ids::ToolName;
-use crate::openapi_import::Operation;
+use crate::openapi_import::{ImportedTool, Operation};
 
 /// An operation that was imported before.
 #[derive(Debug, Clone, PartialEq)]
@@ -134,7 +134,7 @@ fn find_again(kept: &[Kept], found: &[Operation]) -> HashMap<usize, usize> {
 
 fn new(operation: &Operation, place: &dyn Place, adopt: bool) -> Verdict {
     let definition = match &operation.tool {
-        Ok(definition) => draft(definition, &definition.name),
+        Ok(tool) => draft(tool, &tool.plain().name),
         Err(why) => return Verdict::Refused(why.clone()),
     };
     if place.is_elsewhere(&operation.name) {
@@ -152,7 +152,7 @@ fn new(operation: &Operation, place: &dyn Place, adopt: bool) -> Verdict {
 
 fn known(kept: &Kept, operation: &Operation, place: &dyn Place) -> Verdict {
     let theirs = match &operation.tool {
-        Ok(definition) => draft(definition, &kept.tool),
+        Ok(tool) => draft(tool, &kept.tool),
         Err(why) => return Verdict::Refused(why.clone()),
     };
     let Some(ours) = place.tool(kept.tool.as_str()) else {
@@ -172,10 +172,9 @@ fn known(kept: &Kept, operation: &Operation, place: &dyn Place) -> Verdict {
 }
 
 /// The definition as an import stores it: under the name that its tool has, and disabled until somebody enables it.
-fn draft(definition: &ToolDefinition, name: &ToolName) -> Box<ToolDefinition> {
-    Box::new(ToolDefinition {
-        name: name.clone(),
-        enabled: false,
-        ..definition.clone()
-    })
+fn draft(tool: &ImportedTool, name: &ToolName) -> Box<ToolDefinition> {
+    let mut definition = tool.definition();
+    definition.name.clone_from(name);
+    definition.enabled = false;
+    definition
 }
