@@ -1,5 +1,9 @@
 //! Imports on the record, and what must not be there.
 
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{Method, header};
 use serde_json::{Value, json};
@@ -244,5 +248,62 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
             "the log has the key: ...{}...",
             &log[at.saturating_sub(300)..(at + 60).min(log.len())]
         );
+    }
+}
+
+/// Polls a request so many times, each time when it is woken, and drops it then, as the server does when the caller goes away.
+/// Whether it had ended.
+async fn dropped_after(polls: usize, request: impl Future) -> bool {
+    let mut request = pin!(request);
+    let mut polled = 0;
+    std::future::poll_fn(move |context| {
+        polled += 1;
+        if request.as_mut().poll(context).is_ready() {
+            return Poll::Ready(true);
+        }
+        if polled >= polls {
+            return Poll::Ready(false);
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// Wherever the caller goes away, what has been begun comes to its end.
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_a_complete_record() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let mut left = 0;
+    loop {
+        let path = format!("/projects/demo/imports/pets-{left}");
+        let operation = json!({"get": {"operationId": format!("get{left}")}});
+        let pets = description("1", json!({ "/pets": operation }));
+        if dropped_after(left + 1, make(&admin, &path, &pets)).await {
+            break;
+        }
+        left += 1;
+    }
+    let settled = async {
+        loop {
+            let records = records(&admin).await;
+            if records.iter().all(|(outcome, ..)| outcome != "open") {
+                break records;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let records = tokio::time::timeout(Duration::from_secs(20), settled)
+        .await
+        .expect("no record stays open");
+    // The last one was waited for. Of the others, those that had begun were done all the same.
+    assert!(records.len() > 1, "{left} left, {records:?}");
+    for (outcome, _, arguments) in &records {
+        assert_eq!(outcome, "succeeded");
+        let import = arguments["import"].as_str().expect("an id");
+        admin
+            .get(&format!("/projects/demo/imports/{import}"))
+            .await
+            .expect(200);
     }
 }

@@ -115,7 +115,7 @@ pub async fn import(
             ..by.author
         };
         let what = what(&step.report);
-        let commit = publish::commit_with(app, &state, &noted, step.tools, Vec::new(), &step.change);
+        let commit = publish::commit_imported(app, &state, &noted, step.tools, step.change);
         let done = recorded(app, &state, &by.asker, AuditAction::Import, what, commit).await?;
         if let Some(published) = done {
             step.report.import.revision = published.version;
