@@ -275,35 +275,38 @@ async fn a_caller_that_goes_away_leaves_a_complete_record() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let mut left = 0;
-    loop {
+    let records = loop {
         let path = format!("/projects/demo/imports/pets-{left}");
         let operation = json!({"get": {"operationId": format!("get{left}")}});
         let pets = description("1", json!({ "/pets": operation }));
-        if dropped_after(left + 1, make(&admin, &path, &pets)).await {
-            break;
+        let has_ended = dropped_after(left + 1, make(&admin, &path, &pets)).await;
+        let records = tokio::time::timeout(Duration::from_secs(20), settled(&admin))
+            .await
+            .expect("no record stays open");
+        if has_ended {
+            break records;
         }
         left += 1;
-    }
-    let settled = async {
-        loop {
-            let records = records(&admin).await;
-            if records.iter().all(|(outcome, ..)| outcome != "open") {
-                break records;
-            }
-            tokio::task::yield_now().await;
-        }
     };
-    let records = tokio::time::timeout(Duration::from_secs(20), settled)
-        .await
-        .expect("no record stays open");
     // The last one was waited for. Of the others, those that had begun were done all the same.
     assert!(records.len() > 1, "{left} left, {records:?}");
-    for (outcome, _, arguments) in &records {
-        assert_eq!(outcome, "succeeded");
+    for (outcome, code, arguments) in &records {
+        assert_eq!(outcome, "succeeded", "{code} {arguments}");
         let import = arguments["import"].as_str().expect("an id");
         admin
             .get(&format!("/projects/demo/imports/{import}"))
             .await
             .expect(200);
+    }
+}
+
+/// The records, as soon as none of them is open.
+async fn settled(client: &Client<'_>) -> Vec<(Value, Value, Value)> {
+    loop {
+        let records = records(client).await;
+        if records.iter().all(|(outcome, ..)| outcome != "open") {
+            return records;
+        }
+        tokio::task::yield_now().await;
     }
 }

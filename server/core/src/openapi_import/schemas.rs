@@ -16,8 +16,11 @@ use super::tool::{Definition, reasons};
 use crate::definition::extent::{Extent, check_part};
 use crate::definition::schema;
 
-/// Most values in the schema of one tool; definitions may hold a little more.
-pub(super) const MAX_VALUES: usize = 4_000;
+/// Most values in what describes the arguments of one tool themselves.
+const MAX_ARGUMENTS: usize = 4_000;
+/// Most values in what they lead to, some 8 000 tokens of a model that reads the tool. Where schemas lead to each other, each
+/// tool has as much, and what a tool costs here goes with it.
+pub(super) const MAX_REFERRED: usize = 1_000;
 
 /// A schema that was converted.
 #[derive(Debug, Default)]
@@ -188,9 +191,10 @@ impl<'d> Schemas<'d> {
         refs: &[String],
         notes: &mut Vec<String>,
     ) -> Result<Parts, String> {
-        let mut left = MAX_VALUES
+        let mut left = MAX_ARGUMENTS
             .checked_sub(values)
-            .ok_or_else(|| format!("the schema of the arguments has more than {MAX_VALUES} values"))?;
+            .ok_or_else(|| format!("the schema of the arguments has more than {MAX_ARGUMENTS} values"))?
+            .min(MAX_REFERRED);
         let mut queue: VecDeque<String> = refs.iter().cloned().collect();
         let mut seen: HashSet<String> = HashSet::new();
         let mut parts = Parts::default();
@@ -203,7 +207,7 @@ impl<'d> Schemas<'d> {
             if let Some(refusal) = &ready.refusal {
                 return Err(refusal.clone());
             }
-            // A definition that is left out takes two values itself, for which the limit leaves room.
+            // One that is left out takes two values itself, for which the limits leave room.
             if ready.extent.values > left {
                 cut += 1;
                 let left_out = self.left_out(&name);
