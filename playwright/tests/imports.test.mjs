@@ -62,19 +62,28 @@ stage.story('from a description to the first call', async (page) => {
   assert.deepEqual((await tool(id, 'addPet')).definition.options.args.fixed, { body: { name: 'Rex' } });
   assert.equal((await tool(id, 'listPets')).enabled, false);
 
-  // Enabled in one step, and called.
+  // One is tried before the others are enabled.
   await stage.server.put(`/projects/${id}/secrets/PET_KEY`, { value: 'the key of the pets' });
   await page.getByLabel('Groups', { exact: true }).first().fill('pets');
-  await page.getByRole('button', { name: 'Enable 2 tools' }).click();
+  await page.getByRole('button', { name: 'Try listPets' }).click();
+  const trying = page.getByRole('region', { name: 'Try listPets' });
+  await trying.getByText('Calls of a disabled tool are refused.').waitFor();
+  await trying.getByRole('button', { name: 'Enable it' }).click();
   await page.getByRole('button', { name: 'Save the change' }).click();
-  await page.getByText('Changed 2 tools.').waitFor();
-  const { enabled, group } = await tool(id, 'listPets');
-  assert.deepEqual({ enabled, group }, { enabled: true, group: ['pets'] });
-  await page.getByRole('link', { name: 'Try listPets' }).click();
-  await page.getByRole('button', { name: 'Call the tool' }).click();
-  await page.getByText('succeeded').waitFor();
+  await trying.getByRole('button', { name: 'Call the tool' }).click();
+  await trying.getByText('succeeded').waitFor();
   const asked = stage.upstream.requests.at(-1);
   assert.deepEqual([asked.path, asked.headers['x-pet-key']], ['/pets', 'the key of the pets']);
+  const { enabled, group } = await tool(id, 'listPets');
+  assert.deepEqual({ enabled, group }, { enabled: true, group: ['pets'] });
+  assert.equal((await tool(id, 'addPet')).enabled, false, 'only the tool that is tried is enabled');
+
+  // Then all of them, in one step.
+  await page.getByRole('button', { name: 'Enable 2 tools' }).click();
+  await page.getByRole('button', { name: 'Save the change' }).click();
+  await until('the other tool', async () => (await tool(id, 'addPet')).enabled);
+  await page.getByRole('button', { name: 'Try addPet' }).click();
+  await page.getByRole('region', { name: 'Try addPet' }).getByRole('button', { name: 'Call the tool' }).waitFor();
 
   await page.goto(`/ui/projects/${id}/imports/petstore`);
   await page.getByRole('heading', { name: 'Petstore', level: 1 }).waitFor();
