@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::badges::counted;
 use super::trying::Trying;
 use crate::components::{Field, TextInput};
-use crate::reactive::part;
+use crate::reactive::{effect, part};
 use crate::tool_change::{Part, ToolChange};
 
 /// The group of tools that name none.
@@ -20,12 +20,14 @@ pub(super) fn Next(
     /// The project's id.
     project: Memo<String>,
     /// The tools that were made, disabled.
-    tools: Vec<String>,
+    #[prop(into)]
+    tools: Signal<Vec<String>>,
     /// Tools were changed.
     #[prop(into)]
     on_changed: Callback<()>,
 ) -> impl IntoView {
-    let chosen = RwSignal::new(tools.iter().cloned().collect::<BTreeSet<_>>());
+    let chosen = RwSignal::new(BTreeSet::new());
+    effect(move || chosen.set(tools.get().into_iter().collect()));
     let groups = RwSignal::new(DEFAULT.to_owned());
     let states = RwSignal::new(String::new());
     let tried = RwSignal::new(None::<String>);
@@ -42,50 +44,48 @@ pub(super) fn Next(
         }]);
     };
     let review = move |_| enable(chosen.with_untracked(|chosen| chosen.iter().cloned().collect()));
-    let boxes: Vec<_> = tools
-        .into_iter()
-        .map(|name| {
-            let [read, written, meant, shown] = [(); 4].map(|()| name.clone());
-            let label = format!("Try {name}");
-            view! {
-                <li class="row">
-                    <label class="check">
-                        <input
-                            type="checkbox"
-                            prop:checked=move || chosen.with(|chosen| chosen.contains(&read))
-                            on:change=move |event| {
-                                let is_meant = event_target_checked(&event);
-                                chosen.update(|chosen| {
-                                    if is_meant {
-                                        chosen.insert(written.clone());
-                                    } else {
-                                        chosen.remove(&written);
-                                    }
-                                });
-                            }
-                        />
-                        <span class="mono">{name}</span>
-                    </label>
-                    <button
-                        type="button"
-                        class="button button-small button-quiet"
-                        aria-label=label
-                        aria-pressed=move || tried.with(|tried| tried.as_ref() == Some(&shown)).to_string()
-                        on:click=move |_| tried.set(Some(meant.clone()))
-                    >
-                        "Try"
-                    </button>
-                </li>
-            }
-        })
-        .collect();
+    let row = move |name: String| {
+        let [read, written, meant, shown] = [(); 4].map(|()| name.clone());
+        let label = format!("Try {name}");
+        view! {
+            <li class="row">
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || chosen.with(|chosen| chosen.contains(&read))
+                        on:change=move |event| {
+                            let is_meant = event_target_checked(&event);
+                            chosen.update(|chosen| {
+                                if is_meant {
+                                    chosen.insert(written.clone());
+                                } else {
+                                    chosen.remove(&written);
+                                }
+                            });
+                        }
+                    />
+                    <span class="mono">{name}</span>
+                </label>
+                <button
+                    type="button"
+                    class="button button-small button-quiet"
+                    aria-label=label
+                    aria-pressed=move || tried.with(|tried| tried.as_ref() == Some(&shown)).to_string()
+                    on:click=move |_| tried.set(Some(meant.clone()))
+                >
+                    "Try"
+                </button>
+            </li>
+        }
+    };
+    let boxes = move || tools.get().into_iter().map(row).collect::<Vec<_>>().into_any();
     view! {
         <section class="panel stack" aria-label="Enable">
             <h2>"Enable and try"</h2>
             <p class="muted">
                 "The new tools are disabled until you enable them: all of them, or one that you try first."
             </p>
-            <ul class="names">{boxes}</ul>
+            <ul class="names">{part(boxes)}</ul>
             <div class="columns">
                 <Field
                     id="next-groups"
