@@ -90,6 +90,26 @@ stage.story('from a description to the first call', async (page) => {
   await page.getByRole('table', { name: 'operations' }).getByText('enabled').first().waitFor();
 });
 
+stage.story('the last disabled tool of an import is enabled and tried on its page', async (page) => {
+  const id = await project('tried-later');
+  await stage.server.importDescription(id, 'petstore', petstore(stage.upstream.origin));
+  for (const name of ['listPets', 'addPet']) {
+    const { definition } = await tool(id, name);
+    await stage.server.post(`/projects/${id}/tools`, { ...definition, enabled: true });
+  }
+  await page.goto(`/ui/projects/${id}/imports/petstore`);
+  await page.getByText('Enable 1 disabled tool, and try them').click();
+  await page.getByRole('button', { name: 'Try getPet' }).click();
+  const trying = page.getByRole('region', { name: 'Try getPet' });
+  await trying.getByRole('button', { name: 'Enable it' }).click();
+  await page.getByRole('button', { name: 'Save the change' }).click();
+  await page.getByText('Every tool is enabled').waitFor();
+  await trying.getByLabel('petId').fill('rex');
+  await trying.getByRole('button', { name: 'Call the tool' }).click();
+  await trying.getByText('succeeded').waitFor();
+  assert.equal(stage.upstream.requests.at(-1).path, '/pets/rex');
+});
+
 stage.story('a host that is not allowed is let in by a system administrator', async (page) => {
   const id = await project('closed-host');
   const wizard = new NewImportPage(page);

@@ -227,7 +227,7 @@ pub(super) async fn commit(
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
 ) -> ApiResult<Option<toolgate_store::Published>> {
-    commit_with(app, state, author, tools, services, &ImportChange::default()).await
+    commit_with(app, state, author, tools, services, ImportChange::default()).await
 }
 
 /// As [`commit`], with a change of the imports that the tools belong to. It needs nothing of whoever awaits it.
@@ -247,7 +247,7 @@ pub(super) fn commit_imported(
             note,
             ignore_policy_tests,
         };
-        commit_with(&app, &state, &author, tools, Vec::new(), &imports).await
+        commit_with(&app, &state, &author, tools, Vec::new(), imports).await
     }
 }
 
@@ -257,7 +257,7 @@ async fn commit_with(
     author: &Author<'_>,
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
-    imports: &ImportChange,
+    imports: ImportChange,
 ) -> ApiResult<Option<toolgate_store::Published>> {
     let world = app.world.now();
     let ignore = author.ignore_policy_tests;
@@ -275,7 +275,10 @@ async fn commit_with(
         at: app.clock.now(),
         note: policy_tests::noted(author.note.clone(), said),
     };
-    match app.store.publish_with(&publication, imports).await {
+    let done = app.store.publish_with(&publication, &imports).await;
+    // Thousands of definitions may be in them, and are loaded anew.
+    drop((publication, imports));
+    match done {
         Ok(published) => {
             app.world.refresh().await?;
             Ok(Some(published))
