@@ -104,7 +104,12 @@ stage.story('the last disabled tool of an import is enabled and tried on its pag
   await trying.getByRole('button', { name: 'Enable it' }).click();
   await page.getByRole('button', { name: 'Save the change' }).click();
   await page.getByText('Every tool is enabled').waitFor();
-  await trying.getByLabel('petId').fill('rex');
+  const typed = trying.getByLabel('Arguments as JSON');
+  await becomes(() => typed.inputValue(), '{\n  "petId": ""\n}', 'what is required is there to be filled in');
+  await typed.fill('petId: rex');
+  await trying.getByRole('button', { name: 'Call the tool' }).click();
+  await trying.getByText('The arguments are a JSON object.').waitFor();
+  await typed.fill('{"petId": "rex"}');
   await trying.getByRole('button', { name: 'Call the tool' }).click();
   await trying.getByText('succeeded').waitFor();
   assert.equal(stage.upstream.requests.at(-1).path, '/pets/rex');

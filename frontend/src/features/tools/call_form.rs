@@ -17,7 +17,7 @@ use crate::snippets;
 
 /// The form, the button and the answer. The call is a real one, decided and recorded like any other.
 #[component]
-pub(crate) fn CallForm(
+pub(super) fn CallForm(
     /// The project's id.
     project: Memo<String>,
     /// The tool.

@@ -21,7 +21,6 @@ mod uses;
 
 pub(crate) use bulk::tests_badge;
 pub(crate) use bulk::{affected, outlook};
-pub(crate) use call_form::CallForm;
 pub(crate) use change::{address, offer_undo};
 pub(crate) use filters::Exact;
 pub(crate) use merge::diff;
