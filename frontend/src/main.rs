@@ -20,6 +20,7 @@ mod layout;
 mod loaded;
 mod paged;
 mod reactive;
+mod review;
 mod routes;
 mod session;
 mod snippets;

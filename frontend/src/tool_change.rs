@@ -3,11 +3,11 @@
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::action::Action;
 use crate::api::{Ask, Body, object, parse, with_query};
-use crate::components::{Dialog, EditorHandle, Field, Placement, TextInput, Toasts};
+use crate::components::Toasts;
 use crate::features::tools::{address, affected, offer_undo, outlook};
-use crate::reactive::{When, part};
+use crate::reactive::condition;
+use crate::review::{Frame, Review};
 use crate::session::Session;
 
 /// What a part of the change is about: the names of tools, and the same change for all of them.
@@ -24,13 +24,8 @@ pub(crate) struct Part {
 #[derive(Clone, Copy)]
 pub(crate) struct ToolChange {
     project: Memo<String>,
-    open: RwSignal<bool>,
     parts: StoredValue<Vec<Part>>,
-    /// What the parts would do, as the server says; null until it has said so.
-    plan: RwSignal<Value>,
-    note: RwSignal<String>,
-    ignored: RwSignal<bool>,
-    action: Action,
+    review: Review,
     toasts: Toasts,
     session: Session,
     on_done: Callback<()>,
@@ -41,12 +36,8 @@ impl ToolChange {
     pub(crate) fn new(project: Memo<String>, on_done: impl Fn() + Send + Sync + 'static) -> Self {
         let change = Self {
             project,
-            open: RwSignal::new(false),
             parts: StoredValue::new(Vec::new()),
-            plan: RwSignal::new(Value::Null),
-            note: RwSignal::new(String::new()),
-            ignored: RwSignal::new(false),
-            action: Action::new(),
+            review: Review::new(),
             toasts: Toasts::get(),
             session: Session::get(),
             on_done: Callback::new(move |()| on_done()),
@@ -58,32 +49,35 @@ impl ToolChange {
     /// Opens the dialog and asks what the parts would do.
     pub(crate) fn review(self, parts: Vec<Part>) {
         self.parts.set_value(parts);
-        self.plan.set(Value::Null);
-        self.note.set(String::new());
-        self.ignored.set(false);
-        self.action.error.set(None);
-        self.open.set(true);
-        self.action
+        let review = self.review;
+        review.begin();
+        review
+            .action
             .send(self.request(&[("dry_run", "true")]), move |answer| {
-                self.plan.set(parse(&answer.text).unwrap_or_default());
+                review.plan.set(parse(&answer.text).unwrap_or_default());
             });
     }
 
     fn request(self, query: &[(&str, &str)]) -> Ask {
         let body = self
             .parts
-            .with_value(|parts| request(parts, &self.note.get_untracked()));
+            .with_value(|parts| request(parts, &self.review.note.get_untracked()));
         let path = with_query(address(&self.project.get_untracked()), query);
         Ask::post(path, Body::Json(body.to_string()))
     }
 
     /// Saves it, and tells so with the way back.
     fn save(self) {
-        let ignore = if self.ignored.get_untracked() { "true" } else { "" };
-        self.action
+        let ignore = if self.review.ignored.get_untracked() {
+            "true"
+        } else {
+            ""
+        };
+        self.review
+            .action
             .send(self.request(&[("ignore_policy_tests", ignore)]), move |answer| {
                 let answer = parse(&answer.text).unwrap_or_default();
-                self.open.set(false);
+                self.review.open.set(false);
                 let count = affected(&answer);
                 let plural = if count == 1 { "" } else { "s" };
                 let text = format!("Changed {count} tool{plural}.");
@@ -95,51 +89,24 @@ impl ToolChange {
 
     /// The dialog.
     pub(crate) fn view(self) -> AnyView {
-        let is_broken = move || {
-            self.plan.with(|plan| {
-                plan["policy_tests"]["failed"]
-                    .as_array()
-                    .is_some_and(|failed| !failed.is_empty())
-            })
-        };
+        let Self { review, .. } = self;
         let is_ready = move || {
-            let is_meant = !is_broken() || self.ignored.get();
-            is_meant && !self.action.busy.get() && self.plan.with(affected) != 0
+            let is_meant = review.broken() == 0 || review.ignored.get();
+            is_meant && review.plan.with(affected) != 0
         };
-        view! {
-            <Dialog open=self.open title="Review the change" placement=Placement::Wide>
-                <div class="dialog-body">
-                    <p class="muted" role="status">
-                        {move || self.action.busy.get().then_some("Looking at what would change…")}
-                    </p>
-                    {part(move || self.plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
-                    {self.action.refusal(EditorHandle::new())}
-                    <When test=is_broken>
-                        <label class="check">
-                            <input type="checkbox" on:change=move |event| self.ignored.set(event_target_checked(&event)) />
-                            "Change them all the same, although policy tests would fail"
-                        </label>
-                    </When>
-                    <Field id="change-note" label="Note" help="Why, for those who read the history later.">
-                        <TextInput id="change-note" value=self.note max="500" />
-                    </Field>
-                </div>
-                <footer class="dialog-foot">
-                    <button type="button" class="button" on:click=move |_| self.open.set(false)>
-                        "Cancel"
-                    </button>
-                    <button
-                        type="button"
-                        class="button button-primary"
-                        disabled=move || !is_ready()
-                        on:click=move |_| self.save()
-                    >
-                        "Save the change"
-                    </button>
-                </footer>
-            </Dialog>
-        }
-        .into_any()
+        review.view(Frame {
+            title: "Review the change".to_owned().into(),
+            before: None,
+            outlook,
+            all_the_same: "Change them all the same, although policy tests would fail",
+            note_id: "change-note",
+            is_noted: true.into(),
+            after: None,
+            verb: "Save the change".to_owned().into(),
+            is_danger: false.into(),
+            is_ready: condition(is_ready).into(),
+            on_confirm: Callback::new(move |()| self.save()),
+        })
     }
 }
 

@@ -17,11 +17,13 @@ export class Upstream {
     this.requests = [];
     /** What is served at a path instead, as JSON text. */
     this.documents = new Map();
+    /** Paths that fail. */
+    this.failing = new Set();
     this.server = createServer((request, response) => {
       this.requests.push({ path: request.url, headers: request.headers });
       const [, first] = request.url.split('/');
       response.setHeader('content-type', 'application/json');
-      response.statusCode = first === 'fail' ? 422 : 200;
+      response.statusCode = first === 'fail' || this.failing.has(request.url) ? 422 : 200;
       const document = this.documents.get(request.url);
       response.end(document ?? JSON.stringify({ asked: request.url, answer: first === 'fail' ? 'refused' : 'done' }));
     });

@@ -62,23 +62,57 @@ stage.story('from a description to the first call', async (page) => {
   assert.deepEqual((await tool(id, 'addPet')).definition.options.args.fixed, { body: { name: 'Rex' } });
   assert.equal((await tool(id, 'listPets')).enabled, false);
 
-  // Enabled in one step, and called.
+  // One is tried before the others are enabled.
   await stage.server.put(`/projects/${id}/secrets/PET_KEY`, { value: 'the key of the pets' });
   await page.getByLabel('Groups', { exact: true }).first().fill('pets');
-  await page.getByRole('button', { name: 'Enable 2 tools' }).click();
+  await page.getByRole('button', { name: 'Try listPets' }).click();
+  const trying = page.getByRole('region', { name: 'Try listPets' });
+  await trying.getByText('Calls of a disabled tool are refused.').waitFor();
+  await trying.getByRole('button', { name: 'Enable it' }).click();
   await page.getByRole('button', { name: 'Save the change' }).click();
-  await page.getByText('Changed 2 tools.').waitFor();
-  const { enabled, group } = await tool(id, 'listPets');
-  assert.deepEqual({ enabled, group }, { enabled: true, group: ['pets'] });
-  await page.getByRole('link', { name: 'Try listPets' }).click();
-  await page.getByRole('button', { name: 'Call the tool' }).click();
-  await page.getByText('succeeded').waitFor();
+  await trying.getByRole('button', { name: 'Call the tool' }).click();
+  await trying.getByText('succeeded').waitFor();
   const asked = stage.upstream.requests.at(-1);
   assert.deepEqual([asked.path, asked.headers['x-pet-key']], ['/pets', 'the key of the pets']);
+  const { enabled, group } = await tool(id, 'listPets');
+  assert.deepEqual({ enabled, group }, { enabled: true, group: ['pets'] });
+  assert.equal((await tool(id, 'addPet')).enabled, false, 'only the tool that is tried is enabled');
+
+  // Then all of them, in one step.
+  await page.getByRole('button', { name: 'Enable 2 tools' }).click();
+  await page.getByRole('button', { name: 'Save the change' }).click();
+  await until('the other tool', async () => (await tool(id, 'addPet')).enabled);
+  await page.getByRole('button', { name: 'Try addPet' }).click();
+  await page.getByRole('region', { name: 'Try addPet' }).getByRole('button', { name: 'Call the tool' }).waitFor();
 
   await page.goto(`/ui/projects/${id}/imports/petstore`);
   await page.getByRole('heading', { name: 'Petstore', level: 1 }).waitFor();
   await page.getByRole('table', { name: 'operations' }).getByText('enabled').first().waitFor();
+});
+
+stage.story('the last disabled tool of an import is enabled and tried on its page', async (page) => {
+  const id = await project('tried-later');
+  await stage.server.importDescription(id, 'petstore', petstore(stage.upstream.origin));
+  for (const name of ['listPets', 'addPet']) {
+    const { definition } = await tool(id, name);
+    await stage.server.post(`/projects/${id}/tools`, { ...definition, enabled: true });
+  }
+  await page.goto(`/ui/projects/${id}/imports/petstore`);
+  await page.getByText('Enable 1 disabled tool, and try them').click();
+  await page.getByRole('button', { name: 'Try getPet' }).click();
+  const trying = page.getByRole('region', { name: 'Try getPet' });
+  await trying.getByRole('button', { name: 'Enable it' }).click();
+  await page.getByRole('button', { name: 'Save the change' }).click();
+  await page.getByText('Every tool is enabled').waitFor();
+  const typed = trying.getByLabel('Arguments as JSON');
+  await becomes(() => typed.inputValue(), '{\n  "petId": ""\n}', 'what is required is there to be filled in');
+  await typed.fill('petId: rex');
+  await trying.getByRole('button', { name: 'Call the tool' }).click();
+  await trying.getByText('The arguments are a JSON object.').waitFor();
+  await typed.fill('{"petId": "rex"}');
+  await trying.getByRole('button', { name: 'Call the tool' }).click();
+  await trying.getByText('succeeded').waitFor();
+  assert.equal(stage.upstream.requests.at(-1).path, '/pets/rex');
 });
 
 stage.story('a host that is not allowed is let in by a system administrator', async (page) => {

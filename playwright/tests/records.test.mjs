@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 
 import { settled } from '../support/browser.mjs';
 import { setStage } from '../support/stage.mjs';
@@ -85,4 +86,22 @@ stage.story('filters are in the address, and the export follows them', async (pa
   for await (const chunk of await download.createReadStream()) chunks.push(chunk);
   const lines = Buffer.concat(chunks).toString().trim().split('\n').map((line) => JSON.parse(line));
   assert.ok(lines.length > 0 && lines.every((line) => line.outcome === 'failed'), JSON.stringify(lines.map((line) => line.outcome)));
+});
+
+stage.story('a result that is kept whole is reached from its record', async (page) => {
+  const { server, upstream } = stage;
+  const whole = { words: Array.from({ length: 400 }, (_, at) => `word ${at}`) };
+  upstream.documents.set('/glossary', JSON.stringify(whole));
+  await server.uploadTools(
+    'demo',
+    `name: glossary\ntype: openapi\ndescription: All words.\ngroup: [knowledge]\noptions: {http: {base_url: "${upstream.origin}", path: /glossary, result: {max_bytes: 1024, beyond: keep}}}\n`,
+  );
+  const { body } = await server.call('demo', server.token, { tool: 'glossary', group: ['knowledge'], arguments: {} });
+  assert.ok(body.notes.artifact.bytes > 1024, JSON.stringify(body.notes));
+  await page.goto(`/ui/projects/demo/records?record=${body.call_id}`);
+  const record = page.getByRole('dialog', { name: 'Record' });
+  const downloading = page.waitForEvent('download');
+  await record.getByRole('link', { name: body.notes.artifact.id }).click();
+  const path = await (await downloading).path();
+  assert.deepEqual(JSON.parse(await readFile(path, 'utf8')), whole);
 });

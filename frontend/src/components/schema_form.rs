@@ -1,6 +1,7 @@
 //! A form made from a JSON Schema (2020-12). What it cannot draw can be typed as JSON.
 
 mod entry;
+mod sample;
 mod schema;
 
 use leptos::html;
@@ -8,6 +9,7 @@ use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use self::entry::{Entry, put};
+pub(crate) use self::sample::sample;
 pub(crate) use self::schema::has_secret;
 use self::schema::{blank, choices, fits, is_secret, kind_of, variants};
 use super::{Icon, Symbol};

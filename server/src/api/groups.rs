@@ -15,7 +15,7 @@ use crate::error::ApiResult;
 use crate::extract::{InProject, Json, ManagePolicy, Path, Query, Use, check_lengths};
 use crate::gateway::groups::Groups;
 use crate::gateway::labels::{self, Actor, Kind, not_found};
-use crate::state::{App, AppState};
+use crate::state::AppState;
 
 /// The group in the path, after its project.
 #[derive(utoipa::IntoParams)]
@@ -216,7 +216,7 @@ fn actor<'a>(place: &'a InProject<ManagePolicy>, ignore_policy_tests: bool) -> A
 
 /// Declares a group or state under the preconditions of the request; whether for the first time.
 pub(super) async fn declare(
-    app: &App,
+    app: &AppState,
     headers: &HeaderMap,
     place: &InProject<ManagePolicy>,
     kind: Kind,
@@ -258,7 +258,7 @@ pub(super) fn current_tag<P>(place: &InProject<P>, kind: Kind, name: &str) -> St
 
 /// Changes a name under the precondition of the request.
 pub(super) async fn change(
-    app: &App,
+    app: &AppState,
     headers: &HeaderMap,
     place: &InProject<ManagePolicy>,
     kind: Kind,

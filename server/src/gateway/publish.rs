@@ -227,17 +227,37 @@ pub(super) async fn commit(
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
 ) -> ApiResult<Option<toolgate_store::Published>> {
-    commit_with(app, state, author, tools, services, &ImportChange::default()).await
+    commit_with(app, state, author, tools, services, ImportChange::default()).await
 }
 
-/// As [`commit`], with a change of the imports that the tools belong to.
-pub(super) async fn commit_with(
+/// As [`commit`], with a change of the imports that the tools belong to. It needs nothing of whoever awaits it.
+pub(super) fn commit_imported(
+    app: &Arc<App>,
+    state: &Arc<ProjectState>,
+    author: &Author<'_>,
+    tools: Vec<(ToolName, Option<ToolDefinition>)>,
+    imports: ImportChange,
+) -> impl Future<Output = ApiResult<Option<toolgate_store::Published>>> + Send + use<> {
+    let (app, state) = (Arc::clone(app), Arc::clone(state));
+    let (name, note) = (author.name.to_owned(), author.note.clone());
+    let ignore_policy_tests = author.ignore_policy_tests;
+    async move {
+        let author = Author {
+            name: &name,
+            note,
+            ignore_policy_tests,
+        };
+        commit_with(&app, &state, &author, tools, Vec::new(), imports).await
+    }
+}
+
+async fn commit_with(
     app: &App,
     state: &ProjectState,
     author: &Author<'_>,
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
-    imports: &ImportChange,
+    imports: ImportChange,
 ) -> ApiResult<Option<toolgate_store::Published>> {
     let world = app.world.now();
     let ignore = author.ignore_policy_tests;
@@ -255,7 +275,10 @@ pub(super) async fn commit_with(
         at: app.clock.now(),
         note: policy_tests::noted(author.note.clone(), said),
     };
-    match app.store.publish_with(&publication, imports).await {
+    let done = app.store.publish_with(&publication, &imports).await;
+    // Thousands of definitions may be in them, and are loaded anew.
+    drop((publication, imports));
+    match done {
         Ok(published) => {
             app.world.refresh().await?;
             Ok(Some(published))

@@ -18,7 +18,9 @@ use toolgate_store::rows::{ImportChange, ImportOperationRow, WaitingRow};
 
 pub use self::many::decide;
 use super::change_record::{Changer, recorded};
-use super::publish::{ATTEMPTS, Author, commit_with, current, invalid_definition, too_busy, with_context};
+use super::publish::{
+    ATTEMPTS, Author, commit_imported, current, invalid_definition, too_busy, with_context,
+};
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -87,7 +89,7 @@ pub async fn get(app: &App, project: &ProjectState, tool: &str) -> ApiResult<(Qu
 /// 404 when nothing waits; what `matches` says of its tag; 409 `merge_conflict` with every place that is not decided; 422
 /// when what comes out is no definition; what the policy tests of the project refuse.
 pub async fn approve(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
     by: &Changer<'_>,
     tool: &str,
@@ -115,7 +117,7 @@ pub async fn approve(
             Vec::new()
         };
         let change = settled([(row, waiting)]);
-        let commit = commit_with(app, &state, &author, tools, Vec::new(), &change);
+        let commit = commit_imported(app, &state, &author, tools, change);
         if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
             .await?
             .is_some()
@@ -142,7 +144,7 @@ fn approving<'a>(author: &Author<'a>, import: &str) -> Author<'a> {
 /// # Errors
 /// 404 when nothing waits; what `matches` says of its tag.
 pub async fn reject(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
     by: &Changer<'_>,
     tool: &str,
@@ -155,7 +157,7 @@ pub async fn reject(
         matches(&tag(&row, tool))?;
         let what = json!({"change": "reject_imported", "import": row.import, "tool": row.tool});
         let change = settled([(row, waiting)]);
-        let commit = commit_with(app, &state, &by.author, Vec::new(), Vec::new(), &change);
+        let commit = commit_imported(app, &state, &by.author, Vec::new(), change);
         if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
             .await?
             .is_some()

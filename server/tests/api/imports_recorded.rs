@@ -1,5 +1,9 @@
 //! Imports on the record, and what must not be there.
 
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{Method, header};
 use serde_json::{Value, json};
@@ -245,4 +249,68 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
             &log[at.saturating_sub(300)..(at + 60).min(log.len())]
         );
     }
+}
+
+/// Polls a request so many times, each time when it is woken, and drops it then, as the server does when the caller goes away.
+/// Whether it had ended.
+async fn dropped_after(polls: usize, request: impl Future) -> bool {
+    let mut request = pin!(request);
+    let mut polled = 0;
+    std::future::poll_fn(move |context| {
+        polled += 1;
+        if request.as_mut().poll(context).is_ready() {
+            return Poll::Ready(true);
+        }
+        if polled >= polls {
+            return Poll::Ready(false);
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// Wherever the caller goes away, what has been begun comes to its end.
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_a_complete_record() {
+    let app = TestApp::new().await;
+    let admin = app.admin().await;
+    let pets = description("1", json!({"/pets": {"get": {}}}));
+    let mut polls = 0;
+    loop {
+        // Each in a project of its own, so that none is in the way of another.
+        polls += 1;
+        let project = json!({"id": format!("p{polls}"), "name": "Pets"});
+        admin.post("/projects", &project).await.expect(201);
+        let path = format!("/projects/p{polls}/imports/pets");
+        if dropped_after(polls, make(&admin, &path, &pets)).await {
+            break;
+        }
+    }
+    let settled = async {
+        let mut done = 0;
+        for project in 1..=polls {
+            let path = format!("/projects/p{project}/audit?action=import");
+            loop {
+                let page = admin.get(&path).await.expect(200).json();
+                let outcome = &page["items"][0]["outcome"];
+                if outcome == "open" {
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                if outcome.is_string() {
+                    assert_eq!(outcome, "succeeded");
+                    done += 1;
+                    let path = format!("/projects/p{project}/imports/pets");
+                    admin.get(&path).await.expect(200);
+                }
+                break;
+            }
+        }
+        done
+    };
+    let done = tokio::time::timeout(Duration::from_secs(20), settled)
+        .await
+        .expect("no record stays open");
+    // The last one was waited for. Of the others, those that had begun were done all the same.
+    assert!(done > 1, "{done} of {polls}");
 }

@@ -22,6 +22,7 @@ mod groups;
 mod imports;
 mod imports_fetched;
 mod imports_kept;
+mod imports_large;
 mod imports_recorded;
 mod integrity;
 mod interleavings;

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::badges::counted;
 use super::waiting::Waiting;
-use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse, with_query};
-use crate::components::{Dialog, Diff, EditorHandle, Field, Placement, TextInput, Toasts};
+use crate::components::{Diff, Toasts};
 use crate::features::tools::tests_badge;
 use crate::paged::Paged;
-use crate::reactive::{When, part, text};
+use crate::reactive::{condition, text};
+use crate::review::{Frame, Review};
 
 /// Differences that are shown; the others are counted.
 const SHOWN: usize = 5;
@@ -54,14 +54,10 @@ pub(super) fn select_box(selected: Selected, tool: &str) -> AnyView {
 /// The bar with what can be done, and the dialog that shows what would happen.
 #[component]
 pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) -> impl IntoView {
-    let open = RwSignal::new(false);
     let chosen = RwSignal::new(0_usize);
-    let note = RwSignal::new(String::new());
-    let ignored = RwSignal::new(false);
-    // What the dry run answered, and its tag.
-    let plan = RwSignal::new(Value::Null);
+    let review = Review::new();
+    // The tag of what the dry run was about.
     let tag = RwSignal::new(String::new());
-    let action = Action::new();
     let (toasts, waiting) = (Toasts::get(), Waiting::get());
     let count = move || selected.with(BTreeSet::len);
     let send = move |dry_run: bool| {
@@ -71,7 +67,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
             ("select", object(vec![("names", names)])),
             ("decision", decision.into()),
         ]);
-        let note = note.get_untracked();
+        let note = review.note.get_untracked();
         for (key, value) in [("conflicts", conflicts), ("note", note.trim())] {
             if !value.is_empty() {
                 body[key] = value.into();
@@ -80,7 +76,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
         let flag = |name, is: bool| (name, if is { "true" } else { "" });
         let query = [
             flag("dry_run", dry_run),
-            flag("ignore_policy_tests", ignored.get_untracked()),
+            flag("ignore_policy_tests", review.ignored.get_untracked()),
         ];
         let path = with_query(
             in_project(&project.get_untracked(), &["quarantine-decisions"]),
@@ -90,14 +86,14 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
         if !dry_run {
             ask = ask.if_match(tag.get_untracked());
         }
-        action.send(ask, move |answer| {
+        review.action.send(ask, move |answer| {
             let found = parse(&answer.text).unwrap_or_default();
             if dry_run {
                 tag.set(answer.etag);
-                plan.set(found);
+                review.plan.set(found);
                 return;
             }
-            open.set(false);
+            review.open.set(false);
             selected.update(BTreeSet::clear);
             list.reload();
             waiting.reload();
@@ -106,11 +102,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
     };
     let begin = move |at: usize| {
         chosen.set(at);
-        note.set(String::new());
-        ignored.set(false);
-        plan.set(Value::Null);
-        action.error.set(None);
-        open.set(true);
+        review.begin();
         send(true);
     };
     let buttons = (0..DEEDS.len())
@@ -122,8 +114,25 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
             }
         })
         .collect::<Vec<_>>();
-    let broken = move || plan.with(|plan| plan["policy_tests"]["failed"].as_array().map_or(0, Vec::len));
     let is_reject = move || DEEDS[chosen.get()].1 == "reject";
+    let is_approved = condition(move || !is_reject());
+    let count_decided = move || review.plan.with(decided);
+    let dialog = review.view(Frame {
+        title: text(move || DEEDS[chosen.get()].0.to_owned()),
+        before: None,
+        outlook,
+        all_the_same: "Approve them all the same, although policy tests would fail",
+        note_id: "several-note",
+        is_noted: is_approved.into(),
+        after: None,
+        verb: text(move || {
+            let verb = if is_reject() { "Reject" } else { "Approve" };
+            format!("{verb} {}", counted(count_decided(), "change"))
+        }),
+        is_danger: false.into(),
+        is_ready: condition(move || count_decided() != 0).into(),
+        on_confirm: Callback::new(move |()| send(false)),
+    });
     view! {
         <section class="bulk" aria-label="Selected changes" hidden=move || count() == 0>
             <p role="status">
@@ -139,42 +148,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
                 "Clear selection"
             </button>
         </section>
-        <Dialog open title=text(move || DEEDS[chosen.get()].0.to_owned()) placement=Placement::Wide>
-            <div class="dialog-body">
-                <p class=move || if action.busy.get() { "muted" } else { "visually-hidden" } role="status">
-                    {move || action.busy.get().then_some("Looking at what would change…")}
-                </p>
-                {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
-                {action.refusal(EditorHandle::new())}
-                <When test=move || broken() != 0>
-                    <label class="check">
-                        <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
-                        "Approve them all the same, although policy tests would fail"
-                    </label>
-                </When>
-                <When test=move || !is_reject()>
-                    <Field id="several-note" label="Note" help="Why, for those who read the history later.">
-                        <TextInput id="several-note" value=note max="500" />
-                    </Field>
-                </When>
-            </div>
-            <footer class="dialog-foot">
-                <button type="button" class="button" on:click=move |_| open.set(false)>
-                    "Cancel"
-                </button>
-                <button
-                    type="button"
-                    class="button button-primary"
-                    disabled=move || action.busy.get() || plan.with(decided) == 0
-                    on:click=move |_| send(false)
-                >
-                    {move || {
-                        let verb = if is_reject() { "Reject" } else { "Approve" };
-                        format!("{verb} {}", counted(plan.with(decided), "change"))
-                    }}
-                </button>
-            </footer>
-        </Dialog>
+        {dialog}
     }
 }
 

@@ -15,6 +15,7 @@ mod questions;
 mod report;
 mod rule;
 mod source;
+mod trying;
 mod waiting;
 mod wizard;
 

@@ -1,4 +1,4 @@
-//! After an import: which of the new tools are enabled, in which groups and states, and the way to a first call.
+//! After an import: which of the new tools are enabled, in which groups and states, and a first call.
 
 use std::collections::BTreeSet;
 
@@ -6,75 +6,86 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::badges::counted;
+use super::trying::Trying;
 use crate::components::{Field, TextInput};
-use crate::routes::Page;
+use crate::reactive::{effect, part};
 use crate::tool_change::{Part, ToolChange};
 
 /// The group of tools that name none.
 const DEFAULT: &str = "default";
 
-/// Enabling tools in one step, and the way to the form that calls each.
+/// Enabling tools in one step, and trying one.
 #[component]
 pub(super) fn Next(
     /// The project's id.
     project: Memo<String>,
     /// The tools that were made, disabled.
-    tools: Vec<String>,
+    #[prop(into)]
+    tools: Signal<Vec<String>>,
     /// Tools were changed.
     #[prop(into)]
     on_changed: Callback<()>,
 ) -> impl IntoView {
-    let chosen = RwSignal::new(tools.iter().cloned().collect::<BTreeSet<_>>());
+    let chosen = RwSignal::new(BTreeSet::new());
+    effect(move || chosen.set(tools.get().into_iter().collect()));
     let groups = RwSignal::new(DEFAULT.to_owned());
     let states = RwSignal::new(String::new());
-    let change = ToolChange::new(project, move || on_changed.run(()));
-    let review = move |_| {
-        let wanted = wanted(&groups.get_untracked(), &states.get_untracked());
-        let names = chosen.with_untracked(|chosen| chosen.iter().cloned().collect());
+    let tried = RwSignal::new(None::<String>);
+    let changes = RwSignal::new(0);
+    let change = ToolChange::new(project, move || {
+        changes.update(|count| *count += 1);
+        on_changed.run(());
+    });
+    let enable = move |names: Vec<String>| {
+        let change_to = wanted(&groups.get_untracked(), &states.get_untracked());
         change.review(vec![Part {
             names,
-            change: wanted,
+            change: change_to,
         }]);
     };
-    let boxes: Vec<_> = tools
-        .into_iter()
-        .map(|name| {
-            let (read, written) = (name.clone(), name.clone());
-            let href = Page::Tool(project.get_untracked(), name.clone()).path();
-            let label = format!("Try {name}");
-            view! {
-                <li class="row">
-                    <label class="check">
-                        <input
-                            type="checkbox"
-                            prop:checked=move || chosen.with(|chosen| chosen.contains(&read))
-                            on:change=move |event| {
-                                let is_meant = event_target_checked(&event);
-                                chosen.update(|chosen| {
-                                    if is_meant {
-                                        chosen.insert(written.clone());
-                                    } else {
-                                        chosen.remove(&written);
-                                    }
-                                });
-                            }
-                        />
-                        <span class="mono">{name}</span>
-                    </label>
-                    <a href=href aria-label=label>
-                        "Try"
-                    </a>
-                </li>
-            }
-        })
-        .collect();
+    let review = move |_| enable(chosen.with_untracked(|chosen| chosen.iter().cloned().collect()));
+    let row = move |name: String| {
+        let [read, written, meant, shown] = [(); 4].map(|()| name.clone());
+        let label = format!("Try {name}");
+        view! {
+            <li class="row">
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || chosen.with(|chosen| chosen.contains(&read))
+                        on:change=move |event| {
+                            let is_meant = event_target_checked(&event);
+                            chosen.update(|chosen| {
+                                if is_meant {
+                                    chosen.insert(written.clone());
+                                } else {
+                                    chosen.remove(&written);
+                                }
+                            });
+                        }
+                    />
+                    <span class="mono">{name}</span>
+                </label>
+                <button
+                    type="button"
+                    class="button button-small button-quiet"
+                    aria-label=label
+                    aria-pressed=move || tried.with(|tried| tried.as_ref() == Some(&shown)).to_string()
+                    on:click=move |_| tried.set(Some(meant.clone()))
+                >
+                    "Try"
+                </button>
+            </li>
+        }
+    };
+    let boxes = move || tools.get().into_iter().map(row).collect::<Vec<_>>().into_any();
     view! {
         <section class="panel stack" aria-label="Enable">
             <h2>"Enable and try"</h2>
             <p class="muted">
-                "The new tools are disabled until you enable them. Then try one: its page has a form for a first call."
+                "The new tools are disabled until you enable them: all of them, or one that you try first."
             </p>
-            <ul class="names">{boxes}</ul>
+            <ul class="names">{part(boxes)}</ul>
             <div class="columns">
                 <Field
                     id="next-groups"
@@ -98,6 +109,13 @@ pub(super) fn Next(
                 </button>
             </div>
         </section>
+        {part(move || {
+            let Some(name) = tried.get() else {
+                return ().into_any();
+            };
+            let on_enable = move |name| enable(vec![name]);
+            view! { <Trying project name changes on_enable /> }.into_any()
+        })}
         {change.view()}
     }
 }

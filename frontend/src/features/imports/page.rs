@@ -202,25 +202,25 @@ fn Operations(project: Memo<String>, id: Memo<String>, may_edit: Memo<bool>) -> 
             disabled.map(|operation| operation.tool).collect::<Vec<_>>()
         })
     });
-    let next = move || {
-        let tools = disabled.get();
-        if tools.is_empty() || !may_edit.get() {
-            return ().into_any();
-        }
-        let title = format!("Enable {}, and try them", counted(tools.len(), "disabled tool"));
-        view! {
-            <details class="settings-more">
-                <summary>{title}</summary>
-                <div class="stack">
-                    <Next project tools on_changed=move |()| list.reload() />
-                </div>
-            </details>
-        }
-        .into_any()
+    // It stays when the last tool is enabled: that one may be being tried.
+    let is_needed = Memo::new(move |was: Option<&bool>| {
+        let has_some = disabled.with(|disabled| !disabled.is_empty());
+        may_edit.get() && (has_some || was.is_some_and(|was| *was))
+    });
+    let title = move || match disabled.with(Vec::len) {
+        0 => "Every tool is enabled".to_owned(),
+        count => format!("Enable {}, and try them", counted(count, "disabled tool")),
     };
     view! {
         <List list what="operations" columns=&["Operation", "Tool", "Standing", "Edited here"] cells empty />
-        {part(next)}
+        <When test=move || is_needed.get()>
+            <details class="settings-more">
+                <summary>{title}</summary>
+                <div class="stack">
+                    <Next project tools=disabled on_changed=move |()| list.reload() />
+                </div>
+            </details>
+        </When>
     }
 }
 

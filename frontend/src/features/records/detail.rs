@@ -100,11 +100,13 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         lines.push(fact("Decision", view! { <a href=reason>"Why?"</a> }));
     }
     lines.extend(record.duration_ms.map(|ms| fact("Took", format!("{ms} ms"))));
-    lines.extend(
-        record
-            .artifact_id
-            .map(|id| fact("Kept whole as", view! { <code>{id.to_string()}</code> })),
-    );
+    lines.extend(record.artifact_id.map(|id| {
+        let href = in_project(project, &["artifacts", &id.to_string()]);
+        fact(
+            "Kept whole as",
+            view! { <a href=href download="">{id.to_string()}</a> },
+        )
+    }));
     lines.push(fact("Record", view! { <code>{record.id.to_string()}</code> }));
     lines.push(fact("Request", view! { <code>{record.request_id}</code> }));
     let hidden = record

@@ -6,11 +6,11 @@ use serde_json::Value;
 use super::change::{address, offer_undo};
 use super::filters::ToolFilter;
 use super::selection::Selection;
-use crate::action::Action;
 use crate::api::{Ask, Body, object, parse};
-use crate::components::{Badge, Dialog, Diff, EditorHandle, Field, Placement, TextInput, Toasts, Tone};
+use crate::components::{Badge, Diff, Field, TextInput, Toasts, Tone};
 use crate::paged::Paged;
-use crate::reactive::{When, effect, part, text};
+use crate::reactive::{When, condition, effect, text};
+use crate::review::{Frame, Review};
 use crate::session::Session;
 
 /// Differences that are shown; the others are counted.
@@ -92,12 +92,10 @@ pub(super) fn Bulk(
 ) -> impl IntoView {
     let session = Session::get();
     let toasts = Toasts::get();
-    let open = RwSignal::new(false);
     let chosen = RwSignal::new(0_usize);
-    let [typed, note, number] = [(); 3].map(|()| RwSignal::new(String::new()));
-    let ignored = RwSignal::new(false);
-    let plan = RwSignal::new(Value::Null);
-    let action = Action::new();
+    let [typed, number] = [(); 2].map(|()| RwSignal::new(String::new()));
+    let review = Review::new();
+    let (plan, action) = (review.plan, review.action);
     let now = move || &DEEDS[chosen.get()];
     let count = move || selection.count(list.total.get());
     // A verdict is about what was asked for, and about nothing else.
@@ -112,7 +110,7 @@ pub(super) fn Bulk(
             ("select", selection.to_json(filter)),
             ("change", deed.change(&typed.get_untracked())),
         ]);
-        let note = note.get_untracked();
+        let note = review.note.get_untracked();
         if !note.trim().is_empty() {
             body["note"] = note.trim().into();
         }
@@ -125,7 +123,7 @@ pub(super) fn Bulk(
             path.push_str("?dry_run=true");
         } else {
             body["expect_count"] = plan.with_untracked(|plan| plan["count"].clone());
-            if ignored.get_untracked() {
+            if review.ignored.get_untracked() {
                 path.push_str("?ignore_policy_tests=true");
             }
         }
@@ -135,7 +133,7 @@ pub(super) fn Bulk(
                 plan.set(answer);
                 return;
             }
-            open.set(false);
+            review.open.set(false);
             selection.clear();
             list.reload();
             let text = format!("{}: {}.", untrack(now).verb, told(affected(&answer)));
@@ -145,13 +143,9 @@ pub(super) fn Bulk(
     };
     let begin = move |at: usize| {
         chosen.set(at);
-        for text in [typed, note, number] {
-            text.set(String::new());
-        }
-        ignored.set(false);
-        plan.set(Value::Null);
-        action.error.set(None);
-        open.set(true);
+        typed.set(String::new());
+        number.set(String::new());
+        review.begin();
         if DEEDS[at].asks.is_empty() {
             send(true);
         }
@@ -172,7 +166,53 @@ pub(super) fn Bulk(
         let is_typed = |plan: &Value| number.get().trim().parse().ok() == plan["count"].as_u64();
         plan.with(|plan| affected(plan) != 0 && (!must_type() || is_typed(plan)))
     };
-    let broken = move || plan.with(|plan| plan["policy_tests"]["failed"].as_array().map_or(0, Vec::len));
+    let asked = move || {
+        view! {
+            <When test=move || !now().asks.is_empty()>
+                <form
+                    class="stack"
+                    on:submit=move |event| {
+                        event.prevent_default();
+                        send(true);
+                    }
+                >
+                    <Field id="bulk-names" label=text(move || now().asks.to_owned()) help="Several are separated by commas.">
+                        <TextInput id="bulk-names" value=typed mono=true />
+                    </Field>
+                    <div>
+                        <button type="submit" class="button" disabled=move || action.busy.get()>
+                            "Preview"
+                        </button>
+                    </div>
+                </form>
+            </When>
+        }
+    };
+    let confirmed = move || {
+        view! {
+            <When test=must_type>
+                <Field
+                    id="bulk-number"
+                    label=text(move || plan.with(|plan| format!("Type {} to confirm", plan["count"])))
+                >
+                    <TextInput id="bulk-number" value=number mono=true max="10" />
+                </Field>
+            </When>
+        }
+    };
+    let dialog = review.view(Frame {
+        title: text(move || format!("{}: {}", now().verb, told(count()))),
+        before: Some(asked.into()),
+        outlook,
+        all_the_same: "Change them all the same, although policy tests would fail",
+        note_id: "bulk-note",
+        is_noted: condition(move || plan.with(affected) != 0).into(),
+        after: Some(confirmed.into()),
+        verb: text(move || format!("{} ({})", now().verb, plan.with(affected))),
+        is_danger: condition(move || now().is_delete()).into(),
+        is_ready: condition(is_ready).into(),
+        on_confirm: Callback::new(move |()| send(false)),
+    });
     view! {
         <When test=move || count() != 0>
             <section class="bulk" aria-label="Selected tools">
@@ -191,65 +231,7 @@ pub(super) fn Bulk(
                 </button>
             </section>
         </When>
-        <Dialog open title=text(move || format!("{}: {}", now().verb, told(count()))) placement=Placement::Wide>
-            <div class="dialog-body">
-                <When test=move || !now().asks.is_empty()>
-                    <form
-                        class="stack"
-                        on:submit=move |event| {
-                            event.prevent_default();
-                            send(true);
-                        }
-                    >
-                        <Field id="bulk-names" label=text(move || now().asks.to_owned()) help="Several are separated by commas.">
-                            <TextInput id="bulk-names" value=typed mono=true />
-                        </Field>
-                        <div>
-                            <button type="submit" class="button" disabled=move || action.busy.get()>
-                                "Preview"
-                            </button>
-                        </div>
-                    </form>
-                </When>
-                <p class=move || if action.busy.get() { "muted" } else { "visually-hidden" } role="status">
-                    {move || action.busy.get().then_some("Looking at what would change…")}
-                </p>
-                {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
-                {action.refusal(EditorHandle::new())}
-                <When test=move || broken() != 0>
-                    <label class="check">
-                        <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
-                        "Change them all the same, although policy tests would fail"
-                    </label>
-                </When>
-                <When test=move || plan.with(|plan| affected(plan) != 0)>
-                    <Field id="bulk-note" label="Note" help="Why, for those who read the history later.">
-                        <TextInput id="bulk-note" value=note max="500" />
-                    </Field>
-                    <When test=must_type>
-                        <Field
-                            id="bulk-number"
-                            label=text(move || plan.with(|plan| format!("Type {} to confirm", plan["count"])))
-                        >
-                            <TextInput id="bulk-number" value=number mono=true max="10" />
-                        </Field>
-                    </When>
-                </When>
-            </div>
-            <footer class="dialog-foot">
-                <button type="button" class="button" on:click=move |_| open.set(false)>
-                    "Cancel"
-                </button>
-                <button
-                    type="button"
-                    class=move || if now().is_delete() { "button button-danger" } else { "button button-primary" }
-                    disabled=move || !is_ready() || action.busy.get()
-                    on:click=move |_| send(false)
-                >
-                    {move || format!("{} ({})", now().verb, plan.with(affected))}
-                </button>
-            </footer>
-        </Dialog>
+        {dialog}
     }
 }
 

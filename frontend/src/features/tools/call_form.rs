@@ -1,13 +1,15 @@
 //! Trying a tool: a form made from its schema, the answer, and the same call as a program.
 
 use leptos::prelude::*;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolgate_api::tools::Tool;
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse, with_query};
 use crate::browser::{recall, remember};
-use crate::components::{Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block};
+use crate::components::{
+    Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block, sample,
+};
 use crate::reactive::{When, part, text};
 use crate::routes::{Page, Section};
 use crate::session::Session;
@@ -31,7 +33,7 @@ pub(super) fn CallForm(
     let last = kept_under.with_value(|key| recall(key)).filter(|_| is_kept);
     let last = last.and_then(|last| parse(&last).ok()).unwrap_or_default();
     let arguments = Some(&last["arguments"]).filter(|arguments| arguments.is_object());
-    let arguments = arguments.cloned().unwrap_or_else(|| Value::Object(Map::new()));
+    let arguments = arguments.cloned().unwrap_or_else(|| sample(&tool.parameters));
     let form = SchemaForm::new(tool.parameters, arguments, "arg");
     let word =
         |key: &str, otherwise: String| RwSignal::new(last[key].as_str().map_or(otherwise, str::to_owned));

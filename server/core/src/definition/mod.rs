@@ -9,6 +9,7 @@
 
 mod config;
 pub(crate) mod destination;
+pub(crate) mod extent;
 mod fields;
 mod http;
 mod http_auth;

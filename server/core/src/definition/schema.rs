@@ -35,10 +35,10 @@ pub(crate) const MAPS: [&str; 5] = [
     "dependentSchemas",
 ];
 
-const MAX_NODES: usize = 5_000;
-const MAX_HEIGHT: usize = 32;
+pub(super) const MAX_NODES: usize = 5_000;
+pub(super) const MAX_HEIGHT: usize = 32;
 /// Regular expressions are the one part of a schema whose compiled form can be far larger than its text.
-const MAX_PATTERNS: usize = 100;
+pub(super) const MAX_PATTERNS: usize = 100;
 const PATTERN_BYTES: usize = 256 << 10;
 const MAX_FAULTS: usize = 20;
 
@@ -86,7 +86,7 @@ fn read_for(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Value {
     if cursor.node.size.nodes > MAX_NODES || cursor.node.size.height > MAX_HEIGHT {
         report.error(
             &cursor.spot,
-            format!("the schema is too large: at most {MAX_NODES} values, nested {MAX_HEIGHT} deep"),
+            too_large(),
             "describe the arguments more simply; move repeated parts to $defs",
         );
         return empty();
@@ -130,6 +130,14 @@ fn read_for(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Value {
         );
     }
     value
+}
+
+pub(super) fn too_large() -> String {
+    format!("the schema is too large: at most {MAX_NODES} values, nested {MAX_HEIGHT} deep")
+}
+
+pub(super) fn too_many_patterns() -> String {
+    format!("more than {MAX_PATTERNS} patterns in one schema")
 }
 
 /// Another dialect is read as 2020-12, which differs in rarely used keywords only.
@@ -209,12 +217,7 @@ impl Walk<'_> {
         let had = self.patterns;
         self.patterns += patterns;
         if had <= MAX_PATTERNS && self.patterns > MAX_PATTERNS {
-            self.error(
-                &schema.spot,
-                base,
-                format!("more than {MAX_PATTERNS} patterns in one schema"),
-                "",
-            );
+            self.error(&schema.spot, base, too_many_patterns(), "");
         }
         for keyword in SINGLE {
             if let Some(inner) = schema.get(keyword) {

@@ -1,16 +1,17 @@
 //! What becomes of each operation when its description is imported again.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::merge::merge;
 use super::value;
 use crate::definition::ToolDefinition;
 use crate::ids::ToolName;
-use crate::openapi_import::Operation;
+use crate::openapi_import::{ImportedTool, Operation};
 
 /// An operation that was imported before.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept {
+pub struct Kept<'a> {
     /// Its method.
     pub method: String,
     /// Its path.
@@ -18,7 +19,7 @@ pub struct Kept {
     /// The tool that it became; it keeps this name.
     pub tool: ToolName,
     /// The definition as the last import brought it.
-    pub base: ToolDefinition,
+    pub base: Cow<'a, ToolDefinition>,
 }
 
 /// What is known of the tools of a project.
@@ -69,7 +70,7 @@ pub struct Planned {
 /// taken in.
 #[must_use]
 pub fn plan(
-    kept: &[Kept],
+    kept: &[Kept<'_>],
     found: &[Operation],
     is_chosen: impl Fn(&Operation) -> bool,
     place: &dyn Place,
@@ -107,7 +108,7 @@ pub fn plan(
 }
 
 /// For operations of the description, by their place: which of those imported before they are.
-fn find_again(kept: &[Kept], found: &[Operation]) -> HashMap<usize, usize> {
+fn find_again(kept: &[Kept<'_>], found: &[Operation]) -> HashMap<usize, usize> {
     let mut by_place: HashMap<(&str, &str), usize> = HashMap::with_capacity(found.len());
     let mut by_name: HashMap<&str, usize> = HashMap::with_capacity(found.len());
     for (at, operation) in found.iter().enumerate() {
@@ -134,7 +135,7 @@ fn find_again(kept: &[Kept], found: &[Operation]) -> HashMap<usize, usize> {
 
 fn new(operation: &Operation, place: &dyn Place, adopt: bool) -> Verdict {
     let definition = match &operation.tool {
-        Ok(definition) => draft(definition, &definition.name),
+        Ok(tool) => draft(tool, &tool.plain().name),
         Err(why) => return Verdict::Refused(why.clone()),
     };
     if place.is_elsewhere(&operation.name) {
@@ -150,15 +151,15 @@ fn new(operation: &Operation, place: &dyn Place, adopt: bool) -> Verdict {
     }
 }
 
-fn known(kept: &Kept, operation: &Operation, place: &dyn Place) -> Verdict {
+fn known(kept: &Kept<'_>, operation: &Operation, place: &dyn Place) -> Verdict {
     let theirs = match &operation.tool {
-        Ok(definition) => draft(definition, &kept.tool),
+        Ok(tool) => draft(tool, &kept.tool),
         Err(why) => return Verdict::Refused(why.clone()),
     };
     let Some(ours) = place.tool(kept.tool.as_str()) else {
         return Verdict::Deleted(theirs);
     };
-    if *theirs == kept.base {
+    if *theirs == *kept.base {
         return Verdict::Unchanged(theirs);
     }
     // Whoever edited the tool may have been there first.
@@ -172,10 +173,9 @@ fn known(kept: &Kept, operation: &Operation, place: &dyn Place) -> Verdict {
 }
 
 /// The definition as an import stores it: under the name that its tool has, and disabled until somebody enables it.
-fn draft(definition: &ToolDefinition, name: &ToolName) -> Box<ToolDefinition> {
-    Box::new(ToolDefinition {
-        name: name.clone(),
-        enabled: false,
-        ..definition.clone()
-    })
+fn draft(tool: &ImportedTool, name: &ToolName) -> Box<ToolDefinition> {
+    let mut definition = tool.definition();
+    definition.name.clone_from(name);
+    definition.enabled = false;
+    definition
 }

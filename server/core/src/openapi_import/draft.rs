@@ -5,7 +5,9 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::schemas::{Converted, Schemas};
+use super::schemas::{Converted, Parts, Schemas, size};
+use super::tool::DEFINITIONS;
+use crate::definition::extent::stand_ins;
 use crate::definition::request_model::HttpRequest;
 
 /// Longest name of an argument that every model's interface takes.
@@ -19,7 +21,10 @@ pub(super) struct Draft<'s, 'd> {
     pub(super) notes: Vec<String>,
     properties: Map<String, Value>,
     required: Vec<String>,
-    roots: Vec<Converted>,
+    /// How many values the properties have.
+    values: usize,
+    /// The definitions that they refer to.
+    refs: Vec<String>,
     taken: HashSet<String>,
 }
 
@@ -42,7 +47,8 @@ impl<'s, 'd> Draft<'s, 'd> {
             notes: Vec::new(),
             properties: Map::new(),
             required: Vec::new(),
-            roots: Vec::new(),
+            values: 0,
+            refs: Vec::new(),
             taken: HashSet::new(),
         }
     }
@@ -72,8 +78,9 @@ impl<'s, 'd> Draft<'s, 'd> {
             self.required.push(name.clone());
         }
         self.notes.append(&mut new.schema.notes);
-        self.properties.insert(name.clone(), new.schema.schema.clone());
-        self.roots.push(new.schema);
+        self.values += size(&new.schema.schema);
+        self.refs.append(&mut new.schema.refs);
+        self.properties.insert(name.clone(), new.schema.schema);
         Ok(name)
     }
 
@@ -102,21 +109,26 @@ impl<'s, 'd> Draft<'s, 'd> {
         name
     }
 
-    /// The schema of all arguments.
+    /// The schema of all arguments, and the definitions that it leads to. In the schema itself each is any value.
     ///
     /// # Errors
     /// Why a definition that they lead to cannot be converted.
-    pub(super) fn parameters(&mut self) -> Result<Value, String> {
-        let definitions = self.schemas.definitions(&self.roots, &mut self.notes)?;
-        let mut schema = json!({"type": "object", "properties": std::mem::take(&mut self.properties)});
+    pub(super) fn parameters(&mut self) -> Result<(Value, Parts), String> {
+        let parts = self
+            .schemas
+            .definitions(self.values, &self.refs, &mut self.notes)?;
+        let mut schema = Map::new();
+        schema.insert("type".to_owned(), json!("object"));
+        let properties = std::mem::take(&mut self.properties);
+        schema.insert("properties".to_owned(), Value::Object(properties));
         if !self.required.is_empty() {
-            schema["required"] = json!(self.required);
+            schema.insert("required".to_owned(), json!(self.required));
         }
         // What has no place in the request is told to the caller instead of being dropped.
-        schema["additionalProperties"] = json!(false);
-        if !definitions.is_empty() {
-            schema["$defs"] = Value::Object(definitions);
+        schema.insert("additionalProperties".to_owned(), json!(false));
+        if !self.refs.is_empty() {
+            schema.insert(DEFINITIONS.to_owned(), stand_ins(&self.refs));
         }
-        Ok(schema)
+        Ok((Value::Object(schema), parts))
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The way of a description: `document` reads it (with `yaml`) and follows its references; `operations` finds the operations and puts
 //! each tool together in a `draft`, with `parameters`, `bodies` and `forms`, `servers` and `security`; `schemas` converts
-//! every schema once, by `convert`; `names` names the tools. A fault costs the operation it is in, never the whole: each
+//! every schema once, by `convert`; `names` names the tools; `tool` puts one together with what it shares with others. A fault costs the operation it is in, never the whole: each
 //! operation becomes a tool that passes the rules of definitions, or says why it cannot. `select` chooses among them.
 
 mod bodies;
@@ -20,6 +20,7 @@ mod select;
 mod servers;
 #[cfg(test)]
 mod tests;
+mod tool;
 mod yaml;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,12 +32,13 @@ use url::Url;
 pub use self::document::{Dialect, MAX_BYTES};
 pub use self::security::SecurityNeed;
 pub use self::select::Selection;
+pub use self::tool::ImportedTool;
 
 use self::document::Document;
 use self::names::Named;
 use self::operations::{Found, Outcome};
 use self::schemas::Schemas;
-use crate::definition::{ToolDefinition, UploadContext, check_tool};
+use crate::definition::UploadContext;
 
 /// What whoever imports says about the description.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -88,7 +90,7 @@ pub struct Operation {
     /// The name of its tool.
     pub name: String,
     /// The tool, or why there is none.
-    pub tool: Result<Box<ToolDefinition>, String>,
+    pub tool: Result<ImportedTool, String>,
     /// What differs from the description, or is left to the reader.
     pub notes: Vec<String>,
     /// Ways to be let in: any of them, with everything in it. Empty: without credentials.
@@ -151,21 +153,7 @@ fn operation(found: &Found<'_>, name: String, outcome: Outcome, context: &Upload
     let mut notes = outcome.notes;
     let tool = outcome
         .built
-        .and_then(|built| match check_tool(&built.definition, context) {
-            Ok((definition, warnings)) => {
-                notes.extend(warnings.into_iter().map(|warning| warning.message));
-                Ok(Box::new(definition))
-            }
-            Err(faults) => {
-                let errors: Vec<String> = faults
-                    .into_iter()
-                    .filter(Diagnostic::is_error)
-                    .take(3)
-                    .map(|fault| fault.message)
-                    .collect();
-                Err(errors.join("; "))
-            }
-        });
+        .and_then(|built| ImportedTool::checked(&built, context, &mut notes));
     let tags = found.operation.get("tags").and_then(Value::as_array);
     Operation {
         method: found.method.clone(),

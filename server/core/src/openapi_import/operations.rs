@@ -5,7 +5,7 @@ use toolgate_api::Diagnostic;
 
 use super::document::{Dialect, Document, step};
 use super::draft::Draft;
-use super::schemas::Schemas;
+use super::schemas::{Parts, Schemas};
 use super::security::{self, SecurityNeed};
 use super::{ImportOptions, bodies, parameters, servers};
 
@@ -100,7 +100,9 @@ pub(super) fn find<'d>(document: Document<'d>) -> (Vec<Found<'d>>, Vec<Diagnosti
 
 /// A tool as a definition has it, and what it needs.
 pub(super) struct Built {
+    /// Without what its schema refers to.
     pub(super) definition: Value,
+    pub(super) parts: Parts,
     pub(super) base_url: String,
 }
 
@@ -153,7 +155,7 @@ fn definition<'d>(
     let fixed = parameters::constants(draft, query)?;
     bodies::add(draft, found.operation, &parameters, &found.method)?;
     let credentials = security::present(draft, security, options)?;
-    let schema = draft.parameters()?;
+    let (schema, parts) = draft.parameters()?;
     let request = serde_json::to_value(&draft.request).map_err(|error| error.to_string())?;
     let mut http = json!({
         "base_url": base_url,
@@ -171,16 +173,21 @@ fn definition<'d>(
         "name": name,
         "type": "openapi",
         "description": description(found),
-        "parameters": schema,
         "options": {"http": http},
     });
+    // Not by the macro, which copies what it is given.
+    definition["parameters"] = schema;
     if !fixed.is_empty() {
         definition["options"]["args"] = json!({ "fixed": fixed });
     }
     if !credentials.envs.is_empty() {
         definition["options"]["envs"] = Value::Object(credentials.envs);
     }
-    Ok(Built { definition, base_url })
+    Ok(Built {
+        definition,
+        parts,
+        base_url,
+    })
 }
 
 /// Summary and description, or method and path.

@@ -2,19 +2,25 @@
 //!
 //! What an operation's arguments refer to becomes `$defs` of its tool, so that cycles stay what they are. The nearest
 //! definitions come first; when a tool's schema would be too large for a model to read, the farthest become "any value",
-//! which still lets every request through that the API takes.
+//! which still lets every request through that the API takes. Each is converted and checked once, and shared by all tools.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
+use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::convert::Walk;
 use super::document::Document;
+use super::tool::{Definition, reasons};
+use crate::definition::extent::{Extent, check_part};
 use crate::definition::schema;
 
-/// Most values in the schema of one tool; definitions may hold a little more.
-const MAX_VALUES: usize = 4_000;
+/// Most values in what describes the arguments of one tool themselves.
+const MAX_ARGUMENTS: usize = 4_000;
+/// Most values in what they lead to, some 8 000 tokens of a model that reads the tool. Where schemas lead to each other, each
+/// tool has as much, and what a tool costs here goes with it.
+pub(super) const MAX_REFERRED: usize = 1_000;
 
 /// A schema that was converted.
 #[derive(Debug, Default)]
@@ -28,6 +34,44 @@ pub(super) struct Converted {
     pub(super) refusal: Option<String>,
 }
 
+/// What tools refer to, ready to be shared.
+struct Ready {
+    definition: Arc<Definition>,
+    extent: Extent,
+    refs: Vec<String>,
+    notes: Vec<String>,
+    refusal: Option<String>,
+    /// What breaks the rules of definitions.
+    fault: Option<String>,
+}
+
+impl Ready {
+    fn new(name: &str, converted: Converted) -> Rc<Self> {
+        let Converted {
+            schema,
+            refs,
+            notes,
+            refusal,
+        } = converted;
+        let fault = check_part(&schema, &refs).err().map(reasons);
+        Rc::new(Self {
+            extent: Extent::of(&schema),
+            definition: Definition::new(name, schema),
+            refs,
+            notes,
+            refusal,
+            fault,
+        })
+    }
+}
+
+/// What the arguments of one tool lead to.
+#[derive(Default)]
+pub(super) struct Parts {
+    pub(super) definitions: Vec<Arc<Definition>>,
+    pub(super) extents: Vec<Extent>,
+}
+
 /// The schemas of one description.
 pub(super) struct Schemas<'d> {
     pub(super) document: Document<'d>,
@@ -35,7 +79,9 @@ pub(super) struct Schemas<'d> {
     names: HashMap<String, String>,
     /// Name to what it stands for.
     targets: HashMap<String, &'d Value>,
-    converted: HashMap<String, Rc<Converted>>,
+    ready: HashMap<String, Rc<Ready>>,
+    /// What stands for definitions that are left out.
+    left_out: HashMap<String, Arc<Definition>>,
     taken: HashSet<String>,
     patterns: HashMap<String, bool>,
 }
@@ -46,7 +92,8 @@ impl<'d> Schemas<'d> {
             document,
             names: HashMap::new(),
             targets: HashMap::new(),
-            converted: HashMap::new(),
+            ready: HashMap::new(),
+            left_out: HashMap::new(),
             taken: HashSet::new(),
             patterns: HashMap::new(),
         }
@@ -75,7 +122,7 @@ impl<'d> Schemas<'d> {
     /// Puts a schema that is nested too deeply under a name of its own.
     pub(super) fn hoist(&mut self, converted: Converted) -> String {
         let name = self.fresh("part");
-        self.converted.insert(name.clone(), Rc::new(converted));
+        self.ready.insert(name.clone(), Ready::new(&name, converted));
         name
     }
 
@@ -113,62 +160,76 @@ impl<'d> Schemas<'d> {
         takes
     }
 
-    fn definition(&mut self, name: &str) -> Rc<Converted> {
-        if let Some(converted) = self.converted.get(name) {
-            return Rc::clone(converted);
+    fn ready(&mut self, name: &str) -> Rc<Ready> {
+        if let Some(ready) = self.ready.get(name) {
+            return Rc::clone(ready);
         }
         let target = self.targets.get(name).copied().unwrap_or(&Value::Null);
-        let converted = Rc::new(Walk::run_definition(self, target));
-        self.converted.insert(name.to_owned(), Rc::clone(&converted));
-        converted
+        let converted = Walk::run_definition(self, target);
+        let ready = Ready::new(name, converted);
+        self.ready.insert(name.to_owned(), Rc::clone(&ready));
+        ready
     }
 
-    /// Everything that these schemas lead to, the nearest first.
+    /// What stands for a definition that is left out: any value.
+    fn left_out(&mut self, name: &str) -> Arc<Definition> {
+        let text = || format!("{name}: not described here, see the API's documentation");
+        let left_out = self
+            .left_out
+            .entry(name.to_owned())
+            .or_insert_with(|| Definition::new(name, json!({ "description": text() })));
+        Arc::clone(left_out)
+    }
+
+    /// Everything that arguments of so many values lead to, the nearest first, until the tool has what fits.
     ///
     /// # Errors
     /// Why one of them cannot be converted.
     pub(super) fn definitions(
         &mut self,
-        roots: &[Converted],
+        values: usize,
+        refs: &[String],
         notes: &mut Vec<String>,
-    ) -> Result<Map<String, Value>, String> {
-        let mut left = MAX_VALUES;
-        let mut queue: VecDeque<String> = VecDeque::new();
-        for root in roots {
-            left = left
-                .checked_sub(size(&root.schema))
-                .ok_or_else(|| format!("the schema of the arguments has more than {MAX_VALUES} values"))?;
-            queue.extend(root.refs.iter().cloned());
-        }
-        let mut definitions = Map::new();
+    ) -> Result<Parts, String> {
+        let mut left = MAX_ARGUMENTS
+            .checked_sub(values)
+            .ok_or_else(|| format!("the schema of the arguments has more than {MAX_ARGUMENTS} values"))?
+            .min(MAX_REFERRED);
+        let mut queue: VecDeque<String> = refs.iter().cloned().collect();
+        let mut seen: HashSet<String> = HashSet::new();
+        let mut parts = Parts::default();
         let mut cut = 0;
         while let Some(name) = queue.pop_front() {
-            if definitions.contains_key(&name) {
+            if !seen.insert(name.clone()) {
                 continue;
             }
-            let converted = self.definition(&name);
-            if let Some(refusal) = &converted.refusal {
+            let ready = self.ready(&name);
+            if let Some(refusal) = &ready.refusal {
                 return Err(refusal.clone());
             }
-            let size = size(&converted.schema);
-            // A definition that is left out takes two values itself, for which the limit leaves room.
-            if size > left {
+            // One that is left out takes two values itself, for which the limits leave room.
+            if ready.extent.values > left {
                 cut += 1;
-                let text = format!("{name}: not described here, see the API's documentation");
-                definitions.insert(name, json!({ "description": text }));
+                let left_out = self.left_out(&name);
+                parts.extents.push(Extent::of(&left_out.schema));
+                parts.definitions.push(left_out);
                 continue;
             }
-            left -= size;
-            notes.extend(converted.notes.iter().cloned());
-            queue.extend(converted.refs.iter().cloned());
-            definitions.insert(name, converted.schema.clone());
+            if let Some(fault) = &ready.fault {
+                return Err(fault.clone());
+            }
+            left -= ready.extent.values;
+            notes.extend(ready.notes.iter().cloned());
+            queue.extend(ready.refs.iter().filter(|name| !seen.contains(*name)).cloned());
+            parts.extents.push(ready.extent);
+            parts.definitions.push(Arc::clone(&ready.definition));
         }
         if cut > 0 {
             notes.push(format!(
                 "the schema is large: {cut} of its parts take any value here, and only the API checks them"
             ));
         }
-        Ok(definitions)
+        Ok(parts)
     }
 }
 

@@ -63,7 +63,7 @@ pub async fn describe(
         .collect();
     let bases = chosen
         .iter()
-        .filter_map(|operation| operation.tool.as_deref().ok());
+        .filter_map(|operation| Some(operation.tool.as_ref().ok()?.plain()));
     let hosts = hosts(app, project, origins(bases));
     let warnings = credentials::warnings(app, project, &request.options.credentials, &chosen);
     Ok(ImportPreview {
@@ -138,7 +138,10 @@ fn described(project: &ProjectState, mut operation: Operation, definitions: bool
             reason: Some(reason),
             ..Told::of(ImportOutcome::Refused)
         },
+        // Put together only where it is needed: thousands of whole schemas are much.
+        Ok(_) if current.is_none() && !definitions => Told::of(ImportOutcome::New),
         Ok(tool) => {
+            let tool = tool.definition();
             let outcome = outcome(current, &tool);
             let diff = (definitions && outcome == ImportOutcome::Changed)
                 .then(|| definition::diff(current, Some(&tool)));

@@ -1,5 +1,7 @@
 //! What there is of imports.
 
+use std::sync::Arc;
+
 use serde_json::json;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::imports::{Import, ImportCounts, ImportOperation};
@@ -11,7 +13,7 @@ use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow};
 use super::hosts;
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::change_record::{Changer, recorded};
-use crate::gateway::publish::{ATTEMPTS, commit_with, current, too_busy};
+use crate::gateway::publish::{ATTEMPTS, commit_imported, current, too_busy};
 use crate::gateway::world::ProjectState;
 use crate::state::App;
 
@@ -59,7 +61,7 @@ pub async fn operations(
 /// # Errors
 /// 404 without one; what `matches` says of its revision.
 pub async fn delete(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
     by: &Changer<'_>,
     id: &str,
@@ -75,7 +77,7 @@ pub async fn delete(
             ..ImportChange::default()
         };
         let what = json!({"change": "delete_import", "import": id, "version": row.version, "operations": counts.operations});
-        let commit = commit_with(app, &state, &by.author, Vec::new(), Vec::new(), &change);
+        let commit = commit_imported(app, &state, &by.author, Vec::new(), change);
         if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
             .await?
             .is_some()

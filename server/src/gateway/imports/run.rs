@@ -2,6 +2,7 @@
 //!
 //! New operations become disabled tools; what changed in others waits in the quarantine. All of it is one transaction.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -115,7 +116,7 @@ pub async fn import(
             ..by.author
         };
         let what = what(&step.report);
-        let commit = publish::commit_with(app, &state, &noted, step.tools, Vec::new(), &step.change);
+        let commit = publish::commit_imported(app, &state, &noted, step.tools, step.change);
         let done = recorded(app, &state, &by.asker, AuditAction::Import, what, commit).await?;
         if let Some(published) = done {
             step.report.import.revision = published.version;
@@ -213,7 +214,7 @@ impl Run {
             state,
             definitions: self.definitions,
         };
-        let kept: Vec<Kept> = rows.iter().map(kept).collect();
+        let kept: Vec<Kept<'_>> = rows.iter().map(kept).collect();
         let is_chosen = |operation: &Operation| self.selection.includes(operation);
         let planned = plan(&kept, &self.found.operations, is_chosen, &tools, self.adopt);
         let now = app.clock.now();
@@ -349,12 +350,12 @@ impl Run {
     }
 }
 
-fn kept(row: &ImportOperationRow) -> Kept {
+fn kept(row: &ImportOperationRow) -> Kept<'_> {
     Kept {
         method: row.method.clone(),
         path: row.path.clone(),
         tool: row.tool.clone(),
-        base: row.base.clone(),
+        base: Cow::Borrowed(&row.base),
     }
 }
 

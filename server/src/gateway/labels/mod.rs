@@ -106,13 +106,13 @@ impl Plan {
 
 /// Commits against the version of `state`, and what `world` says about who holds what if something is expected of that;
 /// `None` when the database has a newer one.
-async fn commit(
-    app: &App,
+fn commit(
+    app: &Arc<App>,
     world: &World,
     state: &ProjectState,
     actor: &Actor<'_>,
     plan: Plan,
-) -> ApiResult<Option<()>> {
+) -> impl Future<Output = ApiResult<Option<()>>> + Send + use<> {
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
@@ -124,7 +124,12 @@ async fn commit(
         at: app.clock.now(),
         note: plan.note,
     };
-    let done = match app.store.publish(&publication).await {
+    let app = Arc::clone(app);
+    async move { publish(&app, &publication).await }
+}
+
+async fn publish(app: &App, publication: &Publication) -> ApiResult<Option<()>> {
+    let done = match app.store.publish(publication).await {
         Ok(_) => Some(()),
         Err(StoreError::VersionConflict) => None,
         Err(error @ StoreError::Conflict { .. }) => {
@@ -188,7 +193,7 @@ pub fn not_found(kind: Kind, name: &str) -> ApiError {
 /// Declares a group or state in place of what was declared. `matches` is asked with whether it is declared and with its
 /// [`revision`]. Whether it was declared for the first time.
 pub async fn declare(
-    app: &App,
+    app: &Arc<App>,
     actor: &Actor<'_>,
     kind: Kind,
     name: &str,
@@ -243,7 +248,7 @@ pub async fn declare(
 
 /// Changes a name wherever it stands, or with `dry_run` only says what that would do.
 pub async fn change_name(
-    app: &App,
+    app: &Arc<App>,
     actor: &Actor<'_>,
     kind: Kind,
     names: &NameChange,

@@ -21,7 +21,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::gateway::change_record::recorded;
 use crate::gateway::policy_tests;
 use crate::gateway::publish::{
-    ATTEMPTS, candidate, commit_with, current, invalid_definition, too_busy, with_context,
+    ATTEMPTS, candidate, commit_imported, current, invalid_definition, too_busy, with_context,
 };
 use crate::gateway::world::ProjectState;
 use crate::state::App;
@@ -97,7 +97,7 @@ pub async fn decide(
         if change.operations.is_empty() {
             return Ok((answer, tag));
         }
-        let commit = commit_with(app, &state, &author, tools, Vec::new(), &change);
+        let commit = commit_imported(app, &state, &author, tools, change);
         if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
             .await?
             .is_some()

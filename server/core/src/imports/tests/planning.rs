@@ -1,5 +1,6 @@
 //! Descriptions that are imported again.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde_json::{Value, json};
@@ -56,7 +57,7 @@ impl Place for Tools {
 
 impl Tools {
     /// Imports for the first time, and enables what comes of it.
-    fn import(&mut self, found: &[Operation]) -> Vec<Kept> {
+    fn import(&mut self, found: &[Operation]) -> Vec<Kept<'static>> {
         let planned = plan(&[], found, |_| true, self, false);
         let mut kept = Vec::new();
         for (planned, operation) in planned.into_iter().zip(found) {
@@ -71,7 +72,7 @@ impl Tools {
                 method: operation.method.clone(),
                 path: operation.path.clone(),
                 tool: base.name.clone(),
-                base: *base,
+                base: Cow::Owned(*base),
             });
         }
         kept
@@ -79,7 +80,7 @@ impl Tools {
 }
 
 fn verdicts(
-    kept: &[Kept],
+    kept: &[Kept<'_>],
     found: &[Operation],
     tools: &Tools,
 ) -> Vec<(Option<usize>, Option<usize>, &'static str)> {

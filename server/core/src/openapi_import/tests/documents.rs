@@ -108,13 +108,7 @@ fn petstore_31() -> Value {
 fn the_same_api_is_the_same_tools_in_every_version() {
     let options = ImportOptions::default();
     let newest = import(&petstore_31());
-    let definitions = |preview: &Preview| {
-        preview
-            .operations
-            .iter()
-            .map(|operation| tool(operation).clone())
-            .collect::<Vec<_>>()
-    };
+    let definitions = |preview: &Preview| preview.operations.iter().map(tool).collect::<Vec<_>>();
     for (text, dialect) in [(PETSTORE_2, Dialect::Swagger2), (PETSTORE_30, Dialect::OpenApi30)] {
         let older = read(text.as_bytes(), &options);
         assert_eq!(older.dialect, dialect);

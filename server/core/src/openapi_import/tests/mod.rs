@@ -19,17 +19,21 @@ mod yaml;
 use serde_json::{Value, json};
 
 use super::{ImportOptions, Operation, Preview, preview};
-use crate::definition::{ToolDefinition, UploadContext};
+use crate::definition::{ToolDefinition, UploadContext, check_tool};
 use crate::ids::ProjectId;
 
-fn read(text: &[u8], options: &ImportOptions) -> Preview {
+fn with_context<T>(work: impl FnOnce(&UploadContext<'_>) -> T) -> T {
     let project = ProjectId::parse("demo").expect("a slug");
-    let context = UploadContext {
+    work(&UploadContext {
         project: &project,
         env_allowed: &|name| name == "API_KEY",
         existing_services: &|_| None,
-    };
-    preview(text, options, &context).unwrap_or_else(|fault| panic!("{}", fault.message))
+    })
+}
+
+fn read(text: &[u8], options: &ImportOptions) -> Preview {
+    let preview = with_context(|context| preview(text, options, context));
+    preview.unwrap_or_else(|fault| panic!("{}", fault.message))
 }
 
 fn import(description: &Value) -> Preview {
@@ -52,11 +56,15 @@ fn only(description: &Value) -> Operation {
     operations.remove(0)
 }
 
-fn tool(operation: &Operation) -> &ToolDefinition {
-    match &operation.tool {
-        Ok(tool) => tool,
+/// The tool of an operation. Its parts were checked one by one; put together they have to pass the rules as well.
+fn tool(operation: &Operation) -> ToolDefinition {
+    let tool = match &operation.tool {
+        Ok(tool) => *tool.definition(),
         Err(why) => panic!("{} {}: {why}", operation.method, operation.path),
-    }
+    };
+    let checked = with_context(|context| check_tool(&serde_json::to_value(&tool).expect("JSON"), context));
+    assert_eq!(checked.expect("a tool by the rules").0, tool);
+    tool
 }
 
 /// `options.http` of the only operation, as a definition writes it.
@@ -67,5 +75,5 @@ fn http(description: &Value) -> Value {
 
 /// The schema of the arguments of the only operation.
 fn arguments(description: &Value) -> Value {
-    tool(&only(description)).parameters.clone()
+    tool(&only(description)).parameters
 }

@@ -1,9 +1,13 @@
 //! Schemas of descriptions as JSON Schema 2020-12.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
 use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::openapi_import::schemas::{MAX_REFERRED, size};
 
 fn converted(version: &str, schema: &Value) -> Value {
     let content = json!({"application/json": {"schema": schema}});
@@ -191,26 +195,30 @@ fn deep_schemas_keep_their_meaning() {
     assert!(valid(45, json!(1)) && valid(45, json!("1")));
 }
 
+/// `S0` with 20 fields and `next`, which is `S1`, and so on.
+fn chain(length: usize) -> Value {
+    let mut schemas = serde_json::Map::new();
+    for n in 0..length {
+        let mut properties: serde_json::Map<String, Value> = (0..20)
+            .map(|p| (format!("p{p}"), json!({"type": "string"})))
+            .collect();
+        let next = json!({"$ref": format!("#/components/schemas/S{}", n + 1)});
+        properties.insert("next".to_owned(), next);
+        schemas.insert(
+            format!("S{n}"),
+            json!({"type": "object", "properties": properties}),
+        );
+    }
+    schemas.insert(format!("S{length}"), json!({"type": "string"}));
+    Value::Object(schemas)
+}
+
 #[test]
 fn large_schemas_lose_their_farthest_parts() {
-    let schemas: serde_json::Map<String, Value> = (0..300)
-        .map(|n| {
-            let properties: serde_json::Map<String, Value> = (0..20)
-                .map(|p| (format!("p{p}"), json!({"type": "string"})))
-                .collect();
-            let mut schema = json!({"type": "object", "properties": properties});
-            schema["properties"]["next"] = json!({"$ref": format!("#/components/schemas/S{}", n + 1)});
-            (format!("S{n}"), schema)
-        })
-        .chain([("S300".to_owned(), json!({"type": "string"}))])
-        .collect();
-    let description = with_schemas(
-        "3.0.0",
-        &json!({"$ref": "#/components/schemas/S0"}),
-        &Value::Object(schemas),
-    );
-    let operation = only(&description);
-    let definitions = &tool(&operation).parameters["$defs"];
+    let body = json!({"$ref": "#/components/schemas/S0"});
+    let operation = only(&with_schemas("3.0.0", &body, &chain(300)));
+    let tool = tool(&operation);
+    let definitions = &tool.parameters["$defs"];
     assert_eq!(
         definitions["S0"]["properties"]["next"],
         json!({"$ref": "#/$defs/S1"})
@@ -220,8 +228,36 @@ fn large_schemas_lose_their_farthest_parts() {
         operation
             .notes
             .iter()
-            .any(|note| note.contains("the schema is large")),
+            .any(|note| note.contains("the schema is large: 1 of its parts take any value here")),
         "{:?}",
         operation.notes
     );
+    // What is sent stays right: everything is let through that the API takes.
+    let schema = crate::definition::schema::compile(&tool.parameters).expect("a schema");
+    let last = definitions.as_object().expect("definitions").len() - 1;
+    let deep = (0..last).fold(json!({"p0": 7, "next": 7}), |inner, _| json!({ "next": inner }));
+    assert!(schema.is_valid(&json!({ "body": deep })));
+    assert!(!schema.is_valid(&json!({"body": {"p0": 7}})));
+}
+
+#[test]
+fn what_many_tools_refer_to_is_held_once() {
+    let mut description = with_schemas("3.0.0", &json!({}), &chain(300));
+    for n in 0..100 {
+        let schema = json!({"$ref": format!("#/components/schemas/S{n}")});
+        let body = json!({"content": {"application/json": {"schema": schema}}});
+        description["paths"][format!("/s{n}")] = json!({"put": {"requestBody": body}});
+    }
+    let preview = import(&description);
+    let mut held = HashSet::new();
+    let mut used = 0;
+    for operation in &preview.operations {
+        let tool = operation.tool.as_ref().expect("a tool");
+        used += tool.definitions.len();
+        held.extend(tool.definitions.iter().map(Arc::as_ptr));
+        let values = size(&tool.definition().parameters);
+        assert!(values <= MAX_REFERRED + MAX_REFERRED / 10, "{values}");
+    }
+    // Each schema once, and once as what stands for it where a tool has no room.
+    assert!(used > 2_000 && held.len() <= 2 * 301, "{used} {}", held.len());
 }

@@ -43,7 +43,7 @@ fn schemes(#[case] scheme: Value, #[case] what: &str, #[case] auth: Option<Value
         (what, ["read".to_owned()].as_slice())
     );
     assert_eq!(need.supported, auth.is_some());
-    let http = tool(&operation).options.http.as_ref().expect("a request");
+    let http = tool(&operation).options.http.expect("a request");
     assert_eq!(
         http.auth
             .as_ref()
@@ -134,8 +134,8 @@ fn a_client_gets_its_tokens_itself(#[case] source: &str, #[case] expected: Resul
             .remove(0);
         match (&operation.tool, &expected) {
             (Ok(tool), Ok(auth)) => {
-                let http =
-                    serde_json::to_value(tool.options.http.as_ref().expect("a request")).expect("JSON");
+                let http = serde_json::to_value(tool.plain().options.http.as_ref().expect("a request"))
+                    .expect("JSON");
                 assert_eq!(http["auth"], *auth);
             }
             (Err(why), Err(says)) => assert!(why.contains(says) || why.contains("environment"), "{why}"),

@@ -14,7 +14,7 @@ fn base(description: &Value, options: &ImportOptions) -> Result<String, String> 
         .remove(0);
     operation
         .tool
-        .map(|tool| tool.options.http.expect("a request").base_url)
+        .map(|tool| tool.plain().options.clone().http.expect("a request").base_url)
 }
 
 fn with_servers(servers: &Value) -> Value {

@@ -1,0 +1,140 @@
+//! The frame of dialogs that show what a change would do before it is made.
+
+use leptos::prelude::*;
+use serde_json::Value;
+
+use crate::action::Action;
+use crate::components::{Dialog, EditorHandle, Field, Placement, TextInput};
+use crate::reactive::{When, part};
+
+/// A change that is looked at, and then made or left alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Review {
+    /// Whether the dialog is open.
+    pub(crate) open: RwSignal<bool>,
+    /// What it would do, as the server says; null until it has said so.
+    pub(crate) plan: RwSignal<Value>,
+    /// Why.
+    pub(crate) note: RwSignal<String>,
+    /// Whether it may break policy tests.
+    pub(crate) ignored: RwSignal<bool>,
+    /// Asking what it would do, and doing it.
+    pub(crate) action: Action,
+}
+
+/// What is particular about one dialog.
+pub(crate) struct Frame {
+    /// Its heading.
+    pub(crate) title: Signal<String>,
+    /// What is asked before the change can be looked at.
+    pub(crate) before: Option<ViewFn>,
+    /// What would happen, of what the server said.
+    pub(crate) outlook: fn(&Value) -> AnyView,
+    /// The words beside the box that ignores policy tests.
+    pub(crate) all_the_same: &'static str,
+    /// The id of the field for the note.
+    pub(crate) note_id: &'static str,
+    /// Whether there is a note to write.
+    pub(crate) is_noted: Signal<bool>,
+    /// What is asked before the change can be made.
+    pub(crate) after: Option<ViewFn>,
+    /// What the button says that makes it.
+    pub(crate) verb: Signal<String>,
+    /// Whether it takes something away.
+    pub(crate) is_danger: Signal<bool>,
+    /// Whether there is something to be done.
+    pub(crate) is_ready: Signal<bool>,
+    /// It is to be made.
+    pub(crate) on_confirm: Callback<()>,
+}
+
+impl Review {
+    /// Nothing is looked at yet.
+    pub(crate) fn new() -> Self {
+        Self {
+            open: RwSignal::new(false),
+            plan: RwSignal::new(Value::Null),
+            note: RwSignal::new(String::new()),
+            ignored: RwSignal::new(false),
+            action: Action::new(),
+        }
+    }
+
+    /// Opens the dialog for another change.
+    pub(crate) fn begin(self) {
+        self.plan.set(Value::Null);
+        self.note.set(String::new());
+        self.ignored.set(false);
+        self.action.error.set(None);
+        self.open.set(true);
+    }
+
+    /// How many policy tests would fail.
+    pub(crate) fn broken(self) -> usize {
+        let failed = |plan: &Value| plan["policy_tests"]["failed"].as_array().map_or(0, Vec::len);
+        self.plan.with(failed)
+    }
+
+    /// The dialog.
+    pub(crate) fn view(self, frame: Frame) -> AnyView {
+        let Self {
+            open,
+            plan,
+            note,
+            ignored,
+            action,
+        } = self;
+        let Frame {
+            title,
+            before,
+            outlook,
+            all_the_same,
+            note_id,
+            is_noted,
+            after,
+            verb,
+            is_danger,
+            is_ready,
+            on_confirm,
+        } = frame;
+        let [before, after] = [before, after].map(|asked| StoredValue::new(asked.unwrap_or_default()));
+        view! {
+            <Dialog open title placement=Placement::Wide>
+                <div class="dialog-body">
+                    {before.with_value(ViewFn::run)}
+                    <p class=move || if action.busy.get() { "muted" } else { "visually-hidden" } role="status">
+                        {move || action.busy.get().then_some("Looking at what would change…")}
+                    </p>
+                    {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
+                    {action.refusal(EditorHandle::new())}
+                    <When test=move || self.broken() != 0>
+                        <label class="check">
+                            <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
+                            {all_the_same}
+                        </label>
+                    </When>
+                    <When test=is_noted>
+                        <Field id=note_id label="Note" help="Why, for those who read the history later.">
+                            <TextInput id=note_id value=note max="500" />
+                        </Field>
+                    </When>
+                    {after.with_value(ViewFn::run)}
+                </div>
+                <footer class="dialog-foot">
+                    <button type="button" class="button" on:click=move |_| open.set(false)>
+                        "Cancel"
+                    </button>
+                    <button
+                        type="button"
+                        class=move || if is_danger.get() { "button button-danger" } else { "button button-primary" }
+                        disabled=move || !is_ready.get() || action.busy.get()
+                        on:click=move |_| on_confirm.run(())
+                    >
+                        {verb}
+                    </button>
+                </footer>
+            </Dialog>
+        }
+        .into_any()
+    }
+}
