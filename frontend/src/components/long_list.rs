@@ -21,8 +21,8 @@ const STEP: usize = 2;
 /// that no task is long.
 const AT_ONCE: std::ops::RangeInclusive<usize> = 1..=6;
 /// Frames shorter than this have room for a row more, in milliseconds.
-const SHORT: i64 = 25;
-/// Frames longer than this have a row too many.
+const SHORT: i64 = 20;
+/// Frames longer than this have far too many rows.
 const LONG: i64 = 36;
 /// Rows that a list begins with: as many as most windows have room for.
 const FIRST: usize = 15;
@@ -250,7 +250,7 @@ fn paced(at_once: usize, took: i64) -> usize {
         SHORT..=LONG => at_once,
         // After a pause nothing is known.
         1000.. => return at_once,
-        _ => at_once - 1,
+        _ => at_once / 2,
     };
     next.clamp(*AT_ONCE.start(), *AT_ONCE.end())
 }
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(paced(3, SHORT - 1), 4);
         assert_eq!(paced(3, SHORT), 3);
         assert_eq!(paced(3, LONG), 3);
-        assert_eq!(paced(3, LONG + 1), 2);
+        assert_eq!(paced(4, LONG + 1), 2);
         assert_eq!(paced(3, i64::MAX), 3);
         assert_eq!((paced(least, LONG + 1), paced(most, 0)), (least, most));
     }
