@@ -23,7 +23,7 @@ use crate::url::project_in_path;
 use crate::words::counted;
 
 /// Tools that are read at once.
-const PAGE: usize = 250;
+const PAGE: usize = 125;
 
 /// What the list can be downloaded as.
 const FORMATS: [(&str, &str); 3] = [("csv", "CSV"), ("yaml", "YAML"), ("jsonl", "JSON Lines")];
