@@ -3,11 +3,14 @@
 import { DESKTOP, launch, settled, signedIn } from './support/browser.mjs';
 import { uploadMany, LARGE_HOSTS } from './support/large.mjs';
 import { Server, TOOLS } from './support/server.mjs';
-import { longest, median, slowed, taken } from './support/speed.mjs';
+import { longest, median, painted, slowed, taken } from './support/speed.mjs';
+import { told, traced } from './support/trace.mjs';
 import { weights } from './support/weight.mjs';
 
 /** How often each thing is measured; the figure is the middle one. */
 const TIMES = Number(process.env.TIMES ?? 5);
+/** Whether each interaction is told task by task, with what it went on. Tracing costs time: the figures are higher then. */
+const TRACE = Boolean(process.env.TRACE);
 /** Tools in the large project. */
 const LARGE = Number(process.env.LARGE ?? 10_000);
 
@@ -39,6 +42,20 @@ const PAGES = {
   health: '/ui/health',
 };
 
+/**
+ * Presses something as a hand does: where it is was found out before, and nothing of this script runs in the page then.
+ * A locator's own click asks the page what lies at that place while it handles the press.
+ */
+async function press(locator) {
+  await locator.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await locator.boundingBox();
+  const mouse = locator.page().mouse;
+  await mouse.move(x + width / 2, y + height / 2);
+  await painted(locator.page());
+  await taken(locator.page());
+  await mouse.click(x + width / 2, y + height / 2);
+}
+
 /** The box of the palette; choices of filters are comboboxes too. */
 const box = (page) => page.getByRole('combobox', { name: /^Search for/ });
 
@@ -49,20 +66,20 @@ const INTERACTIONS = [
   ['next entry of the palette', null, (page) => page.keyboard.press('ArrowDown')],
   ['close the palette', null, (page) => page.keyboard.press('Escape'), (page) => box(page).waitFor({ state: 'hidden' })],
   ['search the tools', 'tools', async (page) => { await page.keyboard.press('/'); await page.keyboard.type('mail'); }, (page) => page.waitForURL('**q=mail*')],
-  ['open a tool', 'tools', (page) => page.locator('.tool-name').first().click(), (page) => page.waitForURL('**/tools/*')],
-  ['switch to its definition', null, (page) => page.getByText('Definition', { exact: true }).first().click(), settled],
-  ['back to the list', null, (page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Tools' }).click(), settled],
-  ['from page to page', 'overview', (page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Groups' }).click(), settled],
-  ['the menu of projects', 'records', (page) => page.getByRole('button', { name: /switch project$/ }).click()],
-  ['the menu of the account', 'records', (page) => page.getByRole('button', { name: /account$/ }).click()],
-  ['another theme', null, (page) => page.getByRole('radio', { name: 'Dark' }).click()],
+  ['open a tool', 'tools', (page) => press(page.locator('.tool-name').first()), (page) => page.waitForURL('**/tools/*')],
+  ['switch to its definition', null, (page) => press(page.getByText('Definition', { exact: true }).first()), settled],
+  ['back to the list', null, (page) => press(page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Tools' })), settled],
+  ['from page to page', 'overview', (page) => press(page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Groups' })), settled],
+  ['the menu of projects', 'records', (page) => press(page.getByRole('button', { name: /switch project$/ }))],
+  ['the menu of the account', 'records', (page) => press(page.getByRole('button', { name: /account$/ }))],
+  ['another theme', null, (page) => press(page.getByRole('radio', { name: 'Dark' }))],
   ['type into the editor', 'upload', async (page) => { await page.getByLabel('Definitions').fill(TOOLS); await page.getByLabel('Definitions').press('End'); await page.keyboard.type('# a note'); }],
-  ['open a record', 'records', (page) => page.getByRole('rowheader').getByRole('button').first().click(), (page) => page.getByRole('dialog').getByText('Outcome').waitFor()],
+  ['open a record', 'records', (page) => press(page.getByRole('rowheader').getByRole('button').first()), (page) => page.getByRole('dialog').getByText('Outcome').waitFor()],
   ['close the record', null, (page) => page.keyboard.press('Escape')],
-  ['choose a state', 'states', (page) => page.getByRole('button', { name: /^review/ }).first().click()],
-  ['a new key', 'keys', (page) => page.getByRole('button', { name: 'New key' }).click(), (page) => page.getByRole('dialog').getByLabel('Name').waitFor()],
+  ['choose a state', 'states', (page) => press(page.getByRole('button', { name: /^review/ }).first())],
+  ['a new key', 'keys', (page) => press(page.getByRole('button', { name: 'New key' })), (page) => page.getByRole('dialog').getByLabel('Name').waitFor()],
   ['name the key', null, (page) => page.getByRole('dialog').getByLabel('Name').pressSequentially('research')],
-  ['why a tool is refused', 'simulator', (page) => page.locator('summary').first().click()],
+  ['why a tool is refused', 'simulator', (page) => press(page.locator('summary').first())],
 ];
 
 async function measureWeights({ server }) {
@@ -107,7 +124,14 @@ async function measureInteractions({ browser, server, session }) {
         await settled(page);
       }
       await taken(page);
-      await act(page);
+      if (TRACE) {
+        const tasks = await traced(browser, page, () => act(page).then(() => painted(page)));
+        console.log(`        ${name}: ${tasks.slice(0, 3).map(told).join(' | ')}`);
+      } else {
+        await act(page);
+      }
+      // Whoever asks whether it is done keeps the page busy, so the answer is painted first.
+      await painted(page);
       await done?.(page);
       const { events, frames } = await taken(page);
       found.get(name).latencies.push(longest(events));

@@ -5,7 +5,7 @@ use leptos::task::spawn_local;
 use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use crate::api::ApiError;
-use crate::components::{ProblemPanel, Skeleton, deferred};
+use crate::components::{ProblemPanel, Skeleton, after_paint, deferred, is_first_page};
 use crate::features::alerts::AlertsPage;
 use crate::features::connect::ConnectPage;
 use crate::features::groups::GroupsPage;
@@ -109,7 +109,13 @@ pub(crate) fn page_of_family(kind: Kind) -> AnyView {
         // The page before this one goes at once; this one is made when that was seen.
         return deferred("the page", move || make(kind));
     }
-    load();
+    // A browser that opens the dashboard here is fetching the family already. Later, asking for all its files takes a while,
+    // which is after the answer to what was pressed.
+    if is_first_page() {
+        load();
+    } else {
+        after_paint(load);
+    }
     part(move || match (loaded.get(), error.get()) {
         (Some(make), _) => make(kind),
         (None, Some(error)) => view! { <ProblemPanel error on_retry=move |()| load() /> }.into_any(),

@@ -27,6 +27,7 @@ mod snippets;
 mod theme;
 mod tool_change;
 mod url;
+mod words;
 
 use features::sign_in::{SignInForm, TypedAhead};
 

@@ -9,6 +9,7 @@ use crate::features::tools::{address, affected, offer_undo, outlook};
 use crate::reactive::condition;
 use crate::review::{Frame, Review};
 use crate::session::Session;
+use crate::words::counted;
 
 /// What a part of the change is about: the names of tools, and the same change for all of them.
 #[derive(Debug, Clone, PartialEq)]
@@ -78,9 +79,7 @@ impl ToolChange {
             .send(self.request(&[("ignore_policy_tests", ignore)]), move |answer| {
                 let answer = parse(&answer.text).unwrap_or_default();
                 self.review.open.set(false);
-                let count = affected(&answer);
-                let plural = if count == 1 { "" } else { "s" };
-                let text = format!("Changed {count} tool{plural}.");
+                let text = format!("Changed {}.", counted(affected(&answer), "tool"));
                 let place = address(&self.project.get_untracked());
                 offer_undo(self.toasts, self.session, place, text, &answer["undo"]);
                 self.on_done.run(());

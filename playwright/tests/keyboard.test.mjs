@@ -111,6 +111,27 @@ stage.story('closing a dialog gives the focus back', async (page) => {
   await becomes(() => button.evaluate((one) => one === document.activeElement), true);
 });
 
+stage.story('the palette keeps the focus until it is closed, and gives it back', async (page) => {
+  await page.goto('/ui/projects/demo/keys');
+  await settled(page);
+  const palette = new Palette(page);
+  const button = page.getByRole('button', { name: 'New key' });
+  const isFocused = (one) => one.evaluate((element) => element === document.activeElement);
+  await button.focus();
+  await page.keyboard.press('Control+k');
+  await palette.entries.first().waitFor();
+  await page.keyboard.press('Tab');
+  assert.ok(await isFocused(palette.field));
+  await page.keyboard.press('Escape');
+  await palette.field.waitFor({ state: 'hidden' });
+  await becomes(() => isFocused(button), true);
+
+  await page.keyboard.press('Control+k');
+  await palette.field.waitFor();
+  await page.mouse.click(5, 400);
+  await palette.field.waitFor({ state: 'hidden' });
+});
+
 stage.story('the palette opens the dialog of a new key', async (page) => {
   await page.goto('/ui/projects/demo/overview');
   await settled(page);

@@ -2,8 +2,9 @@
 
 use leptos::html;
 use leptos::prelude::*;
+use web_sys::HtmlDialogElement;
 
-use super::{Icon, Symbol};
+use super::{Icon, Symbol, later};
 use crate::reactive::{When, effect};
 
 /// Where a dialog stands on the screen.
@@ -16,11 +17,12 @@ pub(crate) enum Placement {
     Wide,
     /// Along the right edge, over the whole height.
     Drawer,
-    /// Near the top, without a heading of its own.
+    /// Near the top, without a heading of its own, over a page that stays as it is: the browser need not work out the style
+    /// of the whole page anew, as it must for a modal dialog. What is pressed elsewhere closes it; its content keeps the focus.
     Top,
 }
 
-/// A modal dialog. Its content is made anew whenever it opens.
+/// A dialog, modal but for the one at the top. Its content is made anew whenever it opens.
 #[component]
 pub(crate) fn Dialog(
     /// Whether it is open.
@@ -35,16 +37,25 @@ pub(crate) fn Dialog(
     children: ChildrenFn,
 ) -> impl IntoView {
     let element = NodeRef::<html::Dialog>::new();
+    let is_light = placement == Placement::Top;
+    // The content outlasts the dialog by a moment: the browser gives the focus back only from within.
+    let is_made = RwSignal::new(false);
     effect(move || {
         let (Some(dialog), wanted) = (element.get(), open.get()) else {
             return;
         };
-        if wanted && !dialog.open() {
-            // Refused only for a dialog that is open or not on the page.
-            let _ = dialog.show_modal();
-        } else if !wanted && dialog.open() {
-            dialog.close();
-        }
+        // Each is refused only for a dialog that is as wanted already, or not on the page.
+        let _ = match (is_light, wanted) {
+            (true, true) if !is_over(&dialog) => dialog.show_popover(),
+            (true, false) if is_over(&dialog) => dialog.hide_popover(),
+            (false, true) if !dialog.open() => dialog.show_modal(),
+            (false, false) if dialog.open() => {
+                dialog.close();
+                Ok(())
+            }
+            _ => Ok(()),
+        };
+        is_made.set(wanted);
     });
     let class = match placement {
         Placement::Centre => "dialog",
@@ -53,11 +64,33 @@ pub(crate) fn Dialog(
         Placement::Top => "dialog dialog-top",
     };
     let children = StoredValue::new(children);
-    let headed = placement != Placement::Top;
+    let content = move || {
+        let make = move || children.with_value(|children| children());
+        // A drawer has its size whatever is in it, so the empty one is shown first.
+        if placement == Placement::Drawer {
+            later(make)
+        } else {
+            make()
+        }
+    };
+    // The browser closes one that is no longer wanted, as it does by Escape.
+    let on_toggle = move |_| {
+        let shown = element.get_untracked().is_some_and(|dialog| is_over(&dialog));
+        if is_light && !shown {
+            open.set(false);
+        }
+    };
     view! {
-        <dialog class=class node_ref=element aria-label=title on:close=move |_| open.set(false)>
-            <When test=move || open.get()>
-                {headed
+        <dialog
+            class=class
+            node_ref=element
+            aria-label=title
+            popover=is_light.then_some("auto")
+            on:close=move |_| open.set(false)
+            on:toggle=on_toggle
+        >
+            <When test=move || open.get() || is_made.get()>
+                {(!is_light)
                     .then(|| {
                         view! {
                             <header class="dialog-head">
@@ -73,8 +106,14 @@ pub(crate) fn Dialog(
                             </header>
                         }
                     })}
-                {children.with_value(|children| children())}
+                {content()}
             </When>
         </dialog>
     }
+}
+
+/// Whether it is shown over the page.
+fn is_over(dialog: &HtmlDialogElement) -> bool {
+    // Never fails for a constant, well-formed selector.
+    dialog.matches(":popover-open").unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! The heading of a page, which also names the document.
 
+use super::after_paint;
 use crate::reactive::effect;
 use leptos::html;
 use leptos::prelude::*;
@@ -26,8 +27,14 @@ pub(crate) fn PageHeading(
             && let Some(Visited(visited)) = visited
         {
             if visited.get_value() {
-                // Focus is a courtesy; a heading that refuses it is still read in order.
-                let _ = element.focus();
+                let before = document().active_element();
+                // Whatever takes the focus has the page laid out at once, so that waits until the page was painted anyway.
+                after_paint(move || {
+                    if document().active_element() == before {
+                        // Focus is a courtesy; a heading that refuses it is still read in order.
+                        let _ = element.focus();
+                    }
+                });
             }
             visited.set_value(true);
         }
@@ -43,4 +50,9 @@ pub(crate) fn PageHeading(
 /// Lets [`PageHeading`] know whether it is the first one.
 pub(crate) fn provide_heading_focus() {
     provide_context(Visited(StoredValue::new(false)));
+}
+
+/// Whether no page has been shown yet.
+pub(crate) fn is_first_page() -> bool {
+    use_context::<Visited>().is_none_or(|Visited(visited)| !visited.get_value())
 }

@@ -8,6 +8,7 @@ use leptos::prelude::*;
 
 use super::list::UNREADABLE;
 use super::{Cells, Icon, ProblemPanel, Skeleton, Symbol};
+use crate::browser::now_ms;
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{condition, effect, part};
 use crate::url::UrlParam;
@@ -16,8 +17,13 @@ use crate::url::UrlParam;
 const SPARE: usize = 8;
 /// The rows on the page change in steps of so many.
 const STEP: usize = 2;
-/// Rows that are made at once; the rest waits for the next frame, so that no task is long.
-const AT_ONCE: usize = 3;
+/// Rows that are made at once, as long as frames are of the length they should have; the rest waits for the next frame, so
+/// that no task is long.
+const AT_ONCE: std::ops::RangeInclusive<usize> = 1..=6;
+/// Frames shorter than this have room for a row more, in milliseconds.
+const SHORT: i64 = 20;
+/// Frames longer than this have far too many rows.
+const LONG: i64 = 36;
 /// Rows that a list begins with: as many as most windows have room for.
 const FIRST: usize = 15;
 /// The height of a row until one was measured.
@@ -69,6 +75,10 @@ pub(crate) fn LongList(
     let has_rows = condition(move || total.get() != 0);
     let is_busy = move || matches!(list.status.get(), Status::Loading);
     let frame = StoredValue::new(None::<AnimationFrameRequestHandle>);
+    // Rows before this are made as soon as they were read; what comes in later is made row by row, like what is scrolled to.
+    let ready = RwSignal::new(FIRST);
+    // How many rows a frame has room for, and when the last one that made rows began.
+    let pace = StoredValue::new((2, 0));
     // Looks where the window stands, once a frame, until all rows that are wanted are there.
     let look = Callback::new(move |()| {
         frame.set_value(None);
@@ -90,9 +100,21 @@ pub(crate) fn LongList(
             total,
         );
         let now = range.get_untracked();
-        let next = toward(now, wanted, seen);
-        if next != now {
-            range.set(next);
+        let (at_once, before) = pace.get_value();
+        let read = list.items.with_untracked(Vec::len);
+        let next = toward(now, wanted, seen, at_once);
+        let next_ready = made_until(ready.get_untracked(), next, read, at_once);
+        let began = now_ms();
+        if next == now && next_ready == ready.get_untracked() {
+            pace.set_value((at_once, 0));
+        } else {
+            pace.set_value((paced(at_once, began - before), began));
+            if next != now {
+                range.set(next);
+            }
+            if next_ready != ready.get_untracked() {
+                ready.set(next_ready);
+            }
         }
     });
     let measure = move || {
@@ -113,6 +135,7 @@ pub(crate) fn LongList(
         list.items.track();
         columns.track();
         range.track();
+        ready.track();
         measure();
     });
     effect(move || {
@@ -124,8 +147,10 @@ pub(crate) fn LongList(
     let rows = move || -> Vec<(usize, Option<Item>)> {
         let (first, last) = range.get();
         let rows = first..last.min(total.get());
+        let ready = ready.get();
+        let item = |items: &Vec<Item>, at| items.get(at).filter(|_| at < ready).cloned();
         list.items
-            .with(|items| rows.map(|at| (at, items.get(at).cloned())).collect())
+            .with(|items| rows.map(|at| (at, item(items, at))).collect())
     };
     let row = move |(at, item): (usize, Option<Item>)| {
         let content = match item {
@@ -218,16 +243,38 @@ fn in_sight(above: f64, inner: f64, height: f64, total: usize) -> (Range, usize)
     ((first.min(total), last.min(total)), seen.min(total))
 }
 
+/// How many rows the next frame has room for, when the last one took so many milliseconds.
+fn paced(at_once: usize, took: i64) -> usize {
+    let next = match took {
+        ..SHORT => at_once + 1,
+        SHORT..=LONG => at_once,
+        // After a pause nothing is known.
+        1000.. => return at_once,
+        _ => at_once / 2,
+    };
+    next.clamp(*AT_ONCE.start(), *AT_ONCE.end())
+}
+
 /// The next step from the rows that are there to those that are wanted: what is there stays, and a few are added, from the
 /// first in sight on when nothing is there.
-fn toward(now: Range, wanted: Range, seen: usize) -> Range {
+fn toward(now: Range, wanted: Range, seen: usize, at_once: usize) -> Range {
     let (mut first, mut last) = (now.0.max(wanted.0), now.1.min(wanted.1));
     if first >= last {
         (first, last) = (seen, seen);
     }
-    let below = (wanted.1 - last).min(AT_ONCE);
-    let above = (first - wanted.0).min(AT_ONCE - below);
+    let below = (wanted.1 - last).min(at_once);
+    let above = (first - wanted.0).min(at_once - below);
     (first - above, last + below)
+}
+
+/// Where the rows end that may be made in the next frame, of those that were read: no more than so many are new in the range.
+fn made_until(ready: usize, range: Range, read: usize, at_once: usize) -> usize {
+    let last = range.1.min(read);
+    if ready >= last {
+        ready
+    } else {
+        (ready.max(range.0) + at_once).min(last)
+    }
 }
 
 /// How a column is sorted, as `aria-sort` says it; nothing for one that cannot be.
@@ -275,7 +322,7 @@ fn sorter(sort: UrlParam, column: Column) -> AnyView {
 
 #[cfg(test)]
 mod tests {
-    use super::{AT_ONCE, SPARE, STEP, in_sight, toward};
+    use super::{AT_ONCE, LONG, SHORT, SPARE, STEP, in_sight, made_until, paced, toward};
 
     #[test]
     fn only_what_is_near_is_wanted() {
@@ -292,6 +339,29 @@ mod tests {
     }
 
     #[test]
+    fn what_was_read_is_made_row_by_row() {
+        // Nothing was read yet, or everything is made.
+        assert_eq!(made_until(15, (0, 30), 0, 3), 15);
+        assert_eq!(made_until(30, (0, 30), 200, 3), 30);
+        assert_eq!(made_until(40, (0, 30), 200, 3), 40);
+        // Rows that were waiting, at the place that is seen.
+        assert_eq!(made_until(15, (0, 30), 200, 3), 18);
+        assert_eq!(made_until(15, (100, 130), 200, 3), 103);
+        assert_eq!(made_until(103, (100, 130), 104, 3), 104);
+    }
+
+    #[test]
+    fn slow_frames_get_fewer_rows() {
+        let (least, most) = AT_ONCE.into_inner();
+        assert_eq!(paced(3, SHORT - 1), 4);
+        assert_eq!(paced(3, SHORT), 3);
+        assert_eq!(paced(3, LONG), 3);
+        assert_eq!(paced(4, LONG + 1), 2);
+        assert_eq!(paced(3, i64::MAX), 3);
+        assert_eq!((paced(least, LONG + 1), paced(most, 0)), (least, most));
+    }
+
+    #[test]
     fn what_is_wanted_is_reached_in_small_steps() {
         for (start, wanted, seen) in [
             ((0, 30), (0, 30), 0),
@@ -302,9 +372,9 @@ mod tests {
         ] {
             let (mut now, mut steps) = (start, 0);
             while now != wanted {
-                let next = toward(now, wanted, seen);
+                let next = toward(now, wanted, seen, 3);
                 let kept = now.1.min(next.1).saturating_sub(now.0.max(next.0));
-                assert!(next.1 - next.0 - kept <= AT_ONCE, "{now:?} to {next:?}");
+                assert!(next.1 - next.0 - kept <= 3, "{now:?} to {next:?}");
                 assert!(next.0 <= seen && seen < next.1, "{now:?} to {next:?}");
                 assert_ne!(next, now);
                 (now, steps) = (next, steps + 1);

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::after_paint;
 use crate::theme::Theme;
 
 /// Radio buttons that look like one control.
@@ -19,8 +20,9 @@ pub(crate) fn ThemeSwitch() -> impl IntoView {
                         value=theme.key()
                         prop:checked=move || chosen.get() == theme
                         on:change=move |_| {
-                            theme.apply();
                             chosen.set(theme);
+                            // The style of the whole page is worked out anew, so the choice itself is shown first.
+                            after_paint(move || theme.apply());
                         }
                     />
                     <span>{theme.label()}</span>

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 
 use crate::browser::{iso, now_ms, stamp};
+use crate::words::counted;
 
 /// How long ago something was, or how soon it will be.
 #[component]
@@ -38,12 +39,11 @@ fn told(seconds: i64) -> String {
         .into_iter()
         .find(|(length, _)| span >= *length)
         .unwrap_or((1, "second"));
-    let count = span / length;
-    let plural = if count == 1 { "" } else { "s" };
+    let count = counted(span / length, unit);
     if seconds > 0 {
-        format!("{count} {unit}{plural} ago")
+        format!("{count} ago")
     } else {
-        format!("in {count} {unit}{plural}")
+        format!("in {count}")
     }
 }
 

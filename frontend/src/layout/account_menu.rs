@@ -8,6 +8,7 @@ use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
 use crate::reactive::{part, text};
 use crate::routes::API_REFERENCE;
 use crate::session::Session;
+use crate::words::counted;
 
 /// The menu of the signed-in person.
 #[component]
@@ -16,10 +17,7 @@ pub(super) fn AccountMenu() -> impl IntoView {
     let name = Memo::new(move |_| session.me().map(|me| me.name).unwrap_or_default());
     let standing = move || match session.me() {
         Some(me) if me.system_admin => "System administrator".to_owned(),
-        Some(me) => match me.projects.len() {
-            1 => "Member of 1 project".to_owned(),
-            count => format!("Member of {count} projects"),
-        },
+        Some(me) => format!("Member of {}", counted(me.projects.len(), "project")),
         None => String::new(),
     };
     let failed = RwSignal::new(None::<ApiError>);

@@ -10,7 +10,7 @@ use leptos::task::spawn_local;
 use serde_json::Value;
 
 use crate::api::{Ask, in_project, parse, with_query};
-use crate::components::{Dialog, Icon, Placement, Symbol, Toasts};
+use crate::components::{Dialog, Icon, Placement, Symbol, Toasts, after_paint};
 use crate::features::projects::Projects;
 use crate::reactive::effect;
 use crate::routes::{Page, Section};
@@ -74,6 +74,7 @@ pub(super) fn Palette(
     let found = RwSignal::new(Vec::<Entry>::new());
     let pending = StoredValue::new(None::<TimeoutHandle>);
     let input = NodeRef::<html::Input>::new();
+    let is_listed = RwSignal::new(false);
 
     let project = project_in_path();
     let current = Memo::new(move |_| Some(project.get()).filter(|project| !project.is_empty()));
@@ -149,6 +150,9 @@ pub(super) fn Palette(
         entries
     });
     let shown = Memo::new(move |_| {
+        if !is_listed.get() {
+            return Vec::new();
+        }
         let wanted = q.get().trim().to_lowercase();
         let mut entries: Vec<(usize, Entry)> = fixed.with(|fixed| {
             fixed
@@ -210,16 +214,22 @@ pub(super) fn Palette(
         }
     };
     effect(move || {
-        if open.get() {
+        let is_open = open.get();
+        is_listed.set(false);
+        if is_open {
             q.set(String::new());
             found.set(Vec::new());
             at.set(0);
+            // The box is there at once; what can be found is made when that was painted.
+            after_paint(move || is_listed.set(open.get_untracked()));
         }
     });
     effect(move || {
         if let Some(field) = input.get() {
-            // The field is on the page, so it takes the focus.
-            let _ = field.focus();
+            // In the next task the field is shown, so it takes the focus.
+            queue_microtask(move || {
+                let _ = field.focus();
+            });
         }
     });
     let on_keydown = move |event: ev::KeyboardEvent| {
@@ -227,6 +237,8 @@ pub(super) fn Palette(
         match event.key().as_str() {
             "ArrowDown" if count > 0 => at.update(|at| *at = (*at + 1) % count),
             "ArrowUp" if count > 0 => at.update(|at| *at = (*at + count - 1) % count),
+            // There is nothing else in the dialog that could have the focus.
+            "Tab" => {}
             "Enter" => {
                 if let Some(entry) = shown.with_untracked(|shown| shown.get(at.get_untracked()).cloned()) {
                     choose(entry);
@@ -288,7 +300,7 @@ pub(super) fn Palette(
                     }}
                 </ul>
                 <p class="palette-none muted" role="status">
-                    {move || shown.with(Vec::is_empty).then_some("Nothing found. Try fewer letters.")}
+                    {move || (is_listed.get() && shown.with(Vec::is_empty)).then_some("Nothing found. Try fewer letters.")}
                 </p>
             </div>
         </Dialog>

@@ -76,7 +76,10 @@ fn is_typing() -> bool {
 }
 
 fn is_modal() -> bool {
-    matches!(document().query_selector("dialog[open]"), Ok(Some(_)))
+    matches!(
+        document().query_selector("dialog[open], :popover-open"),
+        Ok(Some(_))
+    )
 }
 
 fn focus(selector: &str) -> bool {

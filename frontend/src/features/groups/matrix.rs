@@ -16,6 +16,7 @@ use crate::reactive::{When, effect, part};
 use crate::session::{Need, Session};
 use crate::tool_change::ToolChange;
 use crate::url::UrlParam;
+use crate::words::counted;
 
 /// Columns at once.
 const COLUMNS: usize = 40;
@@ -97,7 +98,7 @@ pub(super) fn Matrix(
         {part(move || if drawn.get() == 0 { ().into_any() } else { grid.view() })}
         <When test=move || count() != 0>
             <section class="bar" aria-label="Changes that are not saved">
-                <strong>{move || if count() == 1 { "1 change".to_owned() } else { format!("{} changes", count()) }}</strong>
+                <strong>{move || counted(count(), "change")}</strong>
                 {part(move || grid.pending.with(Pending::tags))}
                 <button
                     type="button"

@@ -10,6 +10,7 @@ use crate::components::{Badge, EmptyState, Icon, Symbol, TimeAgo, Tone, table};
 use crate::loaded::Loaded;
 use crate::reactive::part;
 use crate::routes::{Page, Section};
+use crate::words::counted;
 
 const COLUMNS: [&str; 5] = ["Group", "Open", "Tools", "Held by", "Used"];
 
@@ -103,7 +104,7 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
     });
     let usage = group.usage.map(|usage| {
         view! {
-            {format!("{} calls, {} refused, ", usage.counts.calls, usage.counts.denials)}
+            {format!("{}, {} refused, ", counted(usage.counts.calls, "call"), usage.counts.denials)}
             <TimeAgo at=usage.last_at />
         }
     });

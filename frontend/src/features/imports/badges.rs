@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::imports::{DescriptionFormat, ImportOutcome};
 
 use crate::components::{Badge, Tone};
+pub(super) use crate::words::counted;
 
 /// What becomes of an operation. In a preview nothing is known of an import, so a tool that is there is just in the way.
 pub(super) fn outcome_badge(outcome: ImportOutcome, is_preview: bool) -> AnyView {
@@ -41,10 +42,4 @@ pub(super) const fn format_name(format: DescriptionFormat) -> &'static str {
         DescriptionFormat::Openapi30 => "OpenAPI 3.0",
         DescriptionFormat::Openapi31 => "OpenAPI 3.1 or 3.2",
     }
-}
-
-/// A number with its word.
-pub(super) fn counted(count: usize, one: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{plural}")
 }

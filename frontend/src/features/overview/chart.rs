@@ -1,6 +1,7 @@
 //! Bars over time, as drawing and as words.
 
 use crate::browser::stamp;
+use crate::words::counted;
 use chrono::{DateTime, TimeDelta, Utc};
 use leptos::prelude::*;
 use toolgate_api::usage::UsageHour;
@@ -33,7 +34,10 @@ pub(super) fn hours_chart(since: DateTime<Utc>, until: DateTime<Utc>, hours: Vec
     let step = WIDTH / i64::try_from(count).unwrap_or(1);
     let total: i64 = bars.iter().map(|(good, bad)| good + bad).sum();
     let worst: i64 = bars.iter().map(|(_, bad)| bad).sum();
-    let words = format!("{total} requests, {worst} of them refused or failed; at most {highest} in an hour.");
+    let words = format!(
+        "{}, {worst} of them refused or failed; at most {highest} in an hour.",
+        counted(total, "request")
+    );
     let drawn: Vec<_> = bars
         .into_iter()
         .enumerate()

@@ -18,6 +18,7 @@ use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
+use crate::words::counted;
 use chart::hours_chart;
 use first_steps::FirstSteps;
 
@@ -111,10 +112,12 @@ fn figures(project: Memo<String>, report: UsageReport, names: Names) -> AnyView 
         }
         .into_any()
     };
+    let slow = slow_and_failing(&project.get_untracked(), &report.tools);
+    let is_four = slow.is_some() && report.principals.is_some();
     view! {
         <div class="stack">
             <div class="figures">
-                {figure(totals.calls, "calls", "?action=call")}
+                {figure(totals.calls, if totals.calls == 1 { "call" } else { "calls" }, "?action=call")}
                 {figure(totals.denials, "refused", "?outcome=denied")}
                 {figure(totals.failures, "failed", "?outcome=failed")}
             </div>
@@ -122,8 +125,8 @@ fn figures(project: Memo<String>, report: UsageReport, names: Names) -> AnyView 
                 <h2>"Hour by hour"</h2>
                 {hours_chart(report.since, report.until, report.hours)}
             </section>
-            <div class="columns">
-                {slow_and_failing(&project.get_untracked(), &report.tools)} {most("Tools", report.tools, None)}
+            <div class=if is_four { "columns columns-two" } else { "columns" }>
+                {slow} {most("Tools", report.tools, None)}
                 {most("Groups", report.groups, None)}
                 {report.principals.map(|principals| most("Callers", principals, Some(names)))}
             </div>
@@ -146,7 +149,7 @@ fn most(title: &'static str, items: Vec<UsageItem>, names: Option<Names>) -> Any
                 <li class="row row-spread">
                     <span class=if names.is_some() { "" } else { "mono" }>{name}</span>
                     <span class="muted">
-                        {format!("{} calls, {} refused, {} failed", counts.calls, counts.denials, counts.failures)}
+                        {format!("{}, {} refused, {} failed", counted(counts.calls, "call"), counts.denials, counts.failures)}
                     </span>
                 </li>
             }

@@ -77,8 +77,14 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
     if !record.missing_groups.is_empty() {
         lines.push(fact("Missing", view! { <Tags names=record.missing_groups /> }));
     }
-    let after = record.state_after.unwrap_or_else(|| "(running)".to_owned());
-    lines.push(fact("State", format!("{} → {after}", record.state_before)));
+    let before = record.state_before;
+    lines.push(match record.state_after {
+        Some(after) if after == before => fact("State", after),
+        after => {
+            let after = after.unwrap_or_else(|| "(running)".to_owned());
+            fact("State", format!("{before} → {after}"))
+        }
+    });
     if record.state_conflict {
         lines.push(fact(
             "Conflict",

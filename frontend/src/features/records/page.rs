@@ -19,6 +19,9 @@ use crate::url::{UrlParam, project_in_path};
 /// The headings of the columns.
 pub(super) const COLUMNS: [&str; 5] = ["When", "What", "Who", "State", "Outcome"];
 
+/// Records read at once: they fill a large window, and a drawer over them opens soon.
+const PAGE: usize = 30;
+
 /// Every decision and call, newest first, or as they happen.
 #[component]
 pub(crate) fn RecordsPage() -> impl IntoView {
@@ -27,7 +30,7 @@ pub(crate) fn RecordsPage() -> impl IntoView {
     let live = UrlParam::new("live");
     let chosen = UrlParam::new("record");
     let is_live = Signal::derive(move || live.get() == "1");
-    let list = Paged::new(move || filter.address(&project.get(), &["audit"]));
+    let list = Paged::sized(move || filter.address(&project.get(), &["audit"]), PAGE);
     let tail = Tail::new(
         is_live,
         Memo::new(move |_| filter.address(&project.get(), &["audit", "stream"])),

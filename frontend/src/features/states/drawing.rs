@@ -10,6 +10,7 @@ use super::layout::{BOX_HEIGHT, BOX_WIDTH, Layout, Route};
 use super::picked::{Picked, way_of};
 use crate::components::{Icon, Symbol};
 use crate::reactive::effect;
+use crate::words::counted;
 
 /// Tools named on an arrow.
 const NAMED: usize = 2;
@@ -150,7 +151,7 @@ pub(super) fn drawing(graph: &StateGraph, picked: Picked) -> AnyView {
                 (true, ..) => ("state-unused", "no tool names it".to_owned()),
                 (_, false, _) => ("state-unreachable", "cannot be reached".to_owned()),
                 (_, _, true) => ("state-dead", "nothing leads out".to_owned()),
-                _ => ("", format!("{} tools open", state.open_tools)),
+                _ => ("", format!("{} open", counted(state.open_tools, "tool"))),
             };
             Some(state_box(&state.name, class, note, place, picked, lens))
         })

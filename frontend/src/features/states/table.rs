@@ -8,6 +8,7 @@ use super::picked::{Picked, way_of};
 use crate::components;
 use crate::reactive::part;
 use crate::routes::Page;
+use crate::words::counted;
 
 /// Every transition, as a table that unfolds. Many tools may stand in it, so it is made when somebody wants it.
 pub(super) fn table(project: Memo<String>, machine: Memo<Option<StateGraph>>, picked: Picked) -> AnyView {
@@ -16,7 +17,11 @@ pub(super) fn table(project: Memo<String>, machine: Memo<Option<StateGraph>>, pi
         machine.with(|machine| {
             machine.as_ref().map(|machine| {
                 let (states, transitions) = (machine.state_count, machine.transition_count);
-                format!("As a table: {states} states, {transitions} transitions")
+                format!(
+                    "As a table: {}, {}",
+                    counted(states, "state"),
+                    counted(transitions, "transition")
+                )
             })
         })
     };

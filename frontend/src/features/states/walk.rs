@@ -179,7 +179,7 @@ fn staying(project: &str, page: &Value, edit: Option<EditTool>) -> AnyView {
         return ().into_any();
     }
     let more = if page["next_cursor"].is_string() { "+" } else { "" };
-    let heading = format!("{}{more} tools that stay here", rows.len());
+    let heading = format!("Tools that stay here: {}{more}", rows.len());
     view! {
         <details>
             <summary>{heading}</summary>

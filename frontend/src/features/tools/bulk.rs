@@ -12,6 +12,7 @@ use crate::paged::Paged;
 use crate::reactive::{When, condition, effect, text};
 use crate::review::{Frame, Review};
 use crate::session::Session;
+use crate::words::counted;
 
 /// Differences that are shown; the others are counted.
 const SHOWN: usize = 5;
@@ -136,7 +137,7 @@ pub(super) fn Bulk(
             review.open.set(false);
             selection.clear();
             list.reload();
-            let text = format!("{}: {}.", untrack(now).verb, told(affected(&answer)));
+            let text = format!("{}: {}.", untrack(now).verb, counted(affected(&answer), "tool"));
             let place = address(&project.get_untracked());
             offer_undo(toasts, session, place, text, &answer["undo"]);
         });
@@ -201,7 +202,7 @@ pub(super) fn Bulk(
         }
     };
     let dialog = review.view(Frame {
-        title: text(move || format!("{}: {}", now().verb, told(count()))),
+        title: text(move || format!("{}: {}", now().verb, counted(count(), "tool"))),
         before: Some(asked.into()),
         outlook,
         all_the_same: "Change them all the same, although policy tests would fail",
@@ -217,7 +218,7 @@ pub(super) fn Bulk(
         <When test=move || count() != 0>
             <section class="bulk" aria-label="Selected tools">
                 <p role="status">
-                    <strong>{move || told(count())}</strong>
+                    <strong>{move || counted(count(), "tool")}</strong>
                     " selected"
                 </p>
                 <When test=move || !selection.is_all() && count() < list.total.get()>
@@ -233,11 +234,6 @@ pub(super) fn Bulk(
         </When>
         {dialog}
     }
-}
-
-fn told(count: usize) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} tool{plural}")
 }
 
 /// How many tools an answer says are affected.
@@ -269,13 +265,13 @@ pub(crate) fn outlook(plan: &Value) -> AnyView {
     view! {
         <div class="row row-spread">
             <p>
-                <strong>{format!("{} would change.", told(count))}</strong>
+                <strong>{format!("{} would change.", counted(count, "tool"))}</strong>
                 {(same != 0).then(|| format!(" Unchanged: {same}."))}
             </p>
             {tests}
         </div>
         <ul class="stack">{items}</ul>
-        {(more != 0).then(|| view! { <p class="muted">{format!("And {} more.", told(more))}</p> })}
+        {(more != 0).then(|| view! { <p class="muted">{format!("And {} more.", counted(more, "tool"))}</p> })}
     }
     .into_any()
 }
@@ -284,12 +280,13 @@ pub(crate) fn outlook(plan: &Value) -> AnyView {
 pub(crate) fn tests_badge(tests: &Value) -> AnyView {
     let failed: Vec<_> = tests["failed"].as_array().into_iter().flatten().collect();
     let (tone, text) = if failed.is_empty() {
-        (Tone::Good, format!("{} policy tests hold", tests["passed"]))
+        let passed = tests["passed"].as_i64().unwrap_or_default();
+        let hold = if passed == 1 { "holds" } else { "hold" };
+        (Tone::Good, format!("{} {hold}", counted(passed, "policy test")))
     } else {
-        let plural = if failed.len() == 1 { "" } else { "s" };
         (
             Tone::Bad,
-            format!("{} policy test{plural} would fail", failed.len()),
+            format!("{} would fail", counted(failed.len(), "policy test")),
         )
     };
     let names: Vec<_> = failed
@@ -309,7 +306,7 @@ pub(crate) fn tests_badge(tests: &Value) -> AnyView {
 mod tests {
     use serde_json::json;
 
-    use super::{DEEDS, affected, told};
+    use super::{DEEDS, affected};
 
     #[test]
     fn deeds_become_changes() {
@@ -333,6 +330,5 @@ mod tests {
             json!({"items": [{"outcome": "changed"}, {"outcome": "unchanged"}, {"outcome": "deleted"}]});
         assert_eq!(affected(&answer), 2);
         assert_eq!(affected(&json!(null)), 0);
-        assert_eq!(told(1), "1 tool");
     }
 }

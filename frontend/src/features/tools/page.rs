@@ -20,9 +20,10 @@ use crate::reactive::{When, condition, effect, part, text_memo};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
+use crate::words::counted;
 
 /// Tools that are read at once.
-const PAGE: usize = 250;
+const PAGE: usize = 125;
 
 /// What the list can be downloaded as.
 const FORMATS: [(&str, &str); 3] = [("csv", "CSV"), ("yaml", "YAML"), ("jsonl", "JSON Lines")];
@@ -173,8 +174,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
 fn told_count(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => "1 tool".to_owned(),
-        _ => format!("{count} tools"),
+        _ => counted(count, "tool"),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::reactive::{When, effect, part};
 use crate::routes::{Page, Section};
 use crate::snippets;
 use crate::url::project_in_path;
+use crate::words::counted;
 
 /// Drop or type, check, apply.
 #[component]
@@ -47,8 +48,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
             if let Ok(result) = parse(&answer.text) {
                 if !dry_run {
                     let count = result["items"].as_array().map_or(0, Vec::len);
-                    let plural = if count == 1 { "" } else { "s" };
-                    toasts.done(format!("Applied {count} definition{plural}."));
+                    toasts.done(format!("Applied {}.", counted(count, "definition")));
                 }
                 verdict.set(Some(result));
             }

@@ -1,0 +1,24 @@
+//! Words that depend on a number.
+
+/// A number with its word: `1 tool`, `2 tools`.
+pub(crate) fn counted(count: impl TryInto<i64>, one: &str) -> String {
+    // One piece of code for all kinds of numbers; nobody has more than fit.
+    with_word(count.try_into().unwrap_or(i64::MAX), one)
+}
+
+fn with_word(count: i64, one: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn one_is_told_apart_from_many() {
+        assert_eq!(counted(0_i64, "call"), "0 calls");
+        assert_eq!(counted(1_usize, "call"), "1 call");
+        assert_eq!(counted(2_u32, "policy test"), "2 policy tests");
+    }
+}
