@@ -12,7 +12,6 @@
 
 mod alerts;
 mod artifacts;
-mod checkpoint;
 mod claims;
 mod codec;
 mod db;

@@ -8,7 +8,6 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use crate::Store;
-use crate::checkpoint::Checkpoints;
 use crate::codec::{micros, time};
 use crate::error::{Result, StoreError};
 use crate::records::abandoned;
@@ -28,7 +27,6 @@ const ENOUGH: usize = 16;
 pub(super) async fn run(store: Store, instance: Uuid, mut queue: mpsc::Receiver<Job>, progress: Shared) {
     let mut jobs = Vec::with_capacity(BATCH);
     let mut batch = Batch::default();
-    let mut checkpoints = Checkpoints::new(store.clone());
     let mut chain = Chain {
         store,
         instance,
@@ -61,7 +59,6 @@ pub(super) async fn run(store: Store, instance: Uuid, mut queue: mpsc::Receiver<
             }
         }
         batch.write(&mut chain).await;
-        checkpoints.committed();
         if stopping.is_some() && queue.is_empty() {
             break;
         }
