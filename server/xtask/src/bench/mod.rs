@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// Measure the programs that are in the target folder, whatever they were built from.
     #[arg(long)]
     built: bool,
+    /// Measure the server that `cargo xtask release` has built.
+    #[arg(long, conflicts_with = "built")]
+    released: bool,
 }
 
 /// A system under load.
@@ -61,7 +64,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     );
     if !options.built {
         println!("Building with optimisation");
-        Sh::cargo("build --release --package toolgate --bin toolgate --example reference").run()?;
+        let server = if options.released { "" } else { "--bin toolgate" };
+        Sh::cargo(&format!(
+            "build --release --package toolgate --example reference {server}"
+        ))
+        .run()?;
     }
     let (folder, nginx) = prepare()?;
 
