@@ -1,3 +1,5 @@
+import { until } from '../support/wait.mjs';
+
 /** The tools of a project. */
 export class ToolsPage {
   constructor(page) {
@@ -21,7 +23,10 @@ export class ToolsPage {
   async shows(...names) {
     const told = names.length === 1 ? '1 tool' : `${names.length} tools`;
     await this.count.getByText(told, { exact: true }).waitFor();
-    return this.page.locator('.tool-name').allTextContents();
+    // Rows are made a few at a time.
+    const listed = this.page.locator('.tool-name');
+    await until(`${names.length} rows`, async () => (await listed.count()) === names.length);
+    return listed.allTextContents();
   }
 
   row(name) {

@@ -166,7 +166,7 @@ stage.story('what a newer description changes waits, and conflicts are decided',
   await inbox.count.getByText('2').waitFor();
   await inbox.count.click();
   await settled(page);
-  assert.deepEqual((await inbox.rows.allTextContents()).sort(), ['getPet', 'listPets']);
+  await becomes(async () => (await inbox.rows.allTextContents()).sort().join(), 'getPet,listPets');
   await page.getByRole('button', { name: 'getPet' }).click();
   await inbox.conflicts.getByText('Gets our pet.').waitFor();
   await inbox.conflicts.getByText('Get one pet').waitFor();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { settled } from '../support/browser.mjs';
 import { setStage } from '../support/stage.mjs';
-import { becomes } from '../support/wait.mjs';
+import { becomes, until } from '../support/wait.mjs';
 
 const stage = setStage();
 
@@ -30,6 +30,23 @@ stage.story('the drawing shows what the definitions say', async (page) => {
   for (const name of graph.unreachable) {
     assert.ok(states.some((told) => told.startsWith(`${name}, `) && /reach/.test(told)), `${name} in ${states}`);
   }
+});
+
+stage.story('the drawing goes by the size of the window until somebody moves it', async (page) => {
+  const drawing = await openDrawing(page);
+  const seen = () => drawing.locator('svg.graph').getAttribute('viewBox');
+  const whole = await seen();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await until('a part that can be read', async () => (await seen()) !== whole);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await becomes(seen, whole, 'in a window that has room for it');
+  await drawing.press('ArrowRight');
+  await until('what is further right', async () => (await seen()) !== whole);
+  const chosen = await seen();
+  await page.setViewportSize({ width: 390, height: 800 });
+  // What follows the size has followed it after the next frame.
+  await page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))));
+  assert.equal(await seen(), chosen);
 });
 
 stage.story('the keyboard reaches every state and every arrow', async (page) => {

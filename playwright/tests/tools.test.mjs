@@ -181,13 +181,13 @@ test('the theme follows the system until one is chosen, and is remembered', stor
     const light = await frame.ground();
     assert.notEqual(dark, light);
     await frame.chooseTheme('Dark');
-    assert.equal(await frame.ground(), dark);
+    await becomes(() => frame.ground(), dark);
     await page.reload({ waitUntil: 'commit' });
     assert.equal(await frame.theme(), 'dark');
     await tools.shows(...ALL);
-    assert.equal(await frame.ground(), dark);
+    await becomes(() => frame.ground(), dark);
     await frame.chooseTheme('System');
-    assert.equal(await frame.ground(), light);
+    await becomes(() => frame.ground(), light);
   },
 ));
 

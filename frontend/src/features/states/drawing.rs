@@ -35,14 +35,26 @@ struct Lens {
     held: StoredValue<Option<(f64, f64)>>,
     /// Whether the press that ends now has moved the drawing, so that it is no click.
     moved: StoredValue<bool>,
+    /// Whether somebody has chosen what is seen; until then it goes by the size of the frame.
+    chosen: StoredValue<bool>,
 }
 
 impl Lens {
     /// Pixels per unit of the drawing, and the size and place of the frame.
     fn scale(self) -> Option<(f64, web_sys::DomRect)> {
+        self.scale_of(self.seen.get_untracked())
+    }
+
+    /// The same when a part is seen.
+    fn scale_of(self, [_, _, width, height]: Part) -> Option<(f64, web_sys::DomRect)> {
         let bounds = self.frame.get_untracked()?.get_bounding_client_rect();
-        let [_, _, width, height] = self.seen.get_untracked();
         Some(((bounds.width() / width).min(bounds.height() / height), bounds))
+    }
+
+    /// Shows a part that somebody has chosen.
+    fn show(self, part: Part) {
+        self.chosen.set_value(true);
+        self.seen.set(part);
     }
 
     /// Shows a part that is `factor` times as large; what is at a point of the screen, else in the middle, stays there.
@@ -55,7 +67,7 @@ impl Lens {
             middle_x += (at_x - bounds.left() - bounds.width() / 2.0) / scale;
             middle_y += (at_y - bounds.top() - bounds.height() / 2.0) / scale;
         }
-        self.seen.set([
+        self.show([
             middle_x - (middle_x - x) * factor,
             middle_y - (middle_y - y) * factor,
             width * factor,
@@ -63,25 +75,27 @@ impl Lens {
         ]);
     }
 
-    /// Begins at the left if the whole would be too small to read.
+    /// Shows the whole, or its left part if the whole would be too small to read, unless something else was chosen.
     fn begin(self) {
-        let Some((scale, bounds)) = self.scale() else {
+        let Some((scale, bounds)) = self.scale_of(self.whole) else {
             return;
         };
-        let [_, _, width, height] = self.whole;
-        if scale > 0.0 && scale < READABLE {
-            let part = [bounds.width() / READABLE, bounds.height() / READABLE];
-            let down = ((height - part[1]) / 2.0).max(0.0);
-            self.seen
-                .set([0.0, down, part[0].min(width), part[1].min(height)]);
+        if self.chosen.get_value() {
+            return;
         }
+        let mut part = self.whole;
+        if scale > 0.0 && scale < READABLE {
+            let [_, _, width, height] = self.whole;
+            let most = [bounds.width() / READABLE, bounds.height() / READABLE];
+            let down = ((height - most[1]) / 2.0).max(0.0);
+            part = [0.0, down, most[0].min(width), most[1].min(height)];
+        }
+        self.seen.set(part);
     }
 
     fn pan(self, right: f64, down: f64) {
-        self.seen.update(|[x, y, width, height]| {
-            *x += right * *width;
-            *y += down * *height;
-        });
+        let [x, y, width, height] = self.seen.get_untracked();
+        self.show([x + right * width, y + down * height, width, height]);
     }
 
     fn key(self, event: &ev::KeyboardEvent) {
@@ -91,7 +105,7 @@ impl Lens {
         match event.key().as_str() {
             "+" | "=" => self.zoom(0.8, None),
             "-" => self.zoom(1.25, None),
-            "0" => self.seen.set(self.whole),
+            "0" => self.show(self.whole),
             "ArrowLeft" => self.pan(-0.1, 0.0),
             "ArrowRight" => self.pan(0.1, 0.0),
             "ArrowUp" => self.pan(0.0, -0.1),
@@ -111,10 +125,13 @@ impl Lens {
         }
         self.moved.set_value(true);
         self.held.set_value(Some(to));
-        self.seen.update(|[x, y, ..]| {
-            *x -= (to.0 - from.0) / scale;
-            *y -= (to.1 - from.1) / scale;
-        });
+        let [x, y, width, height] = self.seen.get_untracked();
+        self.show([
+            x - (to.0 - from.0) / scale,
+            y - (to.1 - from.1) / scale,
+            width,
+            height,
+        ]);
     }
 }
 
@@ -128,12 +145,15 @@ pub(super) fn drawing(graph: &StateGraph, picked: Picked) -> AnyView {
         frame: NodeRef::new(),
         held: StoredValue::new(None),
         moved: StoredValue::new(false),
+        chosen: StoredValue::new(false),
     };
     effect(move || {
         if lens.frame.get().is_some() {
             lens.begin();
         }
     });
+    let resized = window_event_listener(ev::resize, move |_| lens.begin());
+    on_cleanup(move || resized.remove());
     let arrows: Vec<_> = graph
         .transitions
         .iter()
@@ -171,7 +191,7 @@ pub(super) fn drawing(graph: &StateGraph, picked: Picked) -> AnyView {
             if factor > 0.0 {
                 lens.zoom(factor, None);
             } else {
-                lens.seen.set(whole);
+                lens.show(whole);
             }
         };
         view! {
