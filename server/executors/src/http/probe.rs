@@ -1,4 +1,4 @@
-//! Asking whether an upstream is well: one request, without redirects and retries, of whose answer only the status matters.
+//! Asking whether an upstream is well: a request without redirects, of whose answer only the status matters.
 
 use http::StatusCode;
 use tokio::time::Instant;
@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// How much of a body is read, so that its connection serves again; with a larger one it is closed.
 const READ: usize = 64 * 1024;
 
-/// Sends it. The address passes the same gates as a tool's.
+/// Sends it, and once more if the connection was lost. The address passes the same gates as a tool's.
 ///
 /// # Errors
 /// Why there is no answer. An answer with any status is an answer.
@@ -31,7 +31,11 @@ pub(crate) async fn ask(
         query_secret: plan.query_secret,
         retry: RetryPolicy::never(),
     };
-    let response = sender.send_once(&hop, deadline).await?;
+    let response = match sender.send_once(&hop, deadline).await {
+        // An upstream may close a connection that was idle just when the request is on its way, which says nothing about it.
+        Err(failure) if failure.retryable => sender.send_once(&hop, deadline).await?,
+        answer => answer?,
+    };
     let status = response.status();
     let _of_no_interest = body::read(response, READ).await;
     Ok(status)

@@ -69,6 +69,23 @@ async fn a_probe_is_one_request_with_the_credential_of_a_call() {
 }
 
 #[tokio::test]
+async fn a_lost_connection_says_nothing_about_the_upstream() {
+    let upstream = Server::start([
+        Step::Send(ok("{}")),
+        Step::SendAndClose(Vec::new()),
+        Step::Send(answer(204, &[], "")),
+    ])
+    .await;
+    let executors = executors(&[&upstream.url], &[("KEY", "k-secret-1")]);
+    let tool = probed_tool(&upstream, json!({}));
+    for status in [200, 204] {
+        let found = probe(&executors, &tool).await.expect("it was asked");
+        assert_eq!((found.status, found.failures), (Some(status), 0));
+    }
+    assert_eq!(upstream.requests().len(), 3);
+}
+
+#[tokio::test]
 async fn what_keeps_a_call_from_going_out_keeps_a_probe_too() {
     let upstream = Server::start([Step::SendAndClose(Vec::new())]).await;
     let key = [("KEY", "k-secret-1")];

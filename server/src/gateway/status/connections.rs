@@ -73,9 +73,11 @@ fn probe(found: &probes::Found) -> StatusCheck {
         (None, Some(code)) => code.as_str().to_owned(),
         (None, None) => "no answer".to_owned(),
     };
-    let times = report.failures;
-    let summary =
-        format!("{upstream} did not say {ago} s ago that it is well ({why}), {times} times in a row.");
+    let again = match report.failures {
+        times @ 2.. => format!(", {times} times in a row"),
+        _ => String::new(),
+    };
+    let summary = format!("{upstream} did not say {ago} s ago that it is well ({why}){again}.");
     let fix = "Ask whether the upstream works, and look at `probe` and `auth` in the tool's definition.";
     ok(id, title, summary).mend(StatusLevel::Failing, fix)
 }
