@@ -73,7 +73,7 @@ async fn schemas_that_lead_to_each_other_are_imported_whole_and_again() {
 
 /// What an import of a thousand operations costs: `cargo test -p toolgate --test api imports_large -- --ignored --nocapture`.
 #[tokio::test]
-#[ignore = "measures"]
+#[ignore = "measures what a large import costs"]
 async fn a_thousand_operations() {
     let app = TestApp::new().await;
     let admin = app.demo().await;

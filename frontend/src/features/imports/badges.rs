@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use toolgate_api::imports::{DescriptionFormat, ImportOutcome};
 
 use crate::components::{Badge, Tone};
-pub(super) use crate::words::counted;
 
 /// What becomes of an operation. In a preview nothing is known of an import, so a tool that is there is just in the way.
 pub(super) fn outcome_badge(outcome: ImportOutcome, is_preview: bool) -> AnyView {

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 use serde_json::Value;
 use toolgate_api::quarantine::{MergeConflict, MergeSide, MergeSides, OperationChange, PropertyChange};
 
-use super::badges::counted;
 use crate::components::{Badge, Diff, Tone};
 use crate::features::tools::diff;
+use crate::words::counted;
 
 /// How conflicts are decided, by pointer.
 pub(super) type Decisions = RwSignal<BTreeMap<String, MergeSide>>;

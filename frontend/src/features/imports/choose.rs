@@ -5,12 +5,13 @@ use std::collections::BTreeSet;
 use leptos::prelude::*;
 use toolgate_api::imports::{ImportPreview, ImportSecurity, ImportedOperation};
 
-use super::badges::{counted, operation_name, outcome_badge};
+use super::badges::{operation_name, outcome_badge};
 use super::layers::Layering;
 use super::rule::{Rule, can_be_chosen, finds, is_pattern};
 use crate::components::{Badge, Icon, SearchBox, Select, Symbol, Tone};
 use crate::reactive::part;
 use crate::url::UrlParam;
+use crate::words::counted;
 
 /// Operations up to which all tags are unfolded at first.
 const UNFOLDED: usize = 60;

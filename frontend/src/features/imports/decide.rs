@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use super::badges::counted;
 use super::waiting::Waiting;
 use crate::api::{Ask, Body, in_project, object, parse, with_query};
 use crate::components::{Diff, Toasts};
@@ -13,6 +12,7 @@ use crate::features::tools::tests_badge;
 use crate::paged::Paged;
 use crate::reactive::{condition, text};
 use crate::review::{Frame, Review};
+use crate::words::counted;
 
 /// Differences that are shown; the others are counted.
 const SHOWN: usize = 5;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use toolgate_api::imports::Import;
 
-use super::badges::{counted, format_name};
+use super::badges::format_name;
 use crate::api::in_project;
 use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Symbol, TimeAgo, Tone};
 use crate::paged::{Item, Paged};
@@ -13,6 +13,7 @@ use crate::reactive::When;
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
+use crate::words::counted;
 
 /// All imports: what they are of, and what waits.
 #[component]

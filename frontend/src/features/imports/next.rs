@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 
-use super::badges::counted;
 use super::trying::Trying;
 use crate::components::{Field, TextInput};
 use crate::reactive::{effect, part};
 use crate::tool_change::{Part, ToolChange};
+use crate::words::counted;
 
 /// The group of tools that name none.
 const DEFAULT: &str = "default";

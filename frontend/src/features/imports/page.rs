@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use toolgate_api::imports::{Import, ImportOperation};
 
 use super::again::Again;
-use super::badges::{counted, format_name, operation_name};
+use super::badges::{format_name, operation_name};
 use super::hosts::hosts_view;
 use super::list::standing;
 use super::next::Next;
@@ -23,6 +23,7 @@ use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{Navigator, UrlParam, import_in_path, project_in_path};
+use crate::words::counted;
 
 /// The views; the last one is for those who may edit.
 const VIEWS: [(&str, &str); 2] = [("", "Operations"), ("again", "Import again")];

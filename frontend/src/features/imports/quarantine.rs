@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use toolgate_api::quarantine::{ApproveChange, MergeChoice, QuarantinedChange};
 
-use super::badges::{counted, operation_name};
+use super::badges::operation_name;
 use super::change::{Decisions, change_view, sides_view};
 use super::decide::{Selected, Several, select_box};
 use super::waiting::Waiting;
@@ -22,6 +22,7 @@ use crate::reactive::{When, condition, effect, part, text, text_memo};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::{UrlParam, project_in_path};
+use crate::words::counted;
 
 /// What waits over all imports, or one change of it.
 #[component]

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use toolgate_api::imports::{ImportOutcome, ImportReport, ImportedOperation};
 use toolgate_api::json::Json;
 
-use super::badges::{counted, format_name, outcome_badge};
+use super::badges::{format_name, outcome_badge};
 use super::change::change_view;
 use super::choose::{name_of, told};
 use crate::action::Action;
@@ -16,6 +16,7 @@ use crate::components::{EditorHandle, Faults, Field, TextInput};
 use crate::features::tools::tests_badge;
 use crate::reactive::{When, part};
 use crate::routes::Page;
+use crate::words::counted;
 
 /// The id of the heading of a report.
 const HEADING: &str = "import-report";

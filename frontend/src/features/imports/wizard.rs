@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use toolgate_api::imports::{ImportOutcome, ImportPreview};
 
-use super::badges::{counted, format_name};
+use super::badges::format_name;
 use super::choose::Choosing;
 use super::hosts::hosts_view;
 use super::layers::Layering;
@@ -20,6 +20,7 @@ use crate::reactive::{When, condition, effect, part, text};
 use crate::routes::{Page, Section};
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
+use crate::words::counted;
 
 /// The page, from the description to the first call.
 #[component]

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 /// How much of a body is read, so that its connection serves again; with a larger one it is closed.
 const READ: usize = 64 * 1024;
 
-/// Sends it, and once more if the connection was lost. The address passes the same gates as a tool's.
+/// Sends it, and once more if no answer came and one may come later. The address passes the same gates as a tool's.
 ///
 /// # Errors
 /// Why there is no answer. An answer with any status is an answer.
