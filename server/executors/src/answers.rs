@@ -131,15 +131,15 @@ pub(crate) fn key(
     };
     add(&definition.to_le_bytes());
     add(project.as_str().as_bytes());
-    add(plan.method.as_str().as_bytes());
-    add(plan.url.as_str().as_bytes());
+    add(plan.first.method.as_str().as_bytes());
+    add(plan.first.url.as_str().as_bytes());
     add(client.map_or(&[], |client| client.as_slice()));
-    add(plan.body.as_deref().unwrap_or_default());
-    if let Some(secret) = &plan.query_secret {
+    add(plan.first.body.as_deref().unwrap_or_default());
+    if let Some(secret) = &plan.first.query_secret {
         add(secret.name.as_bytes());
         add(secret.value.expose_secret().as_bytes());
     }
-    for (name, value) in &plan.headers {
+    for (name, value) in &plan.first.headers {
         add(name.as_str().as_bytes());
         add(value.as_bytes());
     }

@@ -81,12 +81,14 @@ impl Executors {
     ///
     /// # Errors
     /// Why there is no result; see the table of error codes.
-    pub async fn execute(&self, invocation: Invocation) -> Result<Execution, Failure> {
-        let definition = &invocation.definition;
+    pub async fn execute(&self, mut invocation: Invocation) -> Result<Execution, Failure> {
+        let definition = Arc::clone(&invocation.definition);
         let slot = self
             .slots
             .get(&invocation.project, &definition.name, Instant::now());
-        let prepared = slot.prepared(definition, || Prepared::new(definition.clone(), &self.config));
+        let prepared = slot.prepared(&definition, || {
+            Prepared::new(Arc::clone(&definition), &self.config)
+        });
         let template = prepared.template.as_ref().map_err(Clone::clone)?;
         let span = tracing::debug_span!(
             "upstream",
@@ -96,13 +98,12 @@ impl Executors {
             to = template.label(),
         );
         let label = template.label();
-        let name = definition.name.clone();
         let outcome = self
-            .run(&slot, &prepared, template, invocation)
+            .run(&slot, &prepared, template, &mut invocation)
             .instrument(span)
             .await;
         if let Err(failure) = &outcome {
-            tracing::warn!(tool = %name, to = label, code = %failure.code, status = failure.upstream_status, "{}", failure.message);
+            tracing::warn!(tool = %definition.name, to = label, code = %failure.code, status = failure.upstream_status, "{}", failure.message);
         }
         outcome
     }
@@ -200,7 +201,7 @@ impl Executors {
         slot: &Slot,
         prepared: &Prepared,
         template: &Template,
-        mut invocation: Invocation,
+        invocation: &mut Invocation,
     ) -> Result<Execution, Failure> {
         let start = Instant::now();
         let values = Values {
@@ -209,14 +210,18 @@ impl Executors {
         };
         let token = template
             .token_request(&invocation.project, values)?
-            .map(|token| token.reaching(invocation.egress.clone()));
+            .map(|token| Box::new(token.reaching(invocation.egress.clone())));
         let _files = if template.takes_files() {
             let (arguments, origins) = (&mut invocation.arguments, invocation.egress.clone());
             Box::pin(self.fetch_files(slot, prepared, template, arguments, origins, start)).await?
         } else {
             None
         };
-        let mut plan = template.plan(invocation.arguments, &invocation.envs, values)?;
+        let mut plan = template.plan(
+            std::mem::take(&mut invocation.arguments),
+            &invocation.envs,
+            values,
+        )?;
         // Before anything that belongs to this one call is in it.
         let kept = prepared.keep.map(|keep| {
             let client = token.as_ref().map(|token| &token.key);
@@ -227,10 +232,10 @@ impl Executors {
         });
         if let Some(name) = template.idempotency_header() {
             let id = HeaderValue::from_str(&invocation.call_id.to_string());
-            plan.headers.extend(id.ok().map(|id| (name.clone(), id)));
+            plan.first.headers.extend(id.ok().map(|id| (name.clone(), id)));
         }
-        plan.hand_on(invocation.trace);
-        plan.origins = invocation.egress;
+        plan.hand_on(std::mem::take(&mut invocation.trace));
+        plan.first.origins = invocation.egress.take();
         let way = Way {
             slot,
             prepared,
@@ -239,10 +244,13 @@ impl Executors {
             start,
         };
         match kept {
-            None => self.send(way, plan, token).await.map(|fetched| fetched.execution),
+            None => self
+                .send(way, &mut plan, token.as_deref())
+                .await
+                .map(|fetched| fetched.execution),
             // Boxed, so that the calls of other tools need not carry its state.
             Some((key, keep)) => {
-                let fetch = self.send(way, plan, token);
+                let fetch = self.send(way, &mut plan, token.as_deref());
                 Box::pin(self.answers.get(key, keep, &slot.uses, fetch)).await
             }
         }
@@ -252,8 +260,8 @@ impl Executors {
     async fn send(
         &self,
         way: Way<'_>,
-        mut plan: RequestPlan,
-        token: Option<TokenRequest>,
+        plan: &mut RequestPlan,
+        token: Option<&TokenRequest>,
     ) -> Result<answers::Fetched, Failure> {
         let Way {
             slot,
@@ -275,15 +283,15 @@ impl Executors {
         let _of_tool = place(&slot.running, queue_until, "this tool").await?;
         let _of_all = place(&self.running, queue_until, "this server").await?;
         let sent = match token {
-            None => timeout_at(deadline, self.sender.send(&plan, deadline)).await,
+            None => timeout_at(deadline, self.sender.send(plan, deadline)).await,
             Some(token) => {
-                let sending = Box::pin(self.send_with_token(&mut plan, &token, deadline));
+                let sending = Box::pin(self.send_with_token(plan, token, deadline));
                 timeout_at(deadline, sending).await
             }
         };
         let (outcome, may_be_kept) = match sent {
             Ok(Ok(answer)) => (
-                template.read(&answer, &plan),
+                template.read(&answer, plan),
                 answers::may_be_kept(&answer.headers),
             ),
             Ok(Err(failure)) => (Err(failure), false),
@@ -318,7 +326,7 @@ impl Executors {
                 return Ok(answer);
             }
             self.tokens.forget(request, &token).await;
-            if retries > 0 || !plan.retry.permits(&plan.method, retries) {
+            if retries > 0 || !plan.first.retry.permits(&plan.first.method, retries) {
                 return Ok(answer);
             }
         }

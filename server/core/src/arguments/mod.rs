@@ -39,7 +39,7 @@ pub fn merge(
     let mut faults = Vec::new();
     let mut provenance = BTreeMap::new();
 
-    let mut checked = Map::new();
+    let mut checked = Map::with_capacity(caller.len() + layers.defaults.len() + layers.fixed.len());
     for (name, value) in caller.iter().filter(|(name, _)| !tool.hides(name)) {
         checked.insert(name.clone(), value.clone());
         provenance.insert(name.clone(), ArgumentLayer::Caller);

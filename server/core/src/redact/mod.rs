@@ -54,7 +54,7 @@ fn redact_object(object: &Map<String, Value>, depth: usize, budget: &mut Budget)
             .any(|label| key.eq_ignore_ascii_case(label))
             && name.as_str().is_some_and(is_secret_name)
     });
-    let mut kept = Map::new();
+    let mut kept = Map::with_capacity(object.len().min(MAX_BYTES / 8));
     for (at, (key, value)) in object.iter().enumerate() {
         let shown = cut(key, MAX_KEY);
         let secret = is_secret_name(key) || (value_is_secret && key.eq_ignore_ascii_case("value"));
@@ -124,6 +124,13 @@ fn conceal(value: &Value, budget: &mut Budget) -> Option<Value> {
 
 /// The beginning of a text without token-looking parts.
 fn cut(text: &str, limit: usize) -> String {
+    // Most texts are short, and counting characters takes longer than everything else.
+    if text.len() <= limit {
+        let clean = scrub(text);
+        if clean.len() <= limit {
+            return clean.into_owned();
+        }
+    }
     // Only what may be kept is searched, and a margin, so that a token across the cut is still recognised.
     let searched = text
         .char_indices()
@@ -149,12 +156,12 @@ fn scalar_len(value: &Value) -> usize {
 
 /// The length of a text as a JSON string.
 fn json_len(text: &str) -> usize {
-    let escaped = |c: char| match c {
-        '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-        '\0'..='\u{1f}' => 6,
-        _ => c.len_utf8(),
+    let escaped = |byte: u8| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 8 | 12 => 2,
+        0..=0x1f => 6,
+        _ => 1,
     };
-    2 + text.chars().map(escaped).sum::<usize>()
+    2 + text.bytes().map(escaped).sum::<usize>()
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ impl Executors {
         let Some(mut plan) = template.probe(values)? else {
             return Ok(None);
         };
-        plan.origins.clone_from(&egress);
+        plan.first.origins.clone_from(&egress);
         if let Some(token) = template.token_request(project, values)? {
             let token = self
                 .tokens
@@ -99,7 +99,7 @@ impl Executors {
                 .await?;
             plan.present(&token)?;
         }
-        probe::ask(&self.sender, plan, deadline).await.map(Some)
+        probe::ask(&self.sender, &plan, deadline).await.map(Some)
     }
 
     /// What the last probe of a tool has found.

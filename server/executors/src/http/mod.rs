@@ -14,7 +14,7 @@ pub(crate) mod message;
 pub(crate) mod oauth;
 pub(crate) mod plan;
 pub(crate) mod probe;
-mod redirect;
+pub(crate) mod redirect;
 mod result;
 pub(crate) mod retry;
 pub(crate) mod send;

@@ -5,13 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, header};
+use http::{HeaderMap, header};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::retry::RetryPolicy;
-use crate::egress::Origins;
+use super::redirect::Hop;
 use crate::failure::Failure;
 use crate::redact::Secrets;
 
@@ -70,7 +69,7 @@ impl Inputs {
     }
 }
 
-impl Argument<'_> {
+impl<'a> Argument<'a> {
     /// As a value of a JSON body.
     pub(crate) fn to_json(self) -> Value {
         match self {
@@ -80,9 +79,9 @@ impl Argument<'_> {
     }
 
     /// The value, refused when it would put an environment value into a URL.
-    pub(crate) fn for_url(self, name: &str) -> Result<Value, Failure> {
+    pub(crate) fn for_url(self, name: &str) -> Result<&'a Value, Failure> {
         match self {
-            Self::Given(value) => Ok(value.clone()),
+            Self::Given(value) => Ok(value),
             Self::Env(_) => Err(Failure::misconfigured(format!(
                 "the environment parameter `{name}` would be part of the URL, where secrets leak into logs: map it to a header or the body"
             ))),
@@ -124,20 +123,10 @@ pub(crate) fn append_query(
 
 /// A request that is ready to be sent. Nothing in its `Debug` form depends on arguments or secrets.
 pub(crate) struct RequestPlan {
-    pub(crate) method: Method,
-    /// Never holds a secret.
-    pub(crate) url: Url,
-    /// Values with secrets are marked sensitive.
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Option<Bytes>,
-    /// A credential of the query, kept out of the address until the very end.
-    pub(crate) query_secret: Option<QuerySecret>,
-    /// When it is sent again.
-    pub(crate) retry: RetryPolicy,
+    /// What is sent first; redirects may follow.
+    pub(crate) first: Hop,
     /// What must be removed from every text that comes back.
     pub(crate) secrets: Secrets,
-    /// What the call's project may reach beside the server's list.
-    pub(crate) origins: Option<Arc<Origins>>,
 }
 
 /// A query parameter whose value is a secret.
@@ -160,7 +149,8 @@ impl QuerySecret {
 impl RequestPlan {
     /// Presents an access token, and redacts it from then on.
     pub(crate) fn present(&mut self, token: &SecretString) -> Result<(), Failure> {
-        self.headers
+        self.first
+            .headers
             .insert(header::AUTHORIZATION, super::headers::bearer(token)?);
         self.secrets.add(token);
         Ok(())
@@ -169,8 +159,8 @@ impl RequestPlan {
     /// Adds the headers of a trace, unless the definition sets them itself.
     pub(crate) fn hand_on(&mut self, trace: HeaderMap) {
         for (name, value) in trace {
-            if let Some(name) = name.filter(|name| !self.headers.contains_key(name)) {
-                self.headers.insert(name, value);
+            if let Some(name) = name.filter(|name| !self.first.headers.contains_key(name)) {
+                self.first.headers.insert(name, value);
             }
         }
     }
@@ -179,9 +169,9 @@ impl RequestPlan {
 impl fmt::Debug for RequestPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RequestPlan")
-            .field("method", &self.method)
-            .field("origin", &self.url.origin().ascii_serialization())
-            .field("body_bytes", &self.body.as_ref().map(Bytes::len))
+            .field("method", &self.first.method)
+            .field("origin", &self.first.url.origin().ascii_serialization())
+            .field("body_bytes", &self.first.body.as_ref().map(Bytes::len))
             .field("secrets", &self.secrets)
             .finish_non_exhaustive()
     }

@@ -5,8 +5,6 @@ use tokio::time::Instant;
 
 use super::body;
 use super::plan::RequestPlan;
-use super::redirect::Hop;
-use super::retry::RetryPolicy;
 use super::send::Sender;
 use crate::failure::Failure;
 
@@ -19,21 +17,12 @@ const READ: usize = 64 * 1024;
 /// Why there is no answer. An answer with any status is an answer.
 pub(crate) async fn ask(
     sender: &Sender,
-    plan: RequestPlan,
+    plan: &RequestPlan,
     deadline: Instant,
 ) -> Result<StatusCode, Failure> {
-    let hop = Hop {
-        method: plan.method,
-        url: plan.url,
-        headers: plan.headers,
-        body: None,
-        origins: plan.origins,
-        query_secret: plan.query_secret,
-        retry: RetryPolicy::never(),
-    };
-    let response = match sender.send_once(&hop, deadline).await {
+    let response = match sender.send_once(&plan.first, deadline).await {
         // An upstream may close a connection that was idle just when the request is on its way, which says nothing about it.
-        Err(failure) if failure.retryable => sender.send_once(&hop, deadline).await?,
+        Err(failure) if failure.retryable => sender.send_once(&plan.first, deadline).await?,
         answer => answer?,
     };
     let status = response.status();

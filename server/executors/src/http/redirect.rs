@@ -29,12 +29,14 @@ const HARMLESS: [HeaderName; 4] = [
 #[derive(Clone)]
 pub(crate) struct Hop {
     pub(crate) method: Method,
+    /// Never holds a secret of its definition.
     pub(crate) url: Url,
+    /// Values with secrets are marked sensitive.
     pub(crate) headers: HeaderMap,
     pub(crate) body: Option<Bytes>,
     /// What its project may reach beside the server's list.
     pub(crate) origins: Option<Arc<Origins>>,
-    /// A credential of the query, which is not in `url`.
+    /// A credential of the query, kept out of the address until the very end.
     pub(crate) query_secret: Option<QuerySecret>,
     /// When it is sent again.
     pub(crate) retry: RetryPolicy,

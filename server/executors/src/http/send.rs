@@ -70,16 +70,7 @@ impl Sender {
     /// # Errors
     /// When no complete answer came back. An answer with an error status is an answer.
     pub(crate) async fn send(&self, plan: &RequestPlan, deadline: Instant) -> Result<Answer, Failure> {
-        let hop = Hop {
-            method: plan.method.clone(),
-            url: plan.url.clone(),
-            headers: plan.headers.clone(),
-            body: plan.body.clone(),
-            origins: plan.origins.clone(),
-            query_secret: plan.query_secret.clone(),
-            retry: plan.retry,
-        };
-        let response = self.walk(hop, &plan.secrets, deadline).await?;
+        let response = self.walk(&plan.first, &plan.secrets, deadline).await?;
         body::read(response, self.max_response_bytes).await
     }
 
@@ -92,7 +83,7 @@ impl Sender {
         hop: Hop,
         deadline: Instant,
     ) -> Result<Response<Incoming>, Failure> {
-        self.walk(hop, &Secrets::default(), deadline).await
+        self.walk(&hop, &Secrets::default(), deadline).await
     }
 
     /// Sends a request once: redirects are answers.
@@ -111,13 +102,15 @@ impl Sender {
     /// Sends a request and follows its redirects; every hop passes the same gates.
     async fn walk(
         &self,
-        mut hop: Hop,
+        first: &Hop,
         secrets: &Secrets,
         deadline: Instant,
     ) -> Result<Response<Incoming>, Failure> {
+        let mut redirected: Option<Box<Hop>> = None;
         for _ in 0..=MAX_REDIRECTS {
-            self.permitted(&hop)?;
-            let response = self.send_hop(&hop, deadline).await?;
+            let hop = redirected.as_deref().unwrap_or(first);
+            self.permitted(hop)?;
+            let response = self.send_hop(hop, deadline).await?;
             match hop.next(response.status(), response.headers(), secrets)? {
                 Some(next) => {
                     tracing::debug!(
@@ -125,7 +118,7 @@ impl Sender {
                         to = next.url.host_str(),
                         "redirected"
                     );
-                    hop = next;
+                    redirected = Some(Box::new(next));
                 }
                 None => return Ok(response),
             }

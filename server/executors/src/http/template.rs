@@ -17,6 +17,7 @@ use super::exact::ExactRequest;
 use super::headers;
 use super::oauth::OAuthTemplate;
 use super::plan::{Inputs, RequestPlan, append_query, scalar};
+use super::redirect::Hop;
 use super::result::ResultTemplate;
 use super::retry::RetryPolicy;
 use super::send::Answer;
@@ -203,14 +204,16 @@ impl HttpTemplate {
             _ => None,
         };
         Ok(RequestPlan {
-            method: self.method.clone(),
-            url,
-            headers,
-            body,
-            query_secret,
-            retry: self.retry,
+            first: Hop {
+                method: self.method.clone(),
+                url,
+                headers,
+                body,
+                origins: None,
+                query_secret,
+                retry: self.retry,
+            },
             secrets,
-            origins: None,
         })
     }
 
@@ -238,14 +241,16 @@ impl HttpTemplate {
             _ => None,
         };
         Ok(Some(RequestPlan {
-            method: method.clone(),
-            url: url.clone(),
-            headers,
-            body: None,
-            query_secret,
-            retry: RetryPolicy::never(),
+            first: Hop {
+                method: method.clone(),
+                url: url.clone(),
+                headers,
+                body: None,
+                origins: None,
+                query_secret,
+                retry: RetryPolicy::never(),
+            },
             secrets,
-            origins: None,
         }))
     }
 
@@ -258,7 +263,7 @@ impl HttpTemplate {
             None => answer::read(answer, &plan.secrets)?,
             Some(result) => result.read(answer, &plan.secrets)?,
         };
-        if let Some(next) = links::next(&answer.headers, &plan.url, &plan.secrets) {
+        if let Some(next) = links::next(&answer.headers, &plan.first.url, &plan.secrets) {
             let notes = execution.notes.get_or_insert_default();
             notes.next.get_or_insert(next);
         }
@@ -306,7 +311,7 @@ impl HttpTemplate {
                         Some(argument) => argument.for_url(name)?,
                         None => return Err(Failure::arguments(format!("/{name}: needed in the path"))),
                     };
-                    let text = scalar(&value).filter(|text| !text.is_empty()).ok_or_else(|| {
+                    let text = scalar(value).filter(|text| !text.is_empty()).ok_or_else(|| {
                         Failure::arguments(format!(
                             "/{name}: a path segment takes a text that is not empty, a number or a boolean"
                         ))
@@ -325,15 +330,15 @@ impl HttpTemplate {
     }
 
     fn query(&self, inputs: &Inputs) -> Result<String, Failure> {
-        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        let mut query = url::form_urlencoded::Serializer::new(String::with_capacity(64));
         for (name, from) in &self.query {
             if let Some(argument) = inputs.get(from) {
-                append_query(&mut query, name, &argument.for_url(from)?);
+                append_query(&mut query, name, argument.for_url(from)?);
             }
         }
         if self.body.is_none() && !self.leftovers_go_to_body() {
             for (name, argument) in self.leftovers(inputs) {
-                append_query(&mut query, name, &argument.for_url(name)?);
+                append_query(&mut query, name, argument.for_url(name)?);
             }
         }
         Ok(query.finish())

@@ -51,9 +51,9 @@ fn paths(#[case] path: &str, #[case] arguments: Value, #[case] expected: &str) {
         arguments,
     )
     .expect("a plan");
-    assert_eq!(plan.url.path(), expected);
-    assert_eq!(plan.url.host_str(), Some("a.example"));
-    assert_eq!(plan.url.query(), None);
+    assert_eq!(plan.first.url.path(), expected);
+    assert_eq!(plan.first.url.host_str(), Some("a.example"));
+    assert_eq!(plan.first.url.query(), None);
 }
 
 #[rstest]
@@ -99,6 +99,7 @@ fn queries_repeat_lists_and_leave_null_out() {
     let arguments = json!({"tags": ["a b", 1, true, null], "nothing": null, "left": {"x": [1]}, "on": false});
     let plan = plan(definition, arguments).expect("a plan");
     let pairs: Vec<_> = plan
+        .first
         .url
         .query_pairs()
         .map(|(name, value)| format!("{name}={value}"))
@@ -107,7 +108,7 @@ fn queries_repeat_lists_and_leave_null_out() {
         pairs,
         ["tag=a b", "tag=1", "tag=true", r#"left={"x":[1]}"#, "on=false"]
     );
-    assert!(plan.body.is_none());
+    assert!(plan.first.body.is_none());
 }
 
 #[rstest]
@@ -120,10 +121,10 @@ fn bodies(#[case] body: Value, #[case] expected: Value) {
         definition["body"] = body;
     }
     let plan = plan(definition, json!({"a": "x", "b": 1, "c": [true]})).expect("a plan");
-    let sent: Value = serde_json::from_slice(&plan.body.expect("a body")).expect("JSON");
+    let sent: Value = serde_json::from_slice(&plan.first.body.expect("a body")).expect("JSON");
     assert_eq!(sent, expected);
-    assert_eq!(plan.headers["content-type"], "application/json");
-    assert_eq!(plan.url.as_str(), "https://a.example/x");
+    assert_eq!(plan.first.headers["content-type"], "application/json");
+    assert_eq!(plan.first.url.as_str(), "https://a.example/x");
 }
 
 #[rstest]
@@ -152,9 +153,9 @@ fn credentials_win_over_everything_else_in_their_header() {
     let plan = template
         .plan(&inputs(json!({"mine": "Bearer stolen"}), &[], Some("k1")))
         .expect("a plan");
-    assert_eq!(plan.headers["authorization"], "Bearer k1");
-    assert!(plan.headers["authorization"].is_sensitive());
-    assert!(!format!("{:?}{:?}", plan, plan.headers).contains("k1"));
+    assert_eq!(plan.first.headers["authorization"], "Bearer k1");
+    assert!(plan.first.headers["authorization"].is_sensitive());
+    assert!(!format!("{:?}{:?}", plan, plan.first.headers).contains("k1"));
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn basic_credentials_are_encoded_and_both_forms_are_secret() {
     let plan = template
         .plan(&inputs(json!({}), &[], Some("user:password")))
         .expect("a plan");
-    assert_eq!(plan.headers["authorization"], "Basic dXNlcjpwYXNzd29yZA==");
+    assert_eq!(plan.first.headers["authorization"], "Basic dXNlcjpwYXNzd29yZA==");
     assert_eq!(
         plan.secrets.message("dXNlcjpwYXNzd29yZA== user:password"),
         "[redacted] [redacted]"
@@ -180,8 +181,8 @@ fn environment_values_go_to_headers_and_bodies() {
     let plan = template
         .plan(&inputs(json!({"key": "mine"}), &envs, None))
         .expect("a plan");
-    assert_eq!(plan.headers["x-key"], "s-one");
-    assert_eq!(plan.body.expect("a body"), r#"{"token":"s-two"}"#);
+    assert_eq!(plan.first.headers["x-key"], "s-one");
+    assert_eq!(plan.first.body.expect("a body"), r#"{"token":"s-two"}"#);
 }
 
 #[rstest]
@@ -235,10 +236,10 @@ fn a_named_request_sends_exactly_what_it_names() {
         .plan(&inputs(arguments, &[("key", "s-one")], Some("k1")))
         .expect("a plan");
     assert_eq!(
-        plan.url.as_str(),
+        plan.first.url.as_str(),
         "https://a.example/v1/people/;id=a%2Fb/notes?filter%5Btag%5D=x%20y,z"
     );
-    let header = |name: &str| plan.headers[name].to_str().expect("text").to_owned();
+    let header = |name: &str| plan.first.headers[name].to_str().expect("text").to_owned();
     assert_eq!(
         ["id", "cookie", "x-key", "authorization", "content-type"].map(header),
         [
@@ -249,8 +250,8 @@ fn a_named_request_sends_exactly_what_it_names() {
             "multipart/form-data; boundary=toolgate-part-0000000000000000"
         ]
     );
-    assert!(plan.headers["x-key"].is_sensitive() && plan.headers["cookie"].is_sensitive());
-    let body = String::from_utf8(plan.body.expect("a body").to_vec()).expect("text");
+    assert!(plan.first.headers["x-key"].is_sensitive() && plan.first.headers["cookie"].is_sensitive());
+    let body = String::from_utf8(plan.first.body.expect("a body").to_vec()).expect("text");
     assert!(body.contains("name=\"text\"\r\n\r\nhi\r\n"), "{body}");
 }
 

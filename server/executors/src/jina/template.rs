@@ -13,6 +13,7 @@ use super::headers::{any_header, option_header};
 use crate::failure::Failure;
 use crate::http::headers;
 use crate::http::plan::{Argument, Inputs, RequestPlan, append_query, scalar};
+use crate::http::redirect::Hop;
 use crate::http::retry::RetryPolicy;
 use crate::http::send::Answer;
 use crate::http::template::{SEGMENT, base_url, literal_path, slashed};
@@ -119,14 +120,16 @@ impl JinaTemplate {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         Ok(RequestPlan {
-            query_secret: None,
-            retry: RetryPolicy::default(),
-            method: self.method.clone(),
-            url,
-            headers,
-            body,
+            first: Hop {
+                method: self.method.clone(),
+                url,
+                headers,
+                body,
+                origins: None,
+                query_secret: None,
+                retry: RetryPolicy::default(),
+            },
             secrets: inputs.secrets(),
-            origins: None,
         })
     }
 
@@ -144,7 +147,7 @@ impl JinaTemplate {
 
     fn search_url(&self, inputs: &Inputs, headers: &mut HeaderMap) -> Result<Url, Failure> {
         let mut pairs = url::form_urlencoded::Serializer::new(String::new());
-        append_query(&mut pairs, "q", &query(inputs)?.for_url("q")?);
+        append_query(&mut pairs, "q", query(inputs)?.for_url("q")?);
         for (name, argument) in others(inputs, ["q", "query"]) {
             match argument {
                 Argument::Given(value) => append_query(&mut pairs, name, value),
@@ -156,7 +159,7 @@ impl JinaTemplate {
 
     fn reader_url(&self, inputs: &Inputs, headers: &mut HeaderMap) -> Result<Url, Failure> {
         let target = target(inputs)?.for_url("url")?;
-        let target = scalar(&target).unwrap_or_default();
+        let target = scalar(target).unwrap_or_default();
         for (name, argument) in others(inputs, ["url", "target_url"]) {
             let header = match argument {
                 Argument::Env(_) => any_header(name),

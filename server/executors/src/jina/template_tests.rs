@@ -30,7 +30,7 @@ fn inputs(arguments: Value, envs: &[(&str, &str)], credential: Option<&str>) -> 
 }
 
 fn json_body(plan: &RequestPlan) -> Value {
-    serde_json::from_slice(plan.body.as_ref().expect("a body")).expect("JSON")
+    serde_json::from_slice(plan.first.body.as_ref().expect("a body")).expect("JSON")
 }
 
 #[test]
@@ -42,14 +42,14 @@ fn search_is_a_get_with_everything_in_the_query() {
             Some("key"),
         ))
         .expect("a plan");
-    assert_eq!(plan.method, Method::GET);
+    assert_eq!(plan.first.method, Method::GET);
     assert_eq!(
-        plan.url.as_str(),
+        plan.first.url.as_str(),
         "https://s.jina.ai/search?q=rust+%26+co&num=3&site=a.example&site=b.example&nfpr=true&o=%7B%22a%22%3A1%7D"
     );
-    assert_eq!(plan.headers["accept"], "application/json");
-    assert_eq!(plan.headers["authorization"], "Bearer key");
-    assert!(plan.body.is_none());
+    assert_eq!(plan.first.headers["accept"], "application/json");
+    assert_eq!(plan.first.headers["authorization"], "Bearer key");
+    assert!(plan.first.body.is_none());
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn search_by_post_puts_everything_into_the_body() {
             None,
         ))
         .expect("a plan");
-    assert_eq!(plan.url.as_str(), "https://s.jina.ai/search");
+    assert_eq!(plan.first.url.as_str(), "https://s.jina.ai/search");
     assert_eq!(json_body(&plan), json!({"q": "a", "num": 3, "api_key": "secret"}));
 }
 
@@ -74,9 +74,9 @@ fn environment_values_of_a_get_search_travel_as_headers() {
             None,
         ))
         .expect("a plan");
-    assert_eq!(plan.url.as_str(), "https://s.jina.ai/search?q=a");
-    assert_eq!(plan.headers["x-api-key"], "secret");
-    assert!(plan.headers["x-api-key"].is_sensitive());
+    assert_eq!(plan.first.url.as_str(), "https://s.jina.ai/search?q=a");
+    assert_eq!(plan.first.headers["x-api-key"], "secret");
+    assert!(plan.first.headers["x-api-key"].is_sensitive());
 }
 
 #[rstest]
@@ -100,14 +100,14 @@ fn the_reader_posts_the_target_so_that_nothing_can_be_appended_to_it() {
         ))
         .expect("a plan");
     assert_eq!(
-        (plan.method.as_str(), plan.url.as_str()),
+        (plan.first.method.as_str(), plan.first.url.as_str()),
         ("POST", "https://r.jina.ai/")
     );
     assert_eq!(
         json_body(&plan),
         json!({"url": "https://x.example/p?a=1&b=2", "respondWith": "text", "session_id": "s", "token": "secret"})
     );
-    assert!(!plan.headers.contains_key("authorization"));
+    assert!(!plan.first.headers.contains_key("authorization"));
 }
 
 #[test]
@@ -120,12 +120,12 @@ fn the_reader_by_get_encodes_the_target_and_sends_options_as_headers() {
         ))
         .expect("a plan");
     assert_eq!(
-        plan.url.as_str(),
+        plan.first.url.as_str(),
         "https://r.jina.ai/https%3A%2F%2Fx.example%2Fp%3Fa%3D1%23f"
     );
-    assert_eq!(plan.headers["x-respond-with"], "text");
-    assert_eq!(plan.headers["x-remove-selector"], "nav, #ad");
-    assert_eq!(plan.headers["x-no-cache"], "true");
+    assert_eq!(plan.first.headers["x-respond-with"], "text");
+    assert_eq!(plan.first.headers["x-remove-selector"], "nav, #ad");
+    assert_eq!(plan.first.headers["x-no-cache"], "true");
 }
 
 #[rstest]
