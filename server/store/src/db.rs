@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -156,7 +157,7 @@ impl DerefMut for Turn<'_> {
 }
 
 /// Ends what takes too long.
-pub(crate) async fn within<T>(work: impl Future<Output = Result<T>>) -> Result<T> {
+pub(crate) async fn bounded<T>(work: Pin<&mut impl Future<Output = Result<T>>>) -> Result<T> {
     match tokio::time::timeout(PATIENCE, work).await {
         Ok(done) => done,
         Err(_) => Err(StoreError::io(std::io::Error::new(
@@ -166,10 +167,17 @@ pub(crate) async fn within<T>(work: impl Future<Output = Result<T>>) -> Result<T
     }
 }
 
+/// [`bounded`] for work that stays where it is made: with all the statements that it may wait for it is large to move.
+macro_rules! within {
+    ($work:expr) => {
+        async { $crate::db::bounded(std::pin::pin!($work)).await }
+    };
+}
+
 /// One reading statement, on whichever pool serves reads.
 macro_rules! both {
     ($store:expr, |$pool:ident| $body:expr) => {
-        $crate::db::within(async {
+        $crate::db::within!(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let $pool = &lite.read;
@@ -184,7 +192,7 @@ macro_rules! both {
 /// Several reading statements that see one state of the database.
 macro_rules! reading {
     ($store:expr, |$tx:ident| $body:block) => {
-        $crate::db::within(async {
+        $crate::db::within!(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let mut transaction = lite.read.begin().await?;
@@ -211,7 +219,7 @@ macro_rules! reading {
 /// write lock at the start, because a reading transaction that turns into a writing one fails at once when it is late.
 macro_rules! writing {
     ($store:expr, |$tx:ident| $body:block) => {
-        $crate::db::within(async {
+        $crate::db::within!(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let mut turn = lite.write.acquire().await?;
@@ -237,7 +245,7 @@ macro_rules! writing {
 /// and the last one's commits it: saves the round trips of doing so.
 macro_rules! writing_once {
     ($store:expr, |$connection:ident| $body:block) => {
-        $crate::db::within(async {
+        $crate::db::within!(async {
             match $store.db() {
                 $crate::db::Db::Lite(lite) => {
                     let mut turn = lite.write.acquire().await?;
@@ -263,4 +271,4 @@ macro_rules! execute {
     };
 }
 
-pub(crate) use {both, execute, reading, writing, writing_once};
+pub(crate) use {both, execute, reading, within, writing, writing_once};

@@ -263,8 +263,8 @@ pub(super) struct CompletionColumns {
     pub(super) duration_ms: i64,
     pub(super) usage: Option<String>,
     pub(super) notes: Option<String>,
-    pub(super) session: Option<MoveColumns>,
-    pub(super) settlement: Option<SettlementColumns>,
+    pub(super) session: Option<Box<MoveColumns>>,
+    pub(super) settlement: Option<Box<SettlementColumns>>,
 }
 
 /// A session's move.
@@ -336,7 +336,7 @@ impl TryFrom<Completion> for CompletionColumns {
         }
         let settlement = match completion.settlement {
             None => None,
-            Some(settlement) => Some(SettlementColumns {
+            Some(settlement) => Some(Box::new(SettlementColumns {
                 project: settlement.key.project.0,
                 principal_id: owned_text(settlement.key.principal_id),
                 key: owned_text(settlement.key.key),
@@ -344,7 +344,7 @@ impl TryFrom<Completion> for CompletionColumns {
                 status: i64::from(settlement.status),
                 body: settlement.body,
                 body_on_conflict: settlement.body_on_conflict,
-            }),
+            })),
         };
         Ok(Self {
             project: completion.project.0,
@@ -356,13 +356,15 @@ impl TryFrom<Completion> for CompletionColumns {
             duration_ms: completion.duration_ms,
             usage: completion.usage.as_ref().map(to_json).transpose()?,
             notes: completion.noted.as_deref().map(to_json).transpose()?,
-            session: completion.session.map(|step| MoveColumns {
-                session: step.session.0,
-                expected_version: step.expected_version,
-                to: owned_text(step.to),
-                tool: owned_text(step.tool),
-                call: step.call.0,
-                at: micros(step.at),
+            session: completion.session.map(|step| {
+                Box::new(MoveColumns {
+                    session: step.session.0,
+                    expected_version: step.expected_version,
+                    to: owned_text(step.to),
+                    tool: owned_text(step.tool),
+                    call: step.call.0,
+                    at: micros(step.at),
+                })
             }),
             settlement,
         })

@@ -6,6 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chrono::{DateTime, Utc};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
@@ -74,9 +75,10 @@ impl RecordWriter {
     /// [`StoreError::Conflict`] when the call has a record; [`StoreError::Refused`] when outcome and fields contradict each
     /// other; [`StoreError::Unavailable`] when the database does not answer or the writer was shut down. After an error the
     /// caller must assume that there is no record, and execute nothing.
-    pub async fn open(&self, opening: Opening) -> Result<RecordSeq> {
-        let row = OpeningColumns::try_from(opening)?;
-        self.hand_in(|done| Job::Open(row, done)).await
+    pub fn open(&self, opening: Opening) -> impl Future<Output = Result<RecordSeq>> {
+        let row = OpeningColumns::try_from(opening);
+        let written = row.map(|row| self.hand_in(|done| Job::Open(row, done)));
+        async { written?.await }
     }
 
     /// Completes an open record, moves its session and settles its idempotency claim, all or none; returns when that is
@@ -85,9 +87,10 @@ impl RecordWriter {
     /// # Errors
     /// [`StoreError::NotFound`] when the call has no open record of this server: never opened, or closed by another server
     /// that believed this one dead. Otherwise as [`Self::open`].
-    pub async fn complete(&self, completion: Completion) -> Result<Completed> {
-        let row = CompletionColumns::try_from(completion)?;
-        self.hand_in(|done| Job::Complete(row, done)).await
+    pub fn complete(&self, completion: Completion) -> impl Future<Output = Result<Completed>> {
+        let row = CompletionColumns::try_from(completion);
+        let written = row.map(|row| self.hand_in(|done| Job::Complete(row, done)));
+        async { written?.await }
     }
 
     /// Closes as interrupted the open records of other servers that were not heard of since `alive_after`; the number of
@@ -123,10 +126,20 @@ impl RecordWriter {
         }
     }
 
-    async fn hand_in<T>(&self, job: impl FnOnce(Done<T>) -> Job) -> Result<T> {
+    /// Hands in at once if there is room, as there mostly is: what is waited for is small then, and calls move it often.
+    fn hand_in<T>(&self, job: impl FnOnce(Done<T>) -> Job) -> impl Future<Output = Result<T>> {
         let (done, outcome) = oneshot::channel();
-        self.jobs.send(job(done)).await.map_err(|_| stopped())?;
-        outcome.await.map_err(|_| stopped())?
+        let left = match self.jobs.try_send(job(done)) {
+            Err(TrySendError::Full(job)) => Some(Box::pin(self.jobs.send(job))),
+            // Whoever is stopped drops what it was given, and the outcome says so.
+            Ok(()) | Err(TrySendError::Closed(_)) => None,
+        };
+        async {
+            if let Some(left) = left {
+                left.await.map_err(|_| stopped())?;
+            }
+            outcome.await.map_err(|_| stopped())?
+        }
     }
 }
 
