@@ -1,6 +1,7 @@
 //! Asking what is available, and calling.
 
 use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::ErrorCode;
@@ -65,24 +66,30 @@ pub async fn call_tool(
         request.session_id,
         request.context.as_ref(),
     )?;
-    let limited = (!place.project.limits.is_empty()).then(|| request.tool.clone());
-    let answer = call(&app, &headers, &place, request).await;
-    limits::with_standing(&app, &place, limited.as_deref(), answer)
+    let answer = once(&app, &headers, &place, &request)
+        .await
+        .map(|answer| match answer {
+            Answer::Fresh(response) => whole(&response),
+            Answer::Replayed(body) => {
+                ([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response()
+            }
+        });
+    let limited = (!place.project.limits.is_empty()).then_some(request.tool.as_str());
+    limits::with_standing(&app, &place, limited, answer)
 }
 
-/// Calls once, or repeats an earlier answer.
-async fn call(
-    app: &AppState,
-    headers: &HeaderMap,
-    place: &InProject<Use>,
-    request: CallRequest,
-) -> ApiResult<Response> {
-    Ok(match once(app, headers, place, request).await? {
-        Answer::Fresh(response) => axum::Json(response).into_response(),
-        Answer::Replayed(body) => {
-            ([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response()
-        }
-    })
+/// The answer as JSON, written into room that suffices: growing would copy the result several times.
+fn whole(answer: &CallResponse) -> Response {
+    let result = answer.result.as_ref().map_or(0, |result| result.get().len());
+    let mut text = Vec::with_capacity(result + 512);
+    match serde_json::to_writer(&mut text, answer) {
+        Ok(()) => (
+            [(CONTENT_TYPE, HeaderValue::from_static("application/json"))],
+            text,
+        )
+            .into_response(),
+        Err(error) => ApiError::internal(&error).into_response(),
+    }
 }
 
 /// Calls, unless the same request was answered before under its `Idempotency-Key`.
@@ -90,7 +97,7 @@ pub(super) async fn once(
     app: &AppState,
     headers: &HeaderMap,
     place: &InProject<Use>,
-    request: CallRequest,
+    request: &CallRequest,
 ) -> ApiResult<Answer> {
     let asker = place.asker();
     let key = idempotency_key(headers)?.map(|key| IdempotencyKey {
@@ -99,15 +106,13 @@ pub(super) async fn once(
         key,
     });
     let id = CallId(app.clock.new_id());
-    // Both boxed, because the layers around a handler move its future several times, and these are large.
-    if key.is_none() {
-        let response = Box::pin(call::call(app, &place.project, &asker, id, request, None)).await?;
-        return Ok(Answer::Fresh(Box::new(response)));
-    }
-    let again = request.clone();
     let settle = key.clone();
     let work = || call::call(app, &place.project, &asker, id, request, settle);
-    Box::pin(idempotency::once(app, key, &again, id, work)).await
+    match key {
+        None => work().await.map(Answer::Fresh),
+        // Boxed, because the layers around a handler move its future several times.
+        Some(key) => Box::pin(idempotency::once(app, key, request, id, work)).await,
+    }
 }
 
 /// Makes a repeated request harmless.

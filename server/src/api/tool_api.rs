@@ -86,7 +86,6 @@ pub async fn invoke_tool(
     Asked(asked): Asked,
     Json(arguments): Json<Map<String, Value>>,
 ) -> ApiResult<Response> {
-    let limited = (!place.project.limits.is_empty()).then(|| tool.clone());
     let request = CallRequest {
         tool,
         arguments,
@@ -95,7 +94,7 @@ pub async fn invoke_tool(
         session_id: asked.session_id,
         context: asked.context,
     };
-    let answer = calls::once(&app, &headers, &place, request)
+    let answer = calls::once(&app, &headers, &place, &request)
         .await
         .and_then(|answer| match answer {
             Answer::Fresh(response) => result(*response),
@@ -108,7 +107,8 @@ pub async fn invoke_tool(
                 Ok(response)
             }
         });
-    limits::with_standing(&app, &place, limited.as_deref(), answer)
+    let limited = (!place.project.limits.is_empty()).then_some(request.tool.as_str());
+    limits::with_standing(&app, &place, limited, answer)
 }
 
 /// The tool's result with what there is to know about it, or the problem that its failure is.

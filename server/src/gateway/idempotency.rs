@@ -26,18 +26,15 @@ pub enum Answer {
 /// Runs `work` under the key, unless the same request was answered before.
 pub async fn once<F, W>(
     app: &App,
-    key: Option<IdempotencyKey>,
+    key: IdempotencyKey,
     request: &CallRequest,
     call: CallId,
     work: W,
 ) -> ApiResult<Answer>
 where
     W: FnOnce() -> F,
-    F: Future<Output = ApiResult<CallResponse>>,
+    F: Future<Output = ApiResult<Box<CallResponse>>>,
 {
-    let Some(key) = key else {
-        return work().await.map(Box::new).map(Answer::Fresh);
-    };
     let now = app.clock.now();
     let claim = Claim {
         key: key.clone(),
@@ -80,7 +77,7 @@ where
             tracing::warn!(%cause, "an idempotency key could not be released; it expires by itself");
         }
     }
-    outcome.map(Box::new).map(Answer::Fresh)
+    outcome.map(Answer::Fresh)
 }
 
 /// SHA-256 of what was asked, so that another request under the same key is noticed.

@@ -1,0 +1,176 @@
+//! Whether a call may run: its session, the decision, its arguments and the limits.
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::calls::CallRequest;
+use toolgate_api::sessions::CallSession;
+use toolgate_core::arguments::{self, Merged, TemplateContext};
+use toolgate_core::ids::CallId;
+use toolgate_core::policy::decision::{Decision, Effect};
+use toolgate_core::redact;
+use toolgate_core::snapshot::CompiledTool;
+use uuid::Uuid;
+
+use crate::error::{ApiError, ApiResult};
+use crate::gateway::limits::{self, Running};
+use crate::gateway::load;
+use crate::gateway::record::{self, Asker};
+use crate::gateway::resolve::insufficient_groups;
+use crate::gateway::sessions::{self, Entered, Turned};
+use crate::gateway::world::ProjectState;
+use crate::state::App;
+
+/// A call that may run.
+pub(super) struct Admitted {
+    pub(super) tool: Arc<CompiledTool>,
+    pub(super) merged: Merged,
+    pub(super) record: AuditRecord,
+    pub(super) state: String,
+    pub(super) session: Option<CallSession>,
+    /// Since when the session is in its state.
+    pub(super) in_state_since: Option<DateTime<Utc>>,
+    pub(super) running: Option<Running>,
+}
+
+/// A call that may not.
+pub(super) struct Refusal {
+    pub(super) record: AuditRecord,
+    pub(super) answer: ApiError,
+}
+
+/// What [`sessions::enter`] came to.
+pub(super) type Entry = Result<Box<Entered>, Box<Turned>>;
+
+/// Reads the session that a call names.
+pub(super) async fn enter(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    session: Uuid,
+    request: &CallRequest,
+) -> ApiResult<Entry> {
+    let group = request.group.clone();
+    let entered = sessions::enter(app, project, asker, session, group, request.context.as_ref()).await?;
+    Ok(entered.map(Box::new))
+}
+
+/// Decides, merges the arguments, and counts the call in the limits that apply to it.
+pub(super) fn admit(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    id: CallId,
+    request: &CallRequest,
+    session: Option<Entry>,
+) -> Result<Admitted, Box<Refusal>> {
+    let snapshot = &project.snapshot;
+    let now = app.clock.now();
+    let mut record = record::decided(id, now, AuditAction::Call, asker, snapshot.version());
+    record.tool = Some(request.tool.chars().take(128).collect());
+    let entered = match session.transpose() {
+        Ok(entered) => entered,
+        Err(turned) => {
+            record.arguments = Some(redact::redact(&request.arguments));
+            let record = turned.record(record);
+            let answer = turned.answer(id);
+            return Err(Box::new(Refusal { record, answer }));
+        }
+    };
+    let (group, state, context) = match &entered {
+        None => (
+            request.group.as_deref(),
+            request.state.as_deref(),
+            request.context.as_ref(),
+        ),
+        Some(session) => (
+            session.groups.as_deref(),
+            Some(session.row.state.as_str()),
+            session.context.as_ref(),
+        ),
+    };
+    let decision = snapshot.decide(
+        asker.granted,
+        group,
+        state,
+        &request.tool,
+        &load::moment(project, now, asker.principal, context),
+    );
+    record.session_id = request.session_id;
+    record.requested_groups.clone_from(&decision.requested);
+    record.missing_groups.clone_from(&decision.missing);
+    record.state_before.clone_from(&decision.state);
+    record.context = context
+        .and_then(|context| serde_json::to_value(context).ok())
+        .and_then(record::non_empty);
+    record.revision = decision.tool.as_ref().map(|tool| tool.revision);
+
+    let tool = match (&decision.effect, &decision.tool) {
+        (Effect::Allow, Some(tool)) => Arc::clone(tool),
+        _ => {
+            record.arguments = Some(redact::redact(&request.arguments));
+            let code = decision.code.unwrap_or(ErrorCode::ToolNotFound);
+            let record = record::ended(record, AuditOutcome::Denied, Some(code));
+            return Err(Box::new(Refusal {
+                record,
+                answer: refusal(&decision, code).call_id(id),
+            }));
+        }
+    };
+
+    let context = TemplateContext::new(&project.row.id, context);
+    match arguments::merge(&tool, &request.arguments, &context) {
+        Ok(merged) => {
+            record.arguments = Some(redact::redact(&merged.arguments));
+            record.provenance = serde_json::to_value(&merged.provenance)
+                .ok()
+                .and_then(record::non_empty);
+            let running = match limits::admit(app, project, asker.principal, Some(&tool), now) {
+                Ok(running) => running,
+                Err(exceeded) => {
+                    let record = record::ended(record, AuditOutcome::Denied, Some(exceeded.code()));
+                    let answer = exceeded.answer().call_id(id);
+                    return Err(Box::new(Refusal { record, answer }));
+                }
+            };
+            Ok(Admitted {
+                running,
+                tool,
+                merged,
+                record,
+                in_state_since: entered.as_ref().map(|session| session.row.moved_at),
+                session: entered.map(|session| CallSession {
+                    id: session.row.id.0,
+                    state: session.row.state,
+                    version: session.row.version,
+                    state_conflict: false,
+                }),
+                state: decision.state,
+            })
+        }
+        Err(errors) => {
+            record.arguments = Some(redact::redact(&request.arguments));
+            let record = record::ended(record, AuditOutcome::Denied, Some(ErrorCode::InvalidArguments));
+            let answer = ApiError::new(
+                ErrorCode::InvalidArguments,
+                format!(
+                    "The arguments do not fit the parameters of \"{}\"; `errors` names every fault.",
+                    request.tool
+                ),
+            )
+            .errors(errors)
+            .call_id(id);
+            Err(Box::new(Refusal { record, answer }))
+        }
+    }
+}
+
+fn refusal(decision: &Decision, code: ErrorCode) -> ApiError {
+    if code == ErrorCode::InsufficientToolGroups {
+        insufficient_groups(decision.missing.clone())
+    } else {
+        ApiError::new(code, decision.explain())
+    }
+}
