@@ -1,8 +1,10 @@
 //! A native dialog: the browser keeps the focus inside, closes it by Escape and gives the focus back.
 
+use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
-use web_sys::HtmlDialogElement;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlDialogElement, HtmlElement, Node};
 
 use super::{Icon, Symbol, later};
 use crate::reactive::{When, effect};
@@ -15,14 +17,22 @@ pub(crate) enum Placement {
     Centre,
     /// Wide, in the middle.
     Wide,
-    /// Along the right edge, over the whole height.
+    /// Along the right edge, over the whole height. It covers the page with glass and leads the focus back, so that nothing
+    /// behind it can be reached.
     Drawer,
-    /// Near the top, without a heading of its own, over a page that stays as it is: the browser need not work out the style
-    /// of the whole page anew, as it must for a modal dialog. What is pressed elsewhere closes it; its content keeps the focus.
+    /// Near the top, without a heading of its own. What is pressed elsewhere closes it; its content keeps the focus.
     Top,
 }
 
-/// A dialog, modal but for the one at the top. Its content is made anew whenever it opens.
+impl Placement {
+    /// Whether it lies over a page that stays as it is: the browser need not work out the style of the whole page anew, as
+    /// it must for a modal dialog.
+    const fn is_light(self) -> bool {
+        matches!(self, Self::Drawer | Self::Top)
+    }
+}
+
+/// A dialog. Its content is made anew whenever it opens.
 #[component]
 pub(crate) fn Dialog(
     /// Whether it is open.
@@ -37,7 +47,8 @@ pub(crate) fn Dialog(
     children: ChildrenFn,
 ) -> impl IntoView {
     let element = NodeRef::<html::Dialog>::new();
-    let is_light = placement == Placement::Top;
+    let is_light = placement.is_light();
+    let is_drawer = placement == Placement::Drawer;
     // The content outlasts the dialog by a moment: the browser gives the focus back only from within.
     let is_made = RwSignal::new(false);
     effect(move || {
@@ -67,11 +78,7 @@ pub(crate) fn Dialog(
     let content = move || {
         let make = move || children.with_value(|children| children());
         // A drawer has its size whatever is in it, so the empty one is shown first.
-        if placement == Placement::Drawer {
-            later(make)
-        } else {
-            make()
-        }
+        if is_drawer { later(make) } else { make() }
     };
     // The browser closes one that is no longer wanted, as it does by Escape.
     let on_toggle = move |_| {
@@ -80,35 +87,59 @@ pub(crate) fn Dialog(
             open.set(false);
         }
     };
+    if is_drawer {
+        let listener = window_event_listener(ev::focusin, move |event| {
+            if let Some(dialog) = element.try_get_untracked().flatten().filter(is_over) {
+                keep_focus(&dialog, &event);
+            }
+        });
+        on_cleanup(move || listener.remove());
+    }
     view! {
         <dialog
             class=class
             node_ref=element
             aria-label=title
+            aria-modal=is_drawer.then_some("true")
             popover=is_light.then_some("auto")
             on:close=move |_| open.set(false)
             on:toggle=on_toggle
         >
             <When test=move || open.get() || is_made.get()>
-                {(!is_light)
-                    .then(|| {
-                        view! {
-                            <header class="dialog-head">
-                                <h2>{title}</h2>
-                                <button
-                                    type="button"
-                                    class="button button-quiet button-icon"
-                                    aria-label="Close"
-                                    on:click=move |_| open.set(false)
-                                >
-                                    <Icon symbol=Symbol::Close />
-                                </button>
-                            </header>
-                        }
-                    })}
-                {content()}
+                <div class="dialog-room">
+                    {(placement != Placement::Top)
+                        .then(|| {
+                            view! {
+                                <header class="dialog-head">
+                                    <h2>{title}</h2>
+                                    <button
+                                        type="button"
+                                        class="button button-quiet button-icon"
+                                        aria-label="Close"
+                                        on:click=move |_| open.set(false)
+                                    >
+                                        <Icon symbol=Symbol::Close />
+                                    </button>
+                                </header>
+                            }
+                        })}
+                    {content()}
+                </div>
             </When>
         </dialog>
+    }
+}
+
+/// Leads the focus back into a dialog that it would leave, to the first button in it.
+fn keep_focus(dialog: &HtmlDialogElement, event: &web_sys::FocusEvent) {
+    let target = event.target().and_then(|target| target.dyn_into::<Node>().ok());
+    if dialog.contains(target.as_ref()) {
+        return;
+    }
+    let first = dialog.query_selector("button").ok().flatten();
+    if let Some(first) = first.and_then(|first| first.dyn_into::<HtmlElement>().ok()) {
+        // A button in an open dialog takes the focus.
+        let _ = first.focus();
     }
 }
 
