@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlDialogElement, HtmlElement, Node};
 
-use super::{Icon, Symbol, later};
+use super::{Icon, Symbol, after_paint, later};
 use crate::reactive::{When, effect};
 
 /// Where a dialog stands on the screen.
@@ -32,7 +32,7 @@ impl Placement {
     }
 }
 
-/// A dialog. Its content is made anew whenever it opens.
+/// A dialog. Its content is made anew whenever it opens, but for the one at the top, whose content stays.
 #[component]
 pub(crate) fn Dialog(
     /// Whether it is open.
@@ -49,25 +49,34 @@ pub(crate) fn Dialog(
     let element = NodeRef::<html::Dialog>::new();
     let is_light = placement.is_light();
     let is_drawer = placement == Placement::Drawer;
+    // The one at the top opens at a key, so it is ready before.
+    let is_kept = placement == Placement::Top;
     // The content outlasts the dialog by a moment: the browser gives the focus back only from within.
     let is_made = RwSignal::new(false);
     effect(move || {
         let (Some(dialog), wanted) = (element.get(), open.get()) else {
             return;
         };
-        // Each is refused only for a dialog that is as wanted already, or not on the page.
-        let _ = match (is_light, wanted) {
-            (true, true) if !is_over(&dialog) => dialog.show_popover(),
-            (true, false) if is_over(&dialog) => dialog.hide_popover(),
-            (false, true) if !dialog.open() => dialog.show_modal(),
-            (false, false) if dialog.open() => {
-                dialog.close();
-                Ok(())
+        if !wanted {
+            show(&dialog, is_light, false);
+            if !is_kept {
+                is_made.set(false);
             }
-            _ => Ok(()),
-        };
-        is_made.set(wanted);
+            return;
+        }
+        is_made.set(true);
+        // The browser leads the focus to the first thing in it, and lays out the page for that: once, with the content.
+        queue_microtask(move || {
+            if open.try_get_untracked() == Some(true) {
+                show(&dialog, is_light, true);
+            }
+        });
     });
+    if is_kept {
+        after_paint(move || {
+            is_made.try_set(true);
+        });
+    }
     let class = match placement {
         Placement::Centre => "dialog",
         Placement::Wide => "dialog dialog-wide",
@@ -128,6 +137,21 @@ pub(crate) fn Dialog(
             </When>
         </dialog>
     }
+}
+
+/// Shows a dialog, or closes it.
+fn show(dialog: &HtmlDialogElement, is_light: bool, wanted: bool) {
+    // Each is refused only for a dialog that is as wanted already, or not on the page.
+    let _ = match (is_light, wanted) {
+        (true, true) if !is_over(dialog) => dialog.show_popover(),
+        (true, false) if is_over(dialog) => dialog.hide_popover(),
+        (false, true) if !dialog.open() => dialog.show_modal(),
+        (false, false) if dialog.open() => {
+            dialog.close();
+            Ok(())
+        }
+        _ => Ok(()),
+    };
 }
 
 /// Leads the focus back into a dialog that it would leave, to the first button in it.

@@ -50,10 +50,12 @@ impl Markup {
         self.tags("</ul>")
     }
 
-    /// How long ago something was; as [`super::TimeAgo`].
-    pub(crate) fn time(&mut self, at: DateTime<Utc>) -> &mut Self {
+    /// How long ago something was; as [`super::TimeAgo`], with classes.
+    pub(crate) fn time(&mut self, classes: &'static str, at: DateTime<Utc>) -> &mut Self {
         let exact = iso(at);
-        self.tags(r#"<time datetime=""#)
+        self.tags(r#"<time class=""#)
+            .tags(classes)
+            .tags(r#"" datetime=""#)
             .text(&exact)
             .tags(r#"" title=""#)
             .text(&crate::browser::stamp_of(&exact))

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use leptos::ev;
-use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -74,7 +73,6 @@ pub(super) fn Palette(
     let at = RwSignal::new(0_usize);
     let found = RwSignal::new(Vec::<Entry>::new());
     let pending = StoredValue::new(None::<TimeoutHandle>);
-    let input = NodeRef::<html::Input>::new();
     let is_listed = RwSignal::new(false);
 
     let project = project_in_path();
@@ -230,14 +228,6 @@ pub(super) fn Palette(
             });
         }
     });
-    effect(move || {
-        if let Some(field) = input.get() {
-            // In the next task the field is shown, so it takes the focus.
-            queue_microtask(move || {
-                let _ = field.focus();
-            });
-        }
-    });
     let on_keydown = move |event: ev::KeyboardEvent| {
         let count = shown.with_untracked(Vec::len);
         match event.key().as_str() {
@@ -268,7 +258,7 @@ pub(super) fn Palette(
                     placeholder="Search for pages, tools, groups, people, records, actions"
                     autocomplete="off"
                     spellcheck="false"
-                    node_ref=input
+                    prop:value=move || q.get()
                     on:keydown=on_keydown
                     on:input=move |event| {
                         q.set(event_target_value(&event));

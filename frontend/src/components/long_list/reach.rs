@@ -6,7 +6,7 @@ const SPARE: usize = 8;
 const STEP: usize = 2;
 /// Rows that are made at once, as long as frames are of the length they should have; the rest waits for the next frame, so
 /// that no task is long.
-const AT_ONCE: std::ops::RangeInclusive<usize> = 1..=6;
+const AT_ONCE: std::ops::RangeInclusive<usize> = 1..=4;
 /// Frames shorter than this have room for a row more, in milliseconds.
 const SHORT: i64 = 20;
 /// Frames longer than this have far too many rows.
@@ -25,7 +25,7 @@ pub(super) fn in_sight(above: f64, inner: f64, height: f64, total: usize) -> (Ra
     let whole = |pixels: f64| (pixels.max(0.0) / height) as usize;
     let seen = whole(above);
     let first = seen.saturating_sub(SPARE) / STEP * STEP;
-    let last = first + whole(inner) + 2 * SPARE + STEP;
+    let last = (seen + whole(inner) + SPARE) / STEP * STEP + STEP;
     ((first.min(total), last.min(total)), seen.min(total))
 }
 
@@ -69,10 +69,7 @@ mod tests {
 
     #[test]
     fn only_what_is_near_is_wanted() {
-        assert_eq!(
-            in_sight(-200.0, 600.0, 60.0, 10_000),
-            ((0, 10 + 2 * SPARE + STEP), 0)
-        );
+        assert_eq!(in_sight(-200.0, 600.0, 60.0, 10_000), ((0, 10 + SPARE + STEP), 0));
         let ((first, last), seen) = in_sight(60_000.0, 600.0, 60.0, 10_000);
         assert!(first <= 1000 - SPARE && first > 1000 - SPARE - STEP, "{first}");
         assert!(last >= 1010 + SPARE, "{last}");

@@ -25,7 +25,11 @@ pub(super) fn tool_row(
             .text(name)
             .tags(if selected(name) { r#"" checked>"# } else { r#"">"# });
     }
-    row.tags(r#"<div class="tool-words"><span class="tool-title"><a class="tool-name" href=""#)
+    row.tags(r#"<div class="tool-words">"#);
+    if !tool.enabled {
+        row.tags(r#"<span class="tool-title">"#);
+    }
+    row.tags(r#"<a class="tool-name" href=""#)
         .text(&Page::Tool(project.to_owned(), name.to_owned()).path())
         .tags(r#"" data-row=""#)
         .text(name)
@@ -33,9 +37,9 @@ pub(super) fn tool_row(
         .text(name)
         .tags("</a>");
     if !tool.enabled {
-        row.tags(r#"<span class="badge">disabled</span>"#);
+        row.tags(r#"<span class="badge">disabled</span></span>"#);
     }
-    row.tags(r#"</span><span class="tool-description">"#)
+    row.tags(r#"<span class="tool-description">"#)
         .text(&tool.description)
         .tags("</span></div></div>");
     if !has(hidden, "type") {
@@ -55,9 +59,9 @@ pub(super) fn tool_row(
     if !has(hidden, "revision") {
         row.tags(r#"<div role="cell" class="tool-revision" data-label="Revision"><span class="revision">"#)
             .text(&tool.revision.to_string())
-            .tags(r#"</span><span class="muted updated">"#)
-            .time(tool.updated_at)
-            .tags("</span></div>");
+            .tags("</span>")
+            .time("muted updated", tool.updated_at)
+            .tags("</div>");
     }
     Some(())
 }
