@@ -149,6 +149,7 @@ stage.story('a drawer keeps the focus until it is closed, and gives it back', as
   }
   // What lies behind cannot be pressed.
   const behind = await row.boundingBox();
+  assert.ok(behind.y > 0, 'what lies behind stays where it is');
   await page.mouse.click(behind.x + 5, behind.y + 5);
   assert.ok(await drawer.isVisible());
   await page.keyboard.press('Escape');

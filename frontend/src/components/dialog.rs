@@ -1,10 +1,12 @@
 //! A native dialog: the browser keeps the focus inside, closes it by Escape and gives the focus back.
 
+use std::time::Duration;
+
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlDialogElement, HtmlElement, Node};
+use web_sys::{HtmlDialogElement, HtmlElement};
 
 use super::{Icon, Symbol, after_paint, later};
 use crate::reactive::{When, effect};
@@ -96,14 +98,26 @@ pub(crate) fn Dialog(
             open.set(false);
         }
     };
+    let shown = move || element.try_get_untracked().flatten().filter(is_over);
     if is_drawer {
-        let listener = window_event_listener(ev::focusin, move |event| {
-            if let Some(dialog) = element.try_get_untracked().flatten().filter(is_over) {
-                keep_focus(&dialog, &event);
+        let listener = window_event_listener(ev::focusin, move |_| {
+            if let Some(dialog) = shown() {
+                keep_focus(&dialog);
             }
         });
         on_cleanup(move || listener.remove());
     }
+    let on_keydown = move |event: ev::KeyboardEvent| {
+        let Some(dialog) = shown().filter(|_| is_drawer && event.key() == "Tab") else {
+            return;
+        };
+        if event.shift_key() && is_active(first_button(&dialog)) {
+            // What comes before it lies behind.
+            event.prevent_default();
+        }
+        // Behind the last stop there may be none at all, and nothing that takes the focus tells of it.
+        set_timeout(move || keep_focus(&dialog), Duration::ZERO);
+    };
     view! {
         <dialog
             class=class
@@ -113,6 +127,7 @@ pub(crate) fn Dialog(
             popover=is_light.then_some("auto")
             on:close=move |_| open.set(false)
             on:toggle=on_toggle
+            on:keydown=on_keydown
         >
             <When test=move || open.get() || is_made.get()>
                 <div class="dialog-room">
@@ -154,17 +169,23 @@ fn show(dialog: &HtmlDialogElement, is_light: bool, wanted: bool) {
     };
 }
 
-/// Leads the focus back into a dialog that it would leave, to the first button in it.
-fn keep_focus(dialog: &HtmlDialogElement, event: &web_sys::FocusEvent) {
-    let target = event.target().and_then(|target| target.dyn_into::<Node>().ok());
-    if dialog.contains(target.as_ref()) {
-        return;
-    }
-    let first = dialog.query_selector("button").ok().flatten();
-    if let Some(first) = first.and_then(|first| first.dyn_into::<HtmlElement>().ok()) {
+/// Leads the focus back into a dialog that it has left, to the first button in it.
+fn keep_focus(dialog: &HtmlDialogElement) {
+    let is_inside = dialog.contains(document().active_element().as_deref());
+    if let Some(first) = first_button(dialog).filter(|_| !is_inside && is_over(dialog)) {
         // A button in an open dialog takes the focus.
         let _ = first.focus();
     }
+}
+
+/// The button that closes it.
+fn first_button(dialog: &HtmlDialogElement) -> Option<HtmlElement> {
+    dialog.query_selector("button").ok()??.dyn_into().ok()
+}
+
+fn is_active(element: Option<HtmlElement>) -> bool {
+    let active = document().active_element();
+    element.is_some_and(|element| active.as_ref() == Some(&element))
 }
 
 /// Whether it is shown over the page.
