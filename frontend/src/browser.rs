@@ -31,6 +31,15 @@ pub(crate) fn decode(text: &str) -> String {
     js_sys::decode_uri_component(text).map_or_else(|_| text.to_owned(), String::from)
 }
 
+/// A text in small letters. The browser knows those beyond ASCII: the tables of all letters are heavy.
+pub(crate) fn lower(text: &str) -> String {
+    if text.is_ascii() {
+        text.to_ascii_lowercase()
+    } else {
+        js_sys::JsString::from(text).to_lower_case().into()
+    }
+}
+
 /// The store for preferences. It may be blocked, and never holds anything secret.
 pub(crate) fn storage() -> Option<Storage> {
     window().local_storage().ok().flatten()
@@ -68,8 +77,12 @@ pub(crate) fn iso(at: DateTime<Utc>) -> String {
 
 /// A point in time for people, UTC, for example `2026-11-21 18:00:00 UTC`.
 pub(crate) fn stamp(at: DateTime<Utc>) -> String {
-    iso(at)
-        .chars()
+    stamp_of(&iso(at))
+}
+
+/// The same of a point in time as [`iso`] writes it.
+pub(crate) fn stamp_of(iso: &str) -> String {
+    iso.chars()
         .take(19)
         .map(|c| if c == 'T' { ' ' } else { c })
         .chain(" UTC".chars())

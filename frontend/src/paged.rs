@@ -1,5 +1,7 @@
 //! A list that is read page by page: loading, failed, and ready with more to come.
 
+mod items;
+
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -34,8 +36,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    fn new(value: &Value) -> Self {
-        let text = value.to_string();
+    fn new(text: &str) -> Self {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         Self {
@@ -179,9 +180,8 @@ impl Paged {
 
 /// The items of a page, and what else it says.
 fn page(text: &str) -> Result<(Vec<Item>, Value), ApiError> {
-    let mut page = parse(text)?;
-    match page["items"].take() {
-        Value::Array(items) => Ok((items.iter().map(Item::new).collect(), page)),
-        _ => Err(ApiError::Unreadable("there is no list of items".to_owned())),
+    match items::taken_out(text) {
+        Some((items, rest)) => Ok((items.into_iter().map(Item::new).collect(), parse(&rest)?)),
+        None => Err(ApiError::Unreadable("there is no list of items".to_owned())),
     }
 }

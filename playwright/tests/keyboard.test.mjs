@@ -132,6 +132,32 @@ stage.story('the palette keeps the focus until it is closed, and gives it back',
   await palette.field.waitFor({ state: 'hidden' });
 });
 
+stage.story('a drawer keeps the focus until it is closed, and gives it back', async (page) => {
+  await page.goto('/ui/projects/demo/records');
+  await settled(page);
+  const row = page.getByRole('rowheader').getByRole('button').first();
+  await press(page, row);
+  const drawer = page.getByRole('dialog', { name: 'Record' });
+  await drawer.getByText('Outcome').waitFor();
+  const holds = () => drawer.evaluate((one) => one.contains(document.activeElement));
+  const stops = await drawer.getByRole('button').or(drawer.getByRole('link')).count();
+  for (const key of ['Tab', 'Shift+Tab']) {
+    for (let step = 0; step < stops + 2; step += 1) {
+      await page.keyboard.press(key);
+      await becomes(holds, true, `after ${key}, ${step + 1} times`);
+    }
+  }
+  // What lies behind cannot be pressed.
+  const behind = await row.boundingBox();
+  assert.ok(behind.y > 0, 'what lies behind stays where it is');
+  await page.mouse.click(behind.x + 5, behind.y + 5);
+  assert.ok(await drawer.isVisible());
+  await page.keyboard.press('Escape');
+  await drawer.waitFor({ state: 'hidden' });
+  await page.waitForURL((address) => !address.searchParams.has('record'));
+  await becomes(() => row.evaluate((one) => one === document.activeElement), true);
+});
+
 stage.story('the palette opens the dialog of a new key', async (page) => {
   await page.goto('/ui/projects/demo/overview');
   await settled(page);

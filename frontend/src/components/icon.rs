@@ -74,7 +74,8 @@ pub(crate) enum Symbol {
 }
 
 impl Symbol {
-    fn path(self) -> &'static str {
+    /// How it is drawn.
+    pub(super) fn path(self) -> &'static str {
         match self {
             Self::Gate => "M4 17V9a6 6 0 0 1 12 0v8M10 8v9M7 11.5h6",
             Self::ChevronDown => "m6 8 4 4 4-4",

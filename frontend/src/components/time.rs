@@ -12,12 +12,16 @@ pub(crate) fn TimeAgo(
     /// When it was.
     at: DateTime<Utc>,
 ) -> impl IntoView {
-    let seconds = (now_ms() - at.timestamp_millis()) / 1000;
     view! {
         <time datetime=iso(at) title=stamp(at)>
-            {told(seconds)}
+            {told_at(at)}
         </time>
     }
+}
+
+/// A point in time relative to now.
+pub(super) fn told_at(at: DateTime<Utc>) -> String {
+    told((now_ms() - at.timestamp_millis()) / 1000)
 }
 
 /// A span in its largest whole unit; what is ahead is negative.

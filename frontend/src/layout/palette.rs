@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use leptos::ev;
-use leptos::html;
 use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 
 use crate::api::{Ask, in_project, parse, with_query};
+use crate::browser::lower;
 use crate::components::{Dialog, Icon, Placement, Symbol, Toasts, after_paint};
 use crate::features::projects::Projects;
 use crate::reactive::effect;
@@ -73,7 +73,6 @@ pub(super) fn Palette(
     let at = RwSignal::new(0_usize);
     let found = RwSignal::new(Vec::<Entry>::new());
     let pending = StoredValue::new(None::<TimeoutHandle>);
-    let input = NodeRef::<html::Input>::new();
     let is_listed = RwSignal::new(false);
 
     let project = project_in_path();
@@ -153,7 +152,7 @@ pub(super) fn Palette(
         if !is_listed.get() {
             return Vec::new();
         }
-        let wanted = q.get().trim().to_lowercase();
+        let wanted = lower(q.get().trim());
         let mut entries: Vec<(usize, Entry)> = fixed.with(|fixed| {
             fixed
                 .iter()
@@ -166,10 +165,10 @@ pub(super) fn Palette(
                 Some((rank, entry.clone()))
             }));
         });
-        entries.sort_by_key(|(rank, _)| *rank);
-        entries
-            .into_iter()
-            .map(|(_, entry)| entry)
+        let of_rank = |wanted| entries.iter().filter(move |(rank, _)| *rank == wanted);
+        let in_order = (0..=LAST).flat_map(of_rank);
+        in_order
+            .map(|(_, entry)| entry.clone())
             .take(SHOWN)
             .collect::<Vec<_>>()
     });
@@ -221,14 +220,11 @@ pub(super) fn Palette(
             found.set(Vec::new());
             at.set(0);
             // The box is there at once; what can be found is made when that was painted.
-            after_paint(move || is_listed.set(open.get_untracked()));
-        }
-    });
-    effect(move || {
-        if let Some(field) = input.get() {
-            // In the next task the field is shown, so it takes the focus.
-            queue_microtask(move || {
-                let _ = field.focus();
+            after_paint(move || {
+                // The page may be gone.
+                if let Some(is_open) = open.try_get_untracked() {
+                    is_listed.try_set(is_open);
+                }
             });
         }
     });
@@ -262,7 +258,7 @@ pub(super) fn Palette(
                     placeholder="Search for pages, tools, groups, people, records, actions"
                     autocomplete="off"
                     spellcheck="false"
-                    node_ref=input
+                    prop:value=move || q.get()
                     on:keydown=on_keydown
                     on:input=move |event| {
                         q.set(event_target_value(&event));
@@ -333,17 +329,22 @@ fn entry(project: &str, kind: &'static str, section: Section, param: &str, item:
 
 /// How well a text fits: the whole, the beginning, the beginning of a word, somewhere. Lower is better.
 fn rank(text: &str, wanted: &str) -> Option<usize> {
-    let text = text.to_lowercase();
+    let text = lower(text);
     if wanted.is_empty() {
         return Some(LAST);
     }
     match text.find(wanted) {
         Some(0) if text.len() == wanted.len() => Some(0),
         Some(0) => Some(1),
-        Some(at) if !text[..at].ends_with(char::is_alphanumeric) => Some(2),
+        Some(at) if !text[..at].ends_with(is_of_word) => Some(2),
         Some(_) => Some(3),
         None => None,
     }
+}
+
+/// Letters and digits; what is not ASCII counts as one, so that no browser loads tables of all letters.
+fn is_of_word(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || !letter.is_ascii()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! add a file with a `run` function and a variant here; to add a check, add a row to `test::STAGES`.
 
 mod bench;
+mod carry;
 mod client;
 mod install;
 mod openapi;

@@ -8,6 +8,8 @@ use anyhow::{Context, Result, anyhow};
 use wasm_encoder::{Module, RawSection};
 use wasmparser::{Parser, Payload};
 
+use crate::carry;
+
 /// The script that loads the parts, as the divided module imports it.
 const LOADER: &str = "./__wasm_split.js";
 /// The glue that starts the module; the loader takes the module's exports from it.
@@ -40,6 +42,7 @@ pub(crate) fn divide(module: &[u8], folder: &Path) -> Result<Divided> {
         parts.insert(name.to_string_lossy().into_owned(), without_names(&bytes)?);
     }
     let loader = fs::read_to_string(folder.join(LOADER)).context("there is no loader for the parts")?;
+    let loader = carry::small_parts(&mut parts, &loader)?;
     let main = fs::read(&main).context("the divided module has no main part")?;
     Ok(Divided { main, parts, loader })
 }

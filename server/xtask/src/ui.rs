@@ -87,6 +87,7 @@ fn stamp(wasm: &[u8], sources: &Sources) -> String {
     let rules = [
         include_bytes!("ui.rs").as_slice(),
         include_bytes!("package.rs"),
+        include_bytes!("carry.rs"),
         include_bytes!("split.rs"),
     ];
     let mut parts = vec![wasm, &sources.boot, &sources.style];

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use toolgate_api::imports::{ImportOutcome, ImportedOperation};
 
+use crate::browser::lower;
+
 /// Most characters that a list in the query may have, and a list of operations.
 const LONGEST: usize = 2_000;
 const LONGEST_NAMES: usize = 16_000;
@@ -123,13 +125,13 @@ pub(super) fn finds(wanted: &str, one: &ImportedOperation) -> bool {
     if is_pattern(wanted) {
         return fits(wanted, &one.path);
     }
-    let wanted = wanted.to_lowercase();
+    let wanted = lower(wanted);
     [&one.path, &one.tool, &one.method]
         .into_iter()
         .chain(&one.operation_id)
         .chain(&one.summary)
         .chain(&one.tags)
-        .any(|text| text.to_lowercase().contains(&wanted))
+        .any(|text| lower(text).contains(&wanted))
 }
 
 /// Whether a search is a path pattern.
@@ -165,7 +167,7 @@ fn fits(pattern: &str, path: &str) -> bool {
 /// imports, so it is no id.
 pub(super) fn id_of(title: &str) -> String {
     let mut id = String::new();
-    for letter in title.chars().flat_map(char::to_lowercase) {
+    for letter in title.chars().map(|letter| letter.to_ascii_lowercase()) {
         if letter.is_ascii_alphabetic() || (letter.is_ascii_digit() && !id.is_empty()) {
             id.push(letter);
         } else if !id.is_empty() && !id.ends_with('-') {

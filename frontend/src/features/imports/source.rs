@@ -10,7 +10,7 @@ use crate::session::Session;
 use crate::url::UrlParam;
 
 /// MiB that a description may have.
-const LARGEST: f64 = 5.0;
+const LARGEST: u32 = 5;
 /// Characters up to which a text is shown in an editor: numbering more lines takes a browser too long.
 const SHOWN: usize = 200_000;
 

@@ -11,7 +11,7 @@ use crate::action::Action;
 use crate::api::{Ask, in_project};
 use crate::browser::{encode, now_ms, stamp};
 use crate::components::{
-    Badge, Cells, Confirm, EmptyState, List, SectionHead, Symbol, Tags, TimeAgo, Toasts, Tone,
+    Badge, Cells, Confirm, EmptyState, List, SectionHead, Symbol, Tags, TimeAgo, Toasts, Tone, word,
 };
 use crate::paged::{Item, Paged};
 use crate::routes::{Page, Section};
@@ -101,9 +101,7 @@ fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) ->
     } else {
         (Tone::Good, "works")
     };
-    let role = key
-        .role
-        .map_or_else(|| "none".to_owned(), |role| format!("{role:?}").to_lowercase());
+    let role = key.role.map_or_else(|| "none".to_owned(), |role| word(&role));
     let buttons = (tone == Tone::Good).then(|| {
         [("Rotate", rotate), ("Revoke", revoke)]
             .map(|(verb, act)| {

@@ -167,24 +167,28 @@ fn most(title: &'static str, items: Vec<UsageItem>, names: Option<Names>) -> Any
 /// What principals are called.
 fn names_of(people: &Value) -> BTreeMap<String, String> {
     let people = people["items"].as_array().into_iter().flatten();
-    people
-        .filter_map(|one| {
-            Some((
-                one["principal"].as_str()?.to_owned(),
-                one["name"].as_str()?.to_owned(),
-            ))
-        })
-        .collect()
+    let mut names = BTreeMap::new();
+    for one in people {
+        if let (Some(principal), Some(name)) = (one["principal"].as_str(), one["name"].as_str()) {
+            names.insert(principal.to_owned(), name.to_owned());
+        }
+    }
+    names
 }
 
 /// Tools that fail, then those that take long.
 fn slow_and_failing(project: &str, tools: &[UsageItem]) -> Option<AnyView> {
-    let mut tools: Vec<_> = tools
+    let noted = tools
         .iter()
-        .filter(|tool| tool.counts.failures > 0 || tool.slowest_ms.is_some_and(|ms| ms >= SLOW_MS))
-        .collect();
-    tools.sort_by_key(|tool| std::cmp::Reverse((tool.counts.failures, tool.slowest_ms)));
-    let rows: Vec<_> = tools
+        .filter(|tool| tool.counts.failures > 0 || tool.slowest_ms.is_some_and(|ms| ms >= SLOW_MS));
+    // They are few, and sorting is heavier code.
+    let badness = |tool: &UsageItem| (tool.counts.failures, tool.slowest_ms);
+    let mut worst_first: Vec<&UsageItem> = Vec::new();
+    for tool in noted {
+        let at = worst_first.partition_point(|other| badness(other) >= badness(tool));
+        worst_first.insert(at, tool);
+    }
+    let rows: Vec<_> = worst_first
         .into_iter()
         .map(|tool| {
             let path = Page::In(project.to_owned(), Section::Records).path();

@@ -61,7 +61,8 @@ impl Lens {
     fn zoom(self, factor: f64, at: Option<(f64, f64)>) {
         let [x, y, width, height] = self.seen.get_untracked();
         // From everything twice over down to a few boxes.
-        let factor = factor.clamp(200.0 / width, self.whole[2] * 2.0 / width);
+        // `clamp` could panic with both bounds in words, and the code that writes such numbers is heavy.
+        let factor = factor.max(200.0 / width).min(self.whole[2] * 2.0 / width);
         let (mut middle_x, mut middle_y) = (x + width / 2.0, y + height / 2.0);
         if let (Some((at_x, at_y)), Some((scale, bounds))) = (at, self.scale()) {
             middle_x += (at_x - bounds.left() - bounds.width() / 2.0) / scale;
@@ -177,8 +178,8 @@ pub(super) fn drawing(graph: &StateGraph, picked: Picked) -> AnyView {
         })
         .collect();
     let view_box = move || {
-        let [x, y, width, height] = lens.seen.get();
-        format!("{x:.1} {y:.1} {width:.1} {height:.1}")
+        let [x, y, width, height] = lens.seen.get().map(tenths);
+        format!("{x}e-1 {y}e-1 {width}e-1 {height}e-1")
     };
     let buttons = [
         ("Zoom in", 0.8, Symbol::Plus),
@@ -275,6 +276,13 @@ fn short(name: &str, letters: usize) -> String {
         return name.to_owned();
     }
     name.chars().take(letters - 1).chain(['…']).collect()
+}
+
+/// A length in tenths. The drawing writes it with an exponent: the code that writes fractions is heavy.
+fn tenths(length: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "no drawing is that large")]
+    let tenths = (length * 10.0) as i64;
+    tenths
 }
 
 fn state_box(

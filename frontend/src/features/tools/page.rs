@@ -14,7 +14,7 @@ use super::filters::{Filters, ToolFilter};
 use super::row::tool_row;
 use super::selection::Selection;
 use crate::api::{in_project, with_query};
-use crate::components::{Cells, LongList, Menu, SectionHead, Toasts};
+use crate::components::{LongList, Markup, Menu, RowMarkup, SectionHead, Toasts};
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition, effect, part, text_memo};
 use crate::routes::{Page, Section};
@@ -64,10 +64,18 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         Status::Ready | Status::LoadingMore => told_count(list.total.get()),
         _ => String::new(),
     };
-    let cells: Cells = Arc::new(move |item: &Item| {
-        let selection = may_edit.get_untracked().then_some(selection);
-        tool_row(&project.get_untracked(), item, &hidden.get_untracked(), selection)
+    let cells: RowMarkup = Arc::new(move |item: &Item, row: &mut Markup| {
+        let is_selected = |name: &str| untrack(|| selection.has(name));
+        let selected: Option<&dyn Fn(&str) -> bool> = may_edit.get_untracked().then_some(&is_selected);
+        tool_row(
+            &project.get_untracked(),
+            item,
+            &hidden.get_untracked(),
+            selected,
+            row,
+        )
     });
+    effect(move || selection.show());
     let select_shown = move |_| {
         let read = list.items.with_untracked(Vec::len);
         if untrack(|| selection.count(list.total.get())) >= read {
@@ -117,16 +125,17 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     };
     // `x` on the link of a row selects it.
     let on_key = move |event: ev::KeyboardEvent| {
-        let name = event
-            .target()
-            .and_then(|target| target.dyn_into::<web_sys::Element>().ok())
-            .and_then(|element| element.get_attribute("data-row"));
         if event.key() == "x"
             && !event.ctrl_key()
             && !event.meta_key()
             && may_edit.get_untracked()
-            && let Some(name) = name
+            && let Some(name) = told_by(&event, "data-row")
         {
+            selection.toggle(&name);
+        }
+    };
+    let on_change = move |event: ev::Event| {
+        if let Some(name) = told_by(&event, "data-select") {
             selection.toggle(&name);
         }
     };
@@ -156,7 +165,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         <When test=move || filter.has_unknown()>
             <p class="note filters">"The address asks for an order or a filter that there is none of; it is left out."</p>
         </When>
-        <div on:keydown=on_key>
+        <div on:keydown=on_key on:change=on_change>
             <LongList
                 list
                 what="tools"
@@ -169,6 +178,12 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         </div>
         <Bulk project filter list selection />
     }
+}
+
+/// What an attribute of the element says that something happened in.
+fn told_by(event: &web_sys::Event, attribute: &str) -> Option<String> {
+    let element = event.target()?.dyn_into::<web_sys::Element>().ok()?;
+    element.get_attribute(attribute)
 }
 
 fn told_count(count: usize) -> String {

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use leptos::prelude::*;
 use serde_json::Value;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlInputElement;
 
 use super::filters::ToolFilter;
 use crate::api::object;
@@ -28,6 +30,26 @@ impl Selection {
     /// Whether a tool is selected, reactively.
     pub(super) fn has(self, name: &str) -> bool {
         self.all.get() || self.names.with(|names| names.contains(name))
+    }
+
+    /// Marks the rows on the page that are selected, reactively. Rows that are made later are made as they are.
+    pub(super) fn show(self) {
+        let is_all = self.all.get();
+        self.names.with(|names| {
+            let Ok(boxes) = document().query_selector_all("[data-select]") else {
+                return;
+            };
+            for at in 0..boxes.length() {
+                let found = boxes
+                    .get(at)
+                    .and_then(|node| node.dyn_into::<HtmlInputElement>().ok());
+                if let Some(field) = found
+                    && let Some(name) = field.get_attribute("data-select")
+                {
+                    field.set_checked(is_all || names.contains(&name));
+                }
+            }
+        });
     }
 
     /// How many are selected of so many that match, reactively.

@@ -7,10 +7,11 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{DataTransfer, File, FileList, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry};
 
+use crate::browser::lower;
 use crate::components::{Icon, Symbol, Toasts};
 
 /// MiB that a server takes in one upload of definitions.
-const LARGEST: f64 = 1.0;
+const LARGEST: u32 = 1;
 /// Bytes of a MiB.
 const MIB: f64 = 1024.0 * 1024.0;
 /// More files than a folder of definitions has.
@@ -24,7 +25,7 @@ pub(crate) fn FileDrop(
     words: &'static str,
     /// MiB that all of it may have.
     #[prop(default = LARGEST)]
-    largest: f64,
+    largest: u32,
     /// Whether it is one file and no folder.
     #[prop(optional)]
     single: bool,
@@ -115,7 +116,7 @@ fn listed(files: Option<FileList>) -> Vec<File> {
 
 /// Whether a file of a folder is meant: others are left alone.
 fn is_definition(file: &File) -> bool {
-    let name = file.name().to_lowercase();
+    let name = lower(&file.name());
     [".yaml", ".yml", ".json"]
         .iter()
         .any(|ending| name.ends_with(ending))
@@ -154,11 +155,12 @@ async fn walk(mut waiting: Vec<FileSystemEntry>) -> Vec<File> {
                 true
             });
             if let Some(file) = file.await {
-                found.push((path, file.unchecked_into()));
+                // In the order of their paths; there are few, and sorting is heavier code.
+                let at = found.partition_point(|(other, _)| *other <= path);
+                found.insert(at, (path, file.unchecked_into()));
             }
         }
     }
-    found.sort_by(|(a, _), (b, _)| a.cmp(b));
     found.into_iter().map(|(_, file)| file).collect()
 }
 
@@ -177,11 +179,11 @@ async fn asked(start: impl FnOnce(&js_sys::Function) -> bool) -> Option<wasm_bin
 }
 
 /// The content of all files as one text; of several, each begins with a comment that names it.
-async fn joined(files: Vec<File>, largest: f64) -> Result<String, String> {
+async fn joined(files: Vec<File>, largest: u32) -> Result<String, String> {
     if files.is_empty() {
         return Err("There is no YAML or JSON file in what was given.".to_owned());
     }
-    if files.iter().map(|file| file.size()).sum::<f64>() > largest * MIB {
+    if files.iter().map(|file| file.size()).sum::<f64>() > f64::from(largest) * MIB {
         return Err(format!(
             "This is larger than may be sent at once ({largest} MiB together)."
         ));
