@@ -102,12 +102,14 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
             </button>
         }
     });
-    let usage = group.usage.map(|usage| {
-        view! {
+    let usage = match group.usage {
+        Some(usage) => view! {
             {format!("{}, {} refused, ", counted(usage.counts.calls, "call"), usage.counts.denials)}
             <TimeAgo at=usage.last_at />
         }
-    });
+        .into_any(),
+        None => view! { <span class="muted">"Never"</span> }.into_any(),
+    };
     view! {
         <tr role="row" hidden=is_hidden>
             <th scope="row" role="rowheader">
