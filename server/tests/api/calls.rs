@@ -1,10 +1,12 @@
 //! Calling tools: decision, execution, state, idempotency.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::{Method, header};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, TestApp, echo, tool};
+use crate::support::{Answer, Client, TestApp, dropped_after, echo, tool};
 
 const CALLS: &str = "/projects/demo/calls";
 
@@ -53,6 +55,46 @@ async fn a_call_is_decided_executed_recorded_and_answered() {
     assert_eq!(record["arguments"], json!({"q": "rust"}));
     assert_eq!(record["provenance"], json!({"q": "caller"}));
     assert_eq!(record["context"], json!({"agent_id": "a1"}));
+}
+
+/// Wherever the caller goes away: before its record is durable, while the tool runs, and before the end is recorded.
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_no_open_record() {
+    let base = echo().await;
+    let app = with_upstream(&base).await;
+    let admin = app.demo().await;
+    admin
+        .upload("/projects/demo/tools", &tool("search", &base, "/search", ""))
+        .await
+        .expect(201);
+    let request = json!({"tool": "search", "arguments": {"q": "rust"}});
+    let mut polls = 1;
+    while !dropped_after(polls, admin.post(CALLS, &request)).await {
+        polls += 1;
+    }
+    // Records are opened one after the other, so those of all calls are there when the last one was answered.
+    let settled = async {
+        loop {
+            let page = admin
+                .get("/projects/demo/audit?action=call")
+                .await
+                .expect(200)
+                .json();
+            let records = page["items"].as_array().expect("a list").clone();
+            if records.iter().all(|record| record["outcome"] != "open") {
+                return records;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let records = tokio::time::timeout(Duration::from_secs(20), settled)
+        .await
+        .expect("no record stays open");
+    assert!(
+        records.iter().all(|record| record["outcome"] == "succeeded"),
+        "{records:?}"
+    );
+    assert!(records.len() > 2, "{} of {polls}", records.len());
 }
 
 #[tokio::test]

@@ -1,7 +1,5 @@
 //! Imports on the record, and what must not be there.
 
-use std::pin::pin;
-use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -11,7 +9,7 @@ use serde_json::{Value, json};
 use crate::canary::Captured;
 use crate::imports_kept::{PETS, again, description, make, pet};
 use crate::permissions::send;
-use crate::support::{Client, TestApp, serve};
+use crate::support::{Client, TestApp, dropped_after, serve};
 
 const CHANGE: &str = "/projects/demo/quarantine/getPet";
 
@@ -249,24 +247,6 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
             &log[at.saturating_sub(300)..(at + 60).min(log.len())]
         );
     }
-}
-
-/// Polls a request so many times, each time when it is woken, and drops it then, as the server does when the caller goes away.
-/// Whether it had ended.
-async fn dropped_after(polls: usize, request: impl Future) -> bool {
-    let mut request = pin!(request);
-    let mut polled = 0;
-    std::future::poll_fn(move |context| {
-        polled += 1;
-        if request.as_mut().poll(context).is_ready() {
-            return Poll::Ready(true);
-        }
-        if polled >= polls {
-            return Poll::Ready(false);
-        }
-        Poll::Pending
-    })
-    .await
 }
 
 /// Wherever the caller goes away, what has been begun comes to its end.

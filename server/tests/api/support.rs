@@ -1,7 +1,9 @@
 //! A whole application on a temporary SQLite file, and clients that talk to its router.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::task::Poll;
 
 use axum::Router;
 use axum::body::Body;
@@ -394,4 +396,22 @@ pub(crate) fn tool(name: &str, base: &str, path: &str, more: &str) -> String {
     format!(
         "name: {name}\ntype: openapi\ndescription: Calls {path}.\nparameters:\n  type: object\n  properties:\n    q: {{type: string}}\n  additionalProperties: false\noptions:\n  http: {{base_url: \"{base}\", path: \"{path}\"}}\n{more}"
     )
+}
+
+/// Polls a request so many times, each time when it is woken, and drops it then, as the server does when the caller goes away.
+/// Whether it had ended.
+pub(crate) async fn dropped_after(polls: usize, request: impl Future) -> bool {
+    let mut request = pin!(request);
+    let mut polled = 0;
+    std::future::poll_fn(move |context| {
+        polled += 1;
+        if request.as_mut().poll(context).is_ready() {
+            return Poll::Ready(true);
+        }
+        if polled >= polls {
+            return Poll::Ready(false);
+        }
+        Poll::Pending
+    })
+    .await
 }

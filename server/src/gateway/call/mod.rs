@@ -27,7 +27,7 @@ use run::{Run, finish};
 
 /// Decides about one call, records it, runs it and records how it ended.
 ///
-/// From the opened record on the work goes on whoever goes away: a caller that does leaves no open record.
+/// Once its record is on its way the work goes on whoever goes away: a caller that does leaves no open record.
 pub async fn call(
     app: &Arc<App>,
     project: &ProjectState,
@@ -40,21 +40,16 @@ pub async fn call(
         None => None,
         Some(session) => Some(Box::pin(enter(app, project, asker, session, request)).await?),
     };
-    // What is waited for below is moved with every layer around a call, so it holds what the call needs in one box, and
-    // nothing else.
-    let (opened, mut run) = match admit(app, project, asker, id, request, session) {
+    match admit(app, project, asker, id, request, session) {
         Ok(admitted) => {
-            let (opening, run) = begin(app, project, asker, id, admitted, idempotency);
-            (app.records.open(opening), run)
+            let (opening, mut run) = begin(app, project, asker, id, admitted, idempotency);
+            let span = spans::call(project.row.id.as_str(), run.tool.name(), &id);
+            run.invocation.trace = spans::outgoing(&span, asker.trace);
+            let opened = app.records.open(opening);
+            Enduring::new(finish(Arc::clone(app), run, opened).instrument(span)).await
         }
-        Err(refusal) => return Err(Box::pin(refuse(app, project, asker, refusal)).await),
-    };
-    let opened = opened
-        .await
-        .map_err(|error| record::audit_unavailable(app, &error))?;
-    let span = spans::call(project.row.id.as_str(), run.tool.name(), &id);
-    run.invocation.trace = spans::outgoing(&span, asker.trace);
-    Enduring::new(finish(Arc::clone(app), run, opened).instrument(span)).await
+        Err(refusal) => Err(Box::pin(refuse(app, project, asker, refusal)).await),
+    }
 }
 
 /// Records a refusal, and gives the answer to it.

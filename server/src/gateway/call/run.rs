@@ -11,6 +11,7 @@ use toolgate_core::ids::{CallId, ProjectUid, SessionId};
 use toolgate_core::policy::decision::{moves_to, next_state};
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_executors::{Execution, Failure, Invocation};
+use toolgate_store::StoreError;
 use toolgate_store::rows::{Completion, IdempotencyKey, RecordSeq, SessionMove, Settlement};
 use tracing::Span;
 
@@ -44,8 +45,16 @@ pub(super) struct Run {
     pub(super) _running: Option<Running>,
 }
 
-/// Executes an admitted call, completes its record, and shapes the answer.
-pub(super) async fn finish(app: Arc<App>, run: Box<Run>, opened: RecordSeq) -> ApiResult<Box<CallResponse>> {
+/// Executes an admitted call once its record is open, completes the record, and shapes the answer. All it needs is in one
+/// box, because what is waited for is moved with every layer around a call.
+pub(super) async fn finish(
+    app: Arc<App>,
+    run: Box<Run>,
+    opened: impl Future<Output = Result<RecordSeq, StoreError>>,
+) -> ApiResult<Box<CallResponse>> {
+    let opened = opened
+        .await
+        .map_err(|error| record::audit_unavailable(&app, &error))?;
     let kind = crate::telemetry::executor_kind(&run.tool.definition);
     let mut outcome = app.executors.execute(run.invocation).await;
     if let (Ok(execution), Some(_)) = (&mut outcome, &run.tool.definition.output_schema) {

@@ -75,10 +75,10 @@ impl RecordWriter {
     /// [`StoreError::Conflict`] when the call has a record; [`StoreError::Refused`] when outcome and fields contradict each
     /// other; [`StoreError::Unavailable`] when the database does not answer or the writer was shut down. After an error the
     /// caller must assume that there is no record, and execute nothing.
-    pub fn open(&self, opening: Opening) -> impl Future<Output = Result<RecordSeq>> {
+    pub fn open(&self, opening: Opening) -> impl Future<Output = Result<RecordSeq>> + use<> {
         let row = OpeningColumns::try_from(opening);
         let written = row.map(|row| self.hand_in(|done| Job::Open(row, done)));
-        async { written?.await }
+        async move { written?.await }
     }
 
     /// Completes an open record, moves its session and settles its idempotency claim, all or none; returns when that is
@@ -87,10 +87,10 @@ impl RecordWriter {
     /// # Errors
     /// [`StoreError::NotFound`] when the call has no open record of this server: never opened, or closed by another server
     /// that believed this one dead. Otherwise as [`Self::open`].
-    pub fn complete(&self, completion: Completion) -> impl Future<Output = Result<Completed>> {
+    pub fn complete(&self, completion: Completion) -> impl Future<Output = Result<Completed>> + use<> {
         let row = CompletionColumns::try_from(completion);
         let written = row.map(|row| self.hand_in(|done| Job::Complete(row, done)));
-        async { written?.await }
+        async move { written?.await }
     }
 
     /// Closes as interrupted the open records of other servers that were not heard of since `alive_after`; the number of
@@ -127,14 +127,20 @@ impl RecordWriter {
     }
 
     /// Hands in at once if there is room, as there mostly is: what is waited for is small then, and calls move it often.
-    fn hand_in<T>(&self, job: impl FnOnce(Done<T>) -> Job) -> impl Future<Output = Result<T>> {
+    fn hand_in<T, J>(&self, job: J) -> impl Future<Output = Result<T>> + use<T, J>
+    where
+        J: FnOnce(Done<T>) -> Job,
+    {
         let (done, outcome) = oneshot::channel();
         let left = match self.jobs.try_send(job(done)) {
-            Err(TrySendError::Full(job)) => Some(Box::pin(self.jobs.send(job))),
+            Err(TrySendError::Full(job)) => {
+                let jobs = self.jobs.clone();
+                Some(Box::pin(async move { jobs.send(job).await }))
+            }
             // Whoever is stopped drops what it was given, and the outcome says so.
             Ok(()) | Err(TrySendError::Closed(_)) => None,
         };
-        async {
+        async move {
             if let Some(left) = left {
                 left.await.map_err(|_| stopped())?;
             }
