@@ -69,8 +69,8 @@ impl Store {
 }
 
 impl RecordWriter {
-    /// Writes a record, open or already ended; gives its place when it is durable. It is on its way at once, and is written
-    /// also when nobody waits for that.
+    /// Writes a record, open or already ended; gives its place when it is durable. It is on its way at once, unless the
+    /// queue is full, and is written then also when nobody waits for that.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when the call has a record; [`StoreError::Refused`] when outcome and fields contradict each
