@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
+use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditOutcome;
 use toolgate_api::calls::{CallError, CallResponse, CallStatus, StateChange};
 use toolgate_api::sessions::CallSession;
@@ -52,9 +53,10 @@ pub(super) async fn finish(
     run: Box<Run>,
     opened: impl Future<Output = Result<RecordSeq, StoreError>>,
 ) -> ApiResult<Box<CallResponse>> {
-    let opened = opened
-        .await
-        .map_err(|error| record::audit_unavailable(&app, &error))?;
+    let opened = opened.await.map_err(|error| {
+        spans::failed(&Span::current(), ErrorCode::AuditUnavailable.as_str());
+        record::audit_unavailable(&app, &error)
+    })?;
     let kind = crate::telemetry::executor_kind(&run.tool.definition);
     let mut outcome = app.executors.execute(run.invocation).await;
     if let (Ok(execution), Some(_)) = (&mut outcome, &run.tool.definition.output_schema) {
