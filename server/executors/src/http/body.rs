@@ -6,9 +6,10 @@ use bytes::{Bytes, BytesMut};
 use flate2::read::MultiGzDecoder;
 use http::{HeaderMap, Response, header};
 use http_body_util::BodyExt;
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use toolgate_api::ErrorCode;
 
+use super::client::Received;
 use super::send::Answer;
 use crate::failure::Failure;
 
@@ -22,7 +23,7 @@ const INFLATE_INLINE: usize = 32 * 1024;
 /// # Errors
 /// `upstream_invalid` when it is larger than `limit` bytes before or after decompression, or wrongly encoded;
 /// `upstream_unavailable` when the connection broke off.
-pub(crate) async fn read(response: Response<Incoming>, limit: usize) -> Result<Answer, Failure> {
+pub(crate) async fn read(response: Response<Received>, limit: usize) -> Result<Answer, Failure> {
     let (head, body) = response.into_parts();
     let is_error = head.status.is_client_error() || head.status.is_server_error();
     let limit = if is_error { limit.min(ERROR_BYTES) } else { limit };
@@ -47,14 +48,16 @@ pub(crate) async fn read(response: Response<Incoming>, limit: usize) -> Result<A
     })
 }
 
-async fn collect(mut body: Incoming, limit: usize) -> Result<Bytes, Failure> {
+async fn collect(mut body: Received, limit: usize) -> Result<Bytes, Failure> {
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large(limit));
     }
     let mut first: Option<Bytes> = None;
     let mut all = BytesMut::new();
     let mut len = 0;
-    while let Some(frame) = body.frame().await {
+    // Its end need not be waited for where its length says that it is complete.
+    while !body.is_end_stream() {
+        let Some(frame) = body.frame().await else { break };
         let frame = frame.map_err(|_| {
             Failure::new(
                 ErrorCode::UpstreamUnavailable,

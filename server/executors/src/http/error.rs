@@ -3,14 +3,14 @@
 use std::error::Error;
 use std::io;
 
-use hyper_util::client::legacy;
 use toolgate_api::ErrorCode;
 
+use super::client::SendError;
 use crate::egress::connector::ConnectError;
 use crate::failure::Failure;
 
 /// Whether another try on a fresh connection may go better.
-pub(crate) fn may_pass(error: &legacy::Error) -> bool {
+pub(crate) fn may_pass(error: &SendError) -> bool {
     match find::<ConnectError>(error) {
         Some(ConnectError::Refused { .. } | ConnectError::Resolve { .. }) => true,
         // A second time-out would only use up the caller's time.
@@ -20,7 +20,7 @@ pub(crate) fn may_pass(error: &legacy::Error) -> bool {
 }
 
 /// The failure for the caller. Texts of the HTTP library are not passed on: they may quote what was sent.
-pub(crate) fn failure(error: &legacy::Error) -> Failure {
+pub(crate) fn failure(error: &SendError) -> Failure {
     if let Some(connect) = find::<ConnectError>(error) {
         let code = match connect {
             ConnectError::Forbidden { .. } => ErrorCode::EgressDenied,
@@ -48,7 +48,7 @@ pub(crate) fn failure(error: &legacy::Error) -> Failure {
     )
 }
 
-fn is_parse(error: &legacy::Error) -> bool {
+fn is_parse(error: &SendError) -> bool {
     find::<hyper::Error>(error).is_some_and(|error| error.is_parse() && !error.is_incomplete_message())
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 mod body;
+mod client;
 mod credential;
 mod error;
 mod events;

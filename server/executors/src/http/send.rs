@@ -1,19 +1,16 @@
-//! Sending a plan: connection pool, redirects, retries.
+//! Sending a plan: redirects, retries.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
 use rustls::{ClientConfig, RootCertStore};
 use tokio::time::Instant;
 use toolgate_api::ErrorCode;
 
+use super::client::{Client, Received};
 use super::plan::RequestPlan;
 use super::redirect::{Hop, MAX_REDIRECTS};
 use super::{body, error};
@@ -22,14 +19,9 @@ use crate::egress::{EgressError, EgressPolicy, Resolve};
 use crate::failure::Failure;
 use crate::redact::Secrets;
 
-/// Idle connections that are kept per upstream.
-const IDLE_PER_HOST: usize = 128;
-/// How long an idle connection is kept.
-const IDLE_FOR: Duration = Duration::from_secs(60);
-
 /// The client that every request of every tool goes through.
 pub(crate) struct Sender {
-    client: Client<HttpsConnector<GuardedConnector>, Full<Bytes>>,
+    client: Client,
     policy: Arc<EgressPolicy>,
     max_response_bytes: usize,
 }
@@ -52,14 +44,8 @@ impl Sender {
             .https_or_http()
             .enable_all_versions()
             .wrap_connector(GuardedConnector::new(policy.clone(), resolver));
-        let client = Client::builder(TokioExecutor::new())
-            .timer(TokioTimer::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE_FOR)
-            .pool_max_idle_per_host(IDLE_PER_HOST)
-            .build(connector);
         Self {
-            client,
+            client: Client::new(connector),
             policy,
             max_response_bytes,
         }
@@ -82,7 +68,7 @@ impl Sender {
         &self,
         hop: Hop,
         deadline: Instant,
-    ) -> Result<Response<Incoming>, Failure> {
+    ) -> Result<Response<Received>, Failure> {
         self.walk(&hop, &Secrets::default(), deadline).await
     }
 
@@ -94,7 +80,7 @@ impl Sender {
         &self,
         hop: &Hop,
         deadline: Instant,
-    ) -> Result<Response<Incoming>, Failure> {
+    ) -> Result<Response<Received>, Failure> {
         self.permitted(hop)?;
         self.send_hop(hop, deadline).await
     }
@@ -105,7 +91,7 @@ impl Sender {
         first: &Hop,
         secrets: &Secrets,
         deadline: Instant,
-    ) -> Result<Response<Incoming>, Failure> {
+    ) -> Result<Response<Received>, Failure> {
         let mut redirected: Option<Box<Hop>> = None;
         for _ in 0..=MAX_REDIRECTS {
             let hop = redirected.as_deref().unwrap_or(first);
@@ -136,7 +122,7 @@ impl Sender {
     }
 
     /// One hop, with the retries that are safe.
-    async fn send_hop(&self, hop: &Hop, deadline: Instant) -> Result<Response<Incoming>, Failure> {
+    async fn send_hop(&self, hop: &Hop, deadline: Instant) -> Result<Response<Received>, Failure> {
         let with_secret = hop.query_secret.as_ref().map(|secret| secret.add_to(&hop.url));
         let uri: Uri = with_secret
             .as_ref()
@@ -150,7 +136,7 @@ impl Sender {
             })?;
         let mut retries = 0;
         loop {
-            let sent = self.client.request(request(hop, uri.clone())).await;
+            let sent = self.client.request(&uri, || request(hop)).await;
             let may_repeat = hop.retry.permits(&hop.method, retries);
             let now = Instant::now();
             let pause = match &sent {
@@ -175,10 +161,9 @@ impl Sender {
     }
 }
 
-fn request(hop: &Hop, uri: Uri) -> Request<Full<Bytes>> {
+fn request(hop: &Hop) -> Request<Full<Bytes>> {
     let mut request = Request::new(hop.body.clone().map_or_else(Full::default, Full::new));
     *request.method_mut() = hop.method.clone();
-    *request.uri_mut() = uri;
     *request.headers_mut() = hop.headers.clone();
     if hop.body.is_none()
         && matches!(

@@ -1,5 +1,6 @@
 //! Executing against real servers on loopback.
 
+mod connections;
 mod credentials;
 mod faults;
 mod files;
