@@ -105,6 +105,8 @@ impl hyper::body::Body for Bounded {
                 }
                 Poll::Ready(Some(Ok(frame)))
             }
+            // It is all there, and its end is told in a moment.
+            Poll::Pending if this.inner.is_end_stream() => Poll::Pending,
             Poll::Pending => {
                 let deadline = this.deadline;
                 let timer = this.timer.get_or_insert_with(|| Box::pin(sleep_until(deadline)));
