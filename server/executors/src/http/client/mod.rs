@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures_util::{FutureExt, TryFutureExt};
-use http::uri::{Authority, PathAndQuery};
+use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Request, Response, Uri, header};
 use http_body_util::Full;
 use hyper::client::conn::{TrySendError, http1, http2};
@@ -21,7 +21,7 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use thiserror::Error;
 use tower::ServiceExt;
 
-use self::idle::{Found, Idle};
+use self::idle::{Connections, Found, Idle};
 pub(crate) use self::received::Received;
 use crate::egress::connector::GuardedConnector;
 
@@ -42,13 +42,6 @@ pub(crate) enum SendError {
 
 /// What became of a request; one that was not sent is given back.
 type Sent = Result<Response<Received>, TrySendError<Request<Content>>>;
-
-/// Where connections lead to.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Origin {
-    https: bool,
-    authority: Authority,
-}
 
 /// Something that takes requests.
 enum Connection {
@@ -82,10 +75,15 @@ impl Client {
         uri: &Uri,
         request: impl Fn() -> Request<Content>,
     ) -> Result<Response<Received>, SendError> {
-        let origin = Origin::of(uri)?;
+        let authority = uri
+            .authority()
+            .ok_or_else(|| SendError::Connect("the URL names no host".into()))?;
+        let idle = self
+            .idle
+            .to(uri.scheme() == Some(&Scheme::HTTPS), authority.as_str());
         for _ in 0..TRIES {
-            match self.idle.take(&origin) {
-                Found::Ready(connection) => match self.send(connection, &origin, uri, request()).await {
+            match idle.take() {
+                Found::Ready(connection) => match send(connection, &idle, uri, request()).await {
                     Err(error) if error.message().is_some() => {}
                     sent => return Ok(sent.map_err(TrySendError::into_error)?),
                 },
@@ -94,12 +92,12 @@ impl Client {
             }
         }
         // Boxed, because it is large and seldom needed, and calls move what they wait for.
-        let connection = Box::pin(self.open(&origin, uri)).await?;
-        let sent = self.send(connection, &origin, uri, request()).await;
+        let connection = Box::pin(self.open(&idle, uri)).await?;
+        let sent = send(connection, &idle, uri, request()).await;
         Ok(sent.map_err(TrySendError::into_error)?)
     }
 
-    async fn open(&self, origin: &Origin, uri: &Uri) -> Result<Connection, SendError> {
+    async fn open(&self, idle: &Connections, uri: &Uri) -> Result<Connection, SendError> {
         let stream = self
             .connector
             .clone()
@@ -112,7 +110,7 @@ impl Client {
                 .handshake(stream)
                 .await?;
             tokio::spawn(ended(connection));
-            self.idle.share(origin, &sender);
+            idle.share(sender.clone());
             return Ok(Connection::Http2(sender));
         }
         let (mut sender, connection) = http1::handshake(stream).await?;
@@ -120,50 +118,38 @@ impl Client {
         sender.ready().await?;
         Ok(Connection::Http1(sender))
     }
-
-    /// Sends a request over a connection, in the form that its version asks for (RFC 9112, section 3.2; RFC 9113,
-    /// section 8.3.1).
-    fn send<'a>(
-        &'a self,
-        connection: Connection,
-        origin: &'a Origin,
-        uri: &Uri,
-        mut request: Request<Content>,
-    ) -> impl Future<Output = Sent> + use<'a> {
-        match connection {
-            Connection::Http1(mut sender) => {
-                *request.uri_mut() = uri
-                    .path_and_query()
-                    .cloned()
-                    .unwrap_or_else(|| PathAndQuery::from_static("/"))
-                    .into();
-                if let Ok(host) = HeaderValue::from_str(origin.authority.as_str()) {
-                    request.headers_mut().insert(header::HOST, host);
-                }
-                let answer = sender.try_send_request(request);
-                let lease = |body| Received::leased(body, sender, &self.idle, origin);
-                answer.map_ok(|response| response.map(lease)).left_future()
-            }
-            Connection::Http2(mut sender) => {
-                *request.uri_mut() = uri.clone();
-                let answer = sender.try_send_request(request);
-                answer
-                    .map_ok(|response| response.map(Received::shared))
-                    .right_future()
-            }
-        }
-    }
 }
 
-impl Origin {
-    fn of(uri: &Uri) -> Result<Self, SendError> {
-        let authority = uri
-            .authority()
-            .ok_or_else(|| SendError::Connect("the URL names no host".into()))?;
-        Ok(Self {
-            https: uri.scheme_str() == Some("https"),
-            authority: authority.clone(),
-        })
+/// Sends a request over a connection, in the form that its version asks for (RFC 9112, section 3.2; RFC 9113,
+/// section 8.3.1).
+fn send<'a>(
+    connection: Connection,
+    idle: &'a Arc<Connections>,
+    uri: &Uri,
+    mut request: Request<Content>,
+) -> impl Future<Output = Sent> + use<'a> {
+    match connection {
+        Connection::Http1(mut sender) => {
+            *request.uri_mut() = uri
+                .path_and_query()
+                .cloned()
+                .unwrap_or_else(|| PathAndQuery::from_static("/"))
+                .into();
+            let authority = uri.authority().map_or("", Authority::as_str);
+            if let Ok(host) = HeaderValue::from_str(authority) {
+                request.headers_mut().insert(header::HOST, host);
+            }
+            let answer = sender.try_send_request(request);
+            let lease = |body| Received::leased(body, sender, Arc::clone(idle));
+            answer.map_ok(|response| response.map(lease)).left_future()
+        }
+        Connection::Http2(mut sender) => {
+            *request.uri_mut() = uri.clone();
+            let answer = sender.try_send_request(request);
+            answer
+                .map_ok(|response| response.map(Received::shared))
+                .right_future()
+        }
     }
 }
 
@@ -233,7 +219,7 @@ mod tests {
             .await
             .expect("a handshake");
         tokio::spawn(ended(connection));
-        client.idle.share(&Origin::of(&uri).expect("an origin"), &sender);
+        client.idle.to(true, "a.example").share(sender);
         let ask = || async {
             let response = client.request(&uri, nothing).await.expect("an answer");
             response.into_body().collect().await.expect("a body").to_bytes()
@@ -252,13 +238,12 @@ mod tests {
     async fn a_request_that_was_not_sent_goes_over_the_next_connection() {
         let client = client();
         let uri = Uri::from_static("http://a.example/b?c=d");
-        let origin = Origin::of(&uri).expect("an origin");
         for alive in [true, false] {
             let (near, far) = duplex(4096);
             let (mut sender, connection) = http1::handshake(TokioIo::new(near)).await.expect("a handshake");
             tokio::spawn(ended(connection));
             sender.ready().await.expect("open");
-            client.idle.put(&origin, sender);
+            client.idle.to(false, "a.example").put(sender);
             if alive {
                 tokio::spawn(
                     hyper::server::conn::http1::Builder::new()

@@ -8,20 +8,14 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::client::conn::http1;
 
-use super::idle::Idle;
-use super::{Content, Origin};
+use super::Content;
+use super::idle::Connections;
 
 /// A body that is read as it arrives. At its end its connection becomes idle; dropped before, it closes it.
 pub(crate) struct Received {
     body: Incoming,
-    lease: Option<Lease>,
-}
-
-/// A connection of HTTP/1 while its answer is read.
-struct Lease {
-    sender: http1::SendRequest<Content>,
-    idle: Arc<Idle>,
-    origin: Origin,
+    /// A connection that serves this request alone, and where it goes afterwards.
+    lease: Option<(http1::SendRequest<Content>, Arc<Connections>)>,
 }
 
 impl Received {
@@ -29,17 +23,11 @@ impl Received {
     pub(super) fn leased(
         body: Incoming,
         sender: http1::SendRequest<Content>,
-        idle: &Arc<Idle>,
-        origin: &Origin,
+        idle: Arc<Connections>,
     ) -> Self {
-        let lease = Lease {
-            sender,
-            idle: Arc::clone(idle),
-            origin: origin.clone(),
-        };
         let mut received = Self {
             body,
-            lease: Some(lease),
+            lease: Some((sender, idle)),
         };
         received.release_at_end();
         received
@@ -57,8 +45,8 @@ impl Received {
     }
 
     fn release(&mut self) {
-        if let Some(Lease { sender, idle, origin }) = self.lease.take() {
-            idle.put(&origin, sender);
+        if let Some((sender, idle)) = self.lease.take() {
+            idle.put(sender);
         }
     }
 }
