@@ -26,7 +26,7 @@ const PG_CONNECTIONS: u32 = 16;
 /// Reading connections to a SQLite file.
 const SQLITE_READERS: u32 = 4;
 /// Pages in the write-ahead log before they are moved to the database file, which whoever commits next waits for: 8 MB
-/// takes some ten milliseconds, but under load comes less than once in a hundred commits.
+/// takes some milliseconds, but under load comes less than once in a hundred commits.
 const CHECKPOINT_PAGES: &str = "2048";
 
 /// What a connection keeps of the file, in KiB below zero; the system keeps the rest. A small cache stays in the
