@@ -10,7 +10,19 @@ use crate::support::{Answer, Client, TestApp, dropped_after, echo, tool};
 
 const CALLS: &str = "/projects/demo/calls";
 
-/// An application that may reach `base`, with the administrator in `demo`.
+/// An application with a project `demo`, whose tool `search` has an upstream that answers.
+async fn with_search(more: &str) -> TestApp {
+    let base = echo().await;
+    let app = with_upstream(&base).await;
+    app.demo()
+        .await
+        .upload("/projects/demo/tools", &tool("search", &base, "/search", more))
+        .await
+        .expect(201);
+    app
+}
+
+/// An application that may reach `base`.
 async fn with_upstream(base: &str) -> TestApp {
     TestApp::with(&[
         ("TOOLGATE_EGRESS_ALLOW", base),
@@ -22,14 +34,8 @@ async fn with_upstream(base: &str) -> TestApp {
 
 #[tokio::test]
 async fn a_call_is_decided_executed_recorded_and_answered() {
-    let base = echo().await;
-    let app = with_upstream(&base).await;
-    let admin = app.demo().await;
-    let more = "group: [knowledge]\nstate: analysis\navailable_in_states: [undefined]\n";
-    admin
-        .upload("/projects/demo/tools", &tool("search", &base, "/search", more))
-        .await
-        .expect(201);
+    let app = with_search("group: [knowledge]\nstate: analysis\navailable_in_states: [undefined]\n").await;
+    let admin = app.admin().await;
     let agent = app.key(&admin, "demo", "agent", &["knowledge"]).await;
 
     let request = json!({"tool": "search", "arguments": {"q": "rust"}, "group": ["knowledge"], "context": {"agent_id": "a1"}});
@@ -60,13 +66,8 @@ async fn a_call_is_decided_executed_recorded_and_answered() {
 /// Wherever the caller goes away: before its record is durable, while the tool runs, and before the end is recorded.
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_no_open_record() {
-    let base = echo().await;
-    let app = with_upstream(&base).await;
-    let admin = app.demo().await;
-    admin
-        .upload("/projects/demo/tools", &tool("search", &base, "/search", ""))
-        .await
-        .expect(201);
+    let app = with_search("").await;
+    let admin = app.admin().await;
     let request = json!({"tool": "search", "arguments": {"q": "rust"}});
     let mut polls = 1;
     while !dropped_after(polls, admin.post(CALLS, &request)).await {
@@ -239,13 +240,8 @@ async fn keyed(client: &Client<'_>, key: &str, body: &Value) -> Answer {
 
 #[tokio::test]
 async fn a_repeated_request_is_answered_again_and_not_run_again() {
-    let base = echo().await;
-    let app = with_upstream(&base).await;
-    let admin = app.demo().await;
-    admin
-        .upload("/projects/demo/tools", &tool("search", &base, "/search", ""))
-        .await
-        .expect(201);
+    let app = with_search("").await;
+    let admin = app.admin().await;
     let agent = app.key(&admin, "demo", "agent", &["default"]).await;
     let request = json!({"tool": "search", "arguments": {"q": "rust"}});
 
