@@ -5,8 +5,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body_util::Full;
-use hyper_rustls::{ConfigBuilderExt, HttpsConnectorBuilder};
-use rustls::{ClientConfig, RootCertStore};
 use tokio::time::Instant;
 use toolgate_api::ErrorCode;
 
@@ -14,7 +12,6 @@ use super::client::{Client, Received};
 use super::plan::RequestPlan;
 use super::redirect::{Hop, MAX_REDIRECTS};
 use super::{body, error};
-use crate::egress::connector::GuardedConnector;
 use crate::egress::{EgressError, EgressPolicy, Resolve};
 use crate::failure::Failure;
 use crate::redact::Secrets;
@@ -39,13 +36,8 @@ impl Sender {
         resolver: Arc<dyn Resolve>,
         max_response_bytes: usize,
     ) -> Self {
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls())
-            .https_or_http()
-            .enable_all_versions()
-            .wrap_connector(GuardedConnector::new(policy.clone(), resolver));
         Self {
-            client: Client::new(connector),
+            client: Client::new(policy.clone(), resolver),
             policy,
             max_response_bytes,
         }
@@ -181,24 +173,4 @@ fn request(hop: &Hop) -> Request<Full<Bytes>> {
 
 pub(crate) fn denied(error: &EgressError) -> Failure {
     Failure::new(ErrorCode::EgressDenied, error.to_string())
-}
-
-/// TLS 1.2 and 1.3 by aws-lc-rs, trusting what the operating system trusts.
-fn tls() -> ClientConfig {
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let builder = || {
-        ClientConfig::builder_with_provider(provider.clone())
-            .with_safe_default_protocol_versions()
-            .expect("aws-lc-rs supports the default protocol versions")
-    };
-    match builder().try_with_platform_verifier() {
-        Ok(builder) => builder.with_no_client_auth(),
-        Err(error) => {
-            // Tools over http still work; tools over https say that the certificate is not trusted.
-            tracing::error!(%error, "no trusted certificates on this machine: install ca-certificates");
-            builder()
-                .with_root_certificates(RootCertStore::empty())
-                .with_no_client_auth()
-        }
-    }
 }

@@ -5,6 +5,7 @@
 
 mod idle;
 mod received;
+mod tls;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Request, Response, Uri, header};
 use http_body_util::Full;
 use hyper::client::conn::{TrySendError, http1, http2};
-use hyper_rustls::HttpsConnector;
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::Connection as _;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use thiserror::Error;
@@ -24,6 +25,7 @@ use tower::ServiceExt;
 use self::idle::{Connections, Found, Idle};
 pub(crate) use self::received::Received;
 use crate::egress::connector::GuardedConnector;
+use crate::egress::{EgressPolicy, Resolve};
 
 /// How often it is looked for an idle connection before a new one is opened.
 const TRIES: usize = 3;
@@ -56,7 +58,12 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(connector: HttpsConnector<GuardedConnector>) -> Self {
+    pub(crate) fn new(policy: Arc<EgressPolicy>, resolver: Arc<dyn Resolve>) -> Self {
+        let connector = HttpsConnectorBuilder::new()
+            .with_tls_config(tls::config())
+            .https_or_http()
+            .enable_all_versions()
+            .wrap_connector(GuardedConnector::new(policy, resolver));
         Self {
             connector,
             idle: Arc::default(),
@@ -167,30 +174,16 @@ mod tests {
     use http_body_util::BodyExt;
     use hyper::body::Incoming;
     use hyper::service::service_fn;
-    use hyper_rustls::HttpsConnectorBuilder;
     use hyper_util::rt::TokioIo;
-    use rustls::{ClientConfig, RootCertStore};
     use tokio::io::duplex;
 
     use super::*;
-    use crate::egress::EgressPolicy;
     use crate::egress::connector::SystemResolver;
 
     /// A client that may dial nothing.
     fn client() -> Client {
-        let policy = Arc::new(EgressPolicy::parse(&[]).expect("no entries"));
-        let tls =
-            ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-                .with_safe_default_protocol_versions()
-                .expect("versions")
-                .with_root_certificates(RootCertStore::empty())
-                .with_no_client_auth();
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls)
-            .https_or_http()
-            .enable_all_versions()
-            .wrap_connector(GuardedConnector::new(policy, Arc::new(SystemResolver)));
-        Client::new(connector)
+        let policy = EgressPolicy::parse(&[]).expect("no entries");
+        Client::new(Arc::new(policy), Arc::new(SystemResolver))
     }
 
     fn nothing() -> Request<Content> {
