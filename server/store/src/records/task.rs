@@ -1,10 +1,7 @@
 //! The task behind the writer: gathers, writes, answers.
 
 use std::collections::BTreeSet;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::PoisonError;
-use std::task::Poll;
 
 use chrono::{DateTime, Utc};
 use tokio::sync::mpsc;
@@ -25,9 +22,6 @@ use crate::rows::{Completed, RecordSeq};
 const BATCH: usize = 512;
 /// Jobs that are worth a commit of their own.
 const ENOUGH: usize = 16;
-
-/// Statements that a commit mostly has; the last one waits for the disk.
-const STATEMENTS: usize = 2;
 
 /// Runs until it is told to stop or nobody is left who could ask.
 pub(super) async fn run(store: Store, instance: Uuid, mut queue: mpsc::Receiver<Job>, progress: Shared) {
@@ -160,7 +154,7 @@ impl Chain {
         };
         let ended = || completions.iter().map(|row| row.record_place().1);
         let mut attempt = None;
-        match at_once(commit(&self.store, before, openings, completions, &mut attempt)).await {
+        match commit(&self.store, before, openings, completions, &mut attempt).await {
             Ok(conflicts) => {
                 self.open.extend(opened());
                 for position in ended() {
@@ -247,22 +241,6 @@ impl Chain {
             );
         }
     }
-}
-
-/// Lets the thread of SQLite's connection begin at once. Where there is but one core it would begin when nothing else is
-/// left to do, and then everybody would wait for the disk; so the others work while the disk does.
-async fn at_once<T>(work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
-    poll_fn(|context| {
-        for _ in 0..STATEMENTS {
-            if let Poll::Ready(done) = work.as_mut().poll(context) {
-                return Poll::Ready(done);
-            }
-            std::thread::yield_now();
-        }
-        Poll::Pending
-    })
-    .await
 }
 
 /// Rows with those who wait for them.
