@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::action::Action;
-use crate::components::{Dialog, EditorHandle, Field, Placement, TextInput};
+use crate::components::{Dialog, DialogFoot, EditorHandle, Field, Placement, TextInput};
 use crate::reactive::{When, part};
 
 /// A change that is looked at, and then made or left alone.
@@ -120,10 +120,7 @@ impl Review {
                     </When>
                     {after.with_value(ViewFn::run)}
                 </div>
-                <footer class="dialog-foot">
-                    <button type="button" class="button" on:click=move |_| open.set(false)>
-                        "Cancel"
-                    </button>
+                <DialogFoot open>
                     <button
                         type="button"
                         class=move || if is_danger.get() { "button button-danger" } else { "button button-primary" }
@@ -132,7 +129,7 @@ impl Review {
                     >
                         {verb}
                     </button>
-                </footer>
+                </DialogFoot>
             </Dialog>
         }
         .into_any()

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{Dialog, Field, TextInput};
+use super::{Dialog, DialogFoot, Field, TextInput};
 use crate::action::Action;
 use crate::reactive::text;
 
@@ -44,10 +44,7 @@ pub(crate) fn Confirm(
                     })}
                 {action.outcome()}
             </div>
-            <footer class="dialog-foot">
-                <button type="button" class="button" on:click=move |_| open.set(false)>
-                    "Cancel"
-                </button>
+            <DialogFoot open>
                 <button
                     type="button"
                     class="button button-danger"
@@ -56,7 +53,7 @@ pub(crate) fn Confirm(
                 >
                     {verb}
                 </button>
-            </footer>
+            </DialogFoot>
         </Dialog>
     }
 }

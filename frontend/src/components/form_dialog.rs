@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::{CodeBlock, Dialog, Placement};
+use super::{CodeBlock, Dialog, DialogFoot, Placement};
 use crate::action::Action;
 use crate::reactive::{effect, part};
 
@@ -87,10 +87,7 @@ pub(crate) fn FormDialog(
                 on_submit.run(());
             }>
                 <div class="dialog-body">{children.with_value(|children| children())} {action.outcome()}</div>
-                <footer class="dialog-foot">
-                    <button type="button" class="button" on:click=move |_| open.set(false)>
-                        "Cancel"
-                    </button>
+                <DialogFoot open>
                     <button
                         type="submit"
                         class="button button-primary"
@@ -98,7 +95,7 @@ pub(crate) fn FormDialog(
                     >
                         {verb}
                     </button>
-                </footer>
+                </DialogFoot>
             </form>
         }
         .into_any()

@@ -8,8 +8,8 @@ use toolgate_api::secrets::{Secret, SetSecret};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{
-    Badge, Cells, Confirm, Dialog, EmptyState, Field, List, SectionHead, Symbol, Tags, TextInput, TimeAgo,
-    Toasts, Tone,
+    Badge, Cells, Confirm, EmptyState, Field, FormDialog, List, SectionHead, Symbol, Tags, TextInput,
+    TimeAgo, Toasts, Tone,
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::{effect, text};
@@ -31,7 +31,6 @@ pub(crate) fn SecretsPage() -> impl IntoView {
     effect(move || {
         if !setting.get() {
             value.set(String::new());
-            action.error.set(None);
         }
     });
     let path = move || {
@@ -40,8 +39,9 @@ pub(crate) fn SecretsPage() -> impl IntoView {
             &["secrets", name.get_untracked().trim()],
         )
     };
-    let save = move |event: leptos::ev::SubmitEvent| {
-        event.prevent_default();
+    let ready =
+        Signal::derive(move || name.with(|name| !name.trim().is_empty()) && !value.with(String::is_empty));
+    let save = move |()| {
         let body = Body::json(&SetSecret {
             value: value.get_untracked(),
         });
@@ -101,33 +101,14 @@ pub(crate) fn SecretsPage() -> impl IntoView {
             </button>
         </SectionHead>
         <List list what="secrets" columns=&["Name", "Set", "Used by", "Last used", "Change"] cells empty />
-        <Dialog open=setting title="Set a secret">
-            <form on:submit=save>
-                <div class="dialog-body">
-                    <Field id="secret-name" label="Name" help="Letters, digits and _; definitions refer to it as secret:NAME.">
-                        <TextInput id="secret-name" value=name mono=true placeholder="JINA_API_KEY" max="128" />
-                    </Field>
-                    <Field id="secret-value" label="Value" help="Sent once, stored encrypted, never shown.">
-                        <TextInput id="secret-value" value kind="password" max="65536" />
-                    </Field>
-                    {action.outcome()}
-                </div>
-                <footer class="dialog-foot">
-                    <button type="button" class="button" on:click=move |_| setting.set(false)>
-                        "Cancel"
-                    </button>
-                    <button
-                        type="submit"
-                        class="button button-primary"
-                        disabled=move || {
-                            action.busy.get() || name.with(|name| name.trim().is_empty()) || value.with(String::is_empty)
-                        }
-                    >
-                        "Set"
-                    </button>
-                </footer>
-            </form>
-        </Dialog>
+        <FormDialog open=setting title="Set a secret" verb="Set" action ready on_submit=save>
+            <Field id="secret-name" label="Name" help="Letters, digits and _; definitions refer to it as secret:NAME.">
+                <TextInput id="secret-name" value=name mono=true placeholder="JINA_API_KEY" max="128" />
+            </Field>
+            <Field id="secret-value" label="Value" help="Sent once, stored encrypted, never shown.">
+                <TextInput id="secret-value" value kind="password" max="65536" />
+            </Field>
+        </FormDialog>
         <Confirm
             open=removing
             title=text(move || format!("Remove {}?", name.get()))

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use crate::api::in_project;
-use crate::components::{Dialog, Field, TextInput};
+use crate::components::{Dialog, DialogFoot, Field, TextInput};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect};
 use crate::tool_change::{Part, ToolChange};
@@ -120,14 +120,11 @@ impl EditTool {
                             </Field>
                         </When>
                     </div>
-                    <footer class="dialog-foot">
-                        <button type="button" class="button" on:click=move |_| self.shown.set(false)>
-                            "Cancel"
-                        </button>
+                    <DialogFoot open=self.shown>
                         <button type="submit" class="button button-primary" disabled=move || stored().is_none()>
                             "Review"
                         </button>
-                    </footer>
+                    </DialogFoot>
                 </form>
             </Dialog>
         }

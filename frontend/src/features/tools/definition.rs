@@ -12,7 +12,7 @@ use super::in_step::InStep;
 use crate::action::Action;
 use crate::api::{Answer, ApiError, Ask, Body, in_project, parse, with_query};
 use crate::components::{
-    Dialog, Diff, Editor, EditorHandle, Faults, Field, Placement, ProblemPanel, TextInput, Toasts,
+    Dialog, DialogFoot, Diff, Editor, EditorHandle, Faults, Field, Placement, ProblemPanel, TextInput, Toasts,
 };
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part, text_memo};
@@ -304,10 +304,7 @@ pub(super) fn DefinitionEditor(
                     </label>
                 </When>
             </div>
-            <footer class="dialog-foot">
-                <button type="button" class="button" on:click=move |_| review.set(false)>
-                    "Back to the editor"
-                </button>
+            <DialogFoot open=review leave="Back to the editor">
                 <button
                     type="button"
                     class="button button-primary"
@@ -316,7 +313,7 @@ pub(super) fn DefinitionEditor(
                 >
                     "Save"
                 </button>
-            </footer>
+            </DialogFoot>
         </Dialog>
     }
     .into_any()
