@@ -63,6 +63,16 @@ async fn configure(admin: &Client<'_>, base: &str) {
     .await;
 }
 
+/// One alert is stored and has not been sent; the administrator.
+async fn alarmed<'a>(app: &'a TestApp, base: &str) -> Client<'a> {
+    let admin = demo(app).await;
+    configure(&admin, base).await;
+    let agent = app.key(&admin, "demo", "agent", &["g"]).await;
+    escalate(&agent, 2).await;
+    observe::flush(&app.app).await.expect("stored");
+    admin
+}
+
 /// The signature, as the receiver's own library computes it.
 fn expected_signature(id: &str, timestamp: &str, body: &str) -> String {
     use aws_lc_rs::hmac;
@@ -80,11 +90,7 @@ fn expected_signature(id: &str, timestamp: &str, body: &str) -> String {
 async fn an_alert_arrives_signed_at_the_webhook() {
     let (base, mut arrivals) = receiver(StatusCode::NO_CONTENT).await;
     let app = sending(&base, &[]).await;
-    let admin = demo(&app).await;
-    configure(&admin, &base).await;
-    let agent = app.key(&admin, "demo", "agent", &["g"]).await;
-    escalate(&agent, 2).await;
-    observe::flush(&app.app).await.expect("stored");
+    let admin = alarmed(&app, &base).await;
     assert_eq!(listed(&admin, ALERTS).await[0]["delivery"], "pending");
     alerts::deliver(&app.app).await.expect("sent");
 
@@ -133,11 +139,7 @@ async fn a_receiver_that_fails_is_tried_again_and_one_that_is_gone_is_not() {
     ] {
         let (base, mut arrivals) = receiver(status).await;
         let app = sending(&base, &[]).await;
-        let admin = demo(&app).await;
-        configure(&admin, &base).await;
-        let agent = app.key(&admin, "demo", "agent", &["g"]).await;
-        escalate(&agent, 2).await;
-        observe::flush(&app.app).await.expect("stored");
+        let admin = alarmed(&app, &base).await;
         alerts::deliver(&app.app).await.expect("tried");
         arrivals.recv().await.expect("a message");
         let alert = &listed(&admin, ALERTS).await[0];
@@ -205,11 +207,7 @@ async fn receiver_after(failures: usize) -> (String, mpsc::UnboundedReceiver<(He
 async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart() {
     let (base, mut arrivals) = receiver_after(2).await;
     let app = sending(&base, &[]).await;
-    let admin = demo(&app).await;
-    configure(&admin, &base).await;
-    let agent = app.key(&admin, "demo", "agent", &["g"]).await;
-    escalate(&agent, 2).await;
-    observe::flush(&app.app).await.expect("stored");
+    let admin = alarmed(&app, &base).await;
     alerts::deliver(&app.app).await.expect("tried");
     let (first, body) = arrivals.recv().await.expect("the first attempt");
 
@@ -225,7 +223,7 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
         (&alert["delivery"], &alert["attempts"], &alert["last_error"]),
         (&json!("pending"), &json!(2), &json!("the receiver answered 503"))
     );
-    drop((admin, agent));
+    drop(admin);
 
     let key = master_key();
     let settings = [
@@ -261,11 +259,7 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
 async fn a_server_that_died_while_sending_leaves_the_message_to_the_next() {
     let (base, mut arrivals) = receiver(StatusCode::OK).await;
     let app = sending(&base, &[]).await;
-    let admin = demo(&app).await;
-    configure(&admin, &base).await;
-    let agent = app.key(&admin, "demo", "agent", &["g"]).await;
-    escalate(&agent, 2).await;
-    observe::flush(&app.app).await.expect("stored");
+    let admin = alarmed(&app, &base).await;
     // As a server does right before it sends, and then no more.
     let now = app.app.clock.now();
     let due = app.app.store.due_alerts(now, 1).await.expect("alerts").remove(0);
