@@ -111,10 +111,12 @@ fn row(
     let name = waiting.tool.clone();
     view! {
         <th scope="row" role="rowheader">
-            {select}
-            <button type="button" class="fault-place" data-row="" on:click=move |_| show.run(name.clone())>
-                {waiting.tool}
-            </button>
+            <span class="tool-cell">
+                {select}
+                <button type="button" class="fault-place" data-row="" on:click=move |_| show.run(name.clone())>
+                    {waiting.tool}
+                </button>
+            </span>
         </th>
         <td role="cell" data-label="Operation">{operation_name(&waiting.method, &waiting.path)}</td>
         <td role="cell" data-label="What changed">

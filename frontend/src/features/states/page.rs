@@ -77,7 +77,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
             <EmptyState
                 symbol=Symbol::State
                 title="There is only one state"
-                text="No tool moves the workflow. Give a tool `state: analysis`, and another `available_in_states: [analysis]`."
+                text="No tool moves the workflow. Give a tool state: analysis, and another available_in_states: [analysis]."
             >
                 <When test=move || may_edit.get()>
                     <button type="button" class="button button-primary" on:click=move |_| edit.open("")>
