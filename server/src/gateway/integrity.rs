@@ -9,8 +9,10 @@ use toolgate_store::{ChainFaultKind, FaultyEntry, Verification};
 
 use crate::state::App;
 
-/// Entries of one part: reading and hashing them takes some ten milliseconds.
-const PART: u32 = 5_000;
+/// Entries of one part: they are in memory at once, and while they are hashed nothing else goes on.
+const PART: u32 = 250;
+/// Parts of one turn.
+const PARTS: u32 = 20;
 /// After so long it begins anew, because what was verified may be changed later.
 const ANEW: TimeDelta = TimeDelta::days(1);
 /// The same after a fault: it may have been mended, for example from a backup.
@@ -85,7 +87,7 @@ pub const fn reason(why: ChainFaultKind) -> &'static str {
     }
 }
 
-/// Verifies a further part.
+/// Verifies some further parts.
 ///
 /// # Errors
 /// When the database does not answer; the next time goes on.
@@ -93,7 +95,13 @@ pub async fn verify(app: &App) -> anyhow::Result<()> {
     let now = app.clock.now();
     let mut running = app.integrity.running.lock().await;
     let (verification, begun) = running.get_or_insert_with(|| (Verification::default(), now));
-    let complete = app.store.verify_some(verification, PART).await?;
+    let mut complete = false;
+    for _ in 0..PARTS {
+        complete = app.store.verify_some(verification, PART).await?;
+        if complete {
+            break;
+        }
+    }
     {
         let mut known = app.integrity.lock();
         if complete {
