@@ -240,11 +240,11 @@ fn row(project: &str, operation: ImportOperation) -> AnyView {
     let waiting = operation.waiting_since.map(|at| {
         let path = Page::In(project.to_owned(), Section::Quarantine).path();
         let href = with_query(path, &[("tool", &operation.tool)]);
-        view! { <a href=href>"change waits since " <TimeAgo at /></a> }
+        view! { <a href=href>"change waiting, noticed " <TimeAgo at /></a> }
     });
     let gone = operation
         .gone_since
-        .map(|at| view! { <span class="muted">"gone since " <TimeAgo at /></span> });
+        .map(|at| view! { <span class="muted">"gone, noticed " <TimeAgo at /></span> });
     view! {
         <th scope="row" role="rowheader">
             {operation_name(&operation.method, &operation.path)}

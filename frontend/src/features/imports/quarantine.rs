@@ -178,7 +178,7 @@ fn one(project: &str, waiting: &QuarantinedChange, decisions: Option<Decisions>)
             <h2 class="break">{waiting.tool.clone()}</h2>
             <p>
                 {operation_name(&waiting.method, &waiting.path)} " of " <a href=import>{waiting.import.clone()}</a>
-                ", since " <TimeAgo at=waiting.since /> {format!(" by {}. ", waiting.by)} <a href=tool>"Show the tool"</a>
+                ", noticed " <TimeAgo at=waiting.since /> {format!(" by {}. ", waiting.by)} <a href=tool>"Show the tool"</a>
             </p>
             {change_view(&waiting.tool, &waiting.change, decisions)}
         </section>

@@ -143,7 +143,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             <section class="panel stack">
                 <h2>"When to raise an alert"</h2>
                 <p class="muted">"0 switches a rule off."</p>
-                <div class="columns">{fields.try_update_value(Option::take).flatten()}</div>
+                <div class="columns columns-level">{fields.try_update_value(Option::take).flatten()}</div>
             </section>
             {action.outcome()}
             <When test=move || session.may(&project.get(), Need::Own)>
