@@ -36,8 +36,9 @@ pub(crate) struct Start<'a> {
     pub(crate) database_url: &'a str,
     /// Further settings.
     pub(crate) envs: &'a [(&'a str, &'a str)],
-    /// Whether to show its log as it comes.
-    pub(crate) show_log: bool,
+    /// Whether a person watches: its log is shown as it comes, and Ctrl-C is for us alone. A server that gets it too and is
+    /// then told by us to stop takes that for haste, and leaves its calls unfinished.
+    pub(crate) watched: bool,
 }
 
 impl Server {
@@ -51,13 +52,16 @@ impl Server {
         for (name, value) in start.envs {
             command = command.env(OsString::from(name), OsString::from(value));
         }
+        if start.watched {
+            command = command.in_own_group();
+        }
         let mut child = command.spawn()?;
         let log = Arc::new(Mutex::new(Vec::new()));
         let (ready_sender, ready) = channel();
         let (end_sender, ended) = channel();
         let lines = sh::lines_of(&mut child);
         let kept = Arc::clone(&log);
-        let show = start.show_log;
+        let show = start.watched;
         thread::spawn(move || {
             for line in lines {
                 if show {
@@ -232,7 +236,7 @@ mod tests {
             listen: "127.0.0.1:0",
             database_url: "sqlite::memory:",
             envs: &[],
-            show_log: false,
+            watched: false,
         };
         // A shell looks for a script named `serve`, complains and ends.
         let error = Server::start(&start).err().unwrap().to_string();

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Sender, channel};
@@ -19,6 +20,7 @@ pub(crate) struct Sh {
     envs: Vec<(OsString, OsString)>,
     hidden: Option<&'static str>,
     folder: PathBuf,
+    own_group: bool,
 }
 
 /// What a program printed (both streams, in order of arrival) and how it ended.
@@ -38,6 +40,7 @@ impl Sh {
             envs: Vec::new(),
             hidden: None,
             folder: paths::root(),
+            own_group: false,
         }
     }
 
@@ -83,6 +86,12 @@ impl Sh {
         self
     }
 
+    /// Makes it the first of a process group, so that a terminal's Ctrl-C is not for it.
+    pub(crate) fn in_own_group(mut self) -> Self {
+        self.own_group = true;
+        self
+    }
+
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         if let Some(prefix) = self.hidden {
@@ -97,6 +106,9 @@ impl Sh {
             .envs(self.envs.iter().cloned())
             .current_dir(&self.folder)
             .stdin(Stdio::null());
+        if self.own_group {
+            command.process_group(0);
+        }
         command
     }
 
@@ -270,6 +282,18 @@ mod tests {
             .read()
             .unwrap();
         assert_eq!(text, format!("green\n{}\n", folder.display()));
+    }
+
+    #[test]
+    fn a_program_can_be_put_beyond_ctrl_c() {
+        // Its id and that of its group (proc_pid_stat(5)).
+        let shell = || Sh::new("sh").args(["-c", "cut -d ' ' -f 1,5 /proc/$$/stat"]);
+        let leads = |text: String| {
+            let (process, group) = text.trim().split_once(' ').unwrap();
+            process == group
+        };
+        assert!(!leads(shell().read().unwrap()));
+        assert!(leads(shell().in_own_group().read().unwrap()));
     }
 
     #[test]

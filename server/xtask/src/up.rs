@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde_json::{Value, json};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::client::{Body, Client, text};
 use crate::server::{Server, Start};
@@ -52,10 +53,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         None => build(options.release)?,
     };
     let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+    for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot listen for Ctrl-C")?;
     }
-    let (server, password) = set_up(&binary, &paths::target().join("up"), options.port)?;
+    let (server, password) = set_up(&binary, &paths::target().join("up"), options.port, true)?;
     println!();
     println!("Toolgate is ready");
     println!("  dashboard     {}/ui/", server.address());
@@ -83,8 +84,8 @@ fn build(release: bool) -> Result<PathBuf> {
 }
 
 /// Starts on a new database, creates the example project, and makes the first call. Returns the running server and
-/// the administrator's password.
-pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16) -> Result<(Server, String)> {
+/// the administrator's password. `watched` is as in [`Start`].
+pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16, watched: bool) -> Result<(Server, String)> {
     println!("Starting on a new SQLite database in {}", folder.display());
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -94,7 +95,7 @@ pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16) -> Result<(Server,
     let listen = free_address(port)?;
     let secrets_key = new_secrets_key(binary, folder)?;
     let log = std::env::var("TOOLGATE_LOG").unwrap_or_else(|_| "warn".to_owned());
-    let start = |listen: &str, envs: &[(&str, &str)], show_log| {
+    let start = |listen: &str, envs: &[(&str, &str)], watched| {
         let mut envs = envs.to_vec();
         envs.push(("TOOLGATE_LOG", &log));
         envs.push(("TOOLGATE_SECRETS_KEY", &secrets_key));
@@ -103,7 +104,7 @@ pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16) -> Result<(Server,
             listen,
             database_url: &database_url,
             envs: &envs,
-            show_log,
+            watched,
         })
     };
 
@@ -122,7 +123,7 @@ pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16) -> Result<(Server,
         ("TOOLGATE_TOOL_ENV", KEY_VARIABLE),
         (KEY_VARIABLE, key.as_str()),
     ];
-    let server = start(&authority, &envs, true)?;
+    let server = start(&authority, &envs, watched)?;
     first_call(&Client::new(server.address()), &password)?;
     Ok((server, password))
 }

@@ -183,7 +183,7 @@ impl Toolgate {
             listen: "127.0.0.1:0",
             database_url: &database_url,
             envs: &envs,
-            show_log: false,
+            watched: false,
         })?;
         Client::new(server.address())
             .get("/readyz")

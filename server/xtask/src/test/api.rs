@@ -49,7 +49,7 @@ impl Checked {
             listen: &listen,
             database_url: &database_url,
             envs: &envs,
-            show_log: false,
+            watched: false,
         };
         Ok(Self {
             server: Server::start(&start)?,
@@ -77,7 +77,7 @@ impl Checked {
 pub(super) fn up() -> Result<Tally> {
     let binary = build_server()?;
     let folder = tempfile::Builder::new().prefix("toolgate-up-").tempdir()?;
-    let (server, password) = up::set_up(&binary, folder.path(), 0)?;
+    let (server, password) = up::set_up(&binary, folder.path(), 0, false)?;
     ensure!(!password.is_empty(), "the password is empty");
     server.stop()?;
     Ok(Tally::PASSED)
