@@ -1,16 +1,17 @@
 // What every file of stories begins and ends with: a server with something in it, a browser, and somebody who is signed in.
 import { after, before, test } from 'node:test';
 
-import { launch, signedIn, visit } from './browser.mjs';
+import { Visitor, launch, signedIn, visit } from './browser.mjs';
 import { picturedOnFailure } from './pictures.mjs';
 import { startLively } from './seed.mjs';
 
 /**
  * Sets the stage for the stories of a file. `story(name, run)` is a test in a window of its own, in which the
  * administrator is signed in; `run` gets the page and the window's profile. Options for the window may come between.
+ * `inOneWindow(options)` gives another `story`, whose tests share a window: for many short ones.
  */
 export function setStage(start = startLively) {
-  const stage = { story };
+  const stage = { story, inOneWindow };
   before(async () => {
     Object.assign(stage, await start());
     stage.browser = await launch();
@@ -29,6 +30,21 @@ export function setStage(start = startLively) {
         picturedOnFailure(page, name, () => run(page, profile)),
       ),
     );
+  }
+
+  function inOneWindow(options) {
+    let visitor;
+    return (name, run) =>
+      test(name, async () => {
+        visitor ??= await Visitor.enter(stage.browser, stage.server.origin, { storageState: stage.session, ...options });
+        try {
+          await picturedOnFailure(visitor.page, name, () => run(visitor.page));
+          visitor.assertClean();
+        } finally {
+          await visitor.page.unrouteAll({ behavior: 'ignoreErrors' });
+          visitor.faults.length = 0;
+        }
+      });
   }
   return stage;
 }

@@ -1,43 +1,16 @@
-// What holds for every page: no rule of accessibility is broken in any look, whatever the page shows; failures are told and
-// mended; nothing waits for ever.
+// What holds for every page: no rule of accessibility is broken in any look, whatever the page shows; nothing is loaded twice or
+// late. What they show while answers are missing: `missing.test.mjs`.
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
 
 import { SignInPage } from '../pages/sign-in.mjs';
-import { holdAll, refuseAll } from '../support/answers.mjs';
-import { Visitor, launch, settled, signedIn } from '../support/browser.mjs';
+import { settled } from '../support/browser.mjs';
 import { assertGoodInEveryLook, keepPictures } from '../support/looks.mjs';
 import { OPENED, PAGES, blank, lively, pageNamed } from '../support/pages.mjs';
-import { picturedOnFailure } from '../support/pictures.mjs';
-import { startLively } from '../support/seed.mjs';
+import { setStage } from '../support/stage.mjs';
 import { ADMIN } from '../support/server.mjs';
-import { becomes } from '../support/wait.mjs';
 
-let world;
-let browser;
-let visitor;
-before(async () => {
-  world = await startLively();
-  browser = await launch();
-  const storageState = await signedIn(browser, world.server.origin);
-  visitor = await Visitor.enter(browser, world.server.origin, { storageState, refusals: ['*'] });
-});
-after(async () => {
-  await browser?.close();
-  await world?.stop();
-});
-
-/** A test in the shared window. */
-const story = (name, run) =>
-  test(name, async () => {
-    try {
-      await picturedOnFailure(visitor.page, name, () => run(visitor.page));
-      visitor.assertClean();
-    } finally {
-      await visitor.page.unrouteAll({ behavior: 'ignoreErrors' });
-      visitor.faults.length = 0;
-    }
-  });
+const stage = setStage();
+const story = stage.inOneWindow();
 
 for (const it of PAGES) {
   story(`${it.name} with content`, async (page) => {
@@ -57,36 +30,6 @@ for (const it of PAGES) {
       await keepPictures(page, `${it.name}-empty`);
     });
   }
-
-  if (it.waits) {
-    story(`${it.name} while it waits`, async (page) => {
-      const release = await holdAll(page);
-      await page.goto(lively(it));
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      assert.notEqual(await page.locator('.skeleton').count(), 0, 'it tells that it is waiting');
-      await assertGoodInEveryLook(page, it.name);
-      await release();
-      await settled(page);
-    });
-  }
-
-  if (it.reads) {
-    story(`${it.name} when the server fails, and again`, async (page) => {
-      const mend = await refuseAll(page);
-      await page.goto(lively(it));
-      const told = page.getByRole('alert').filter({ hasText: refuseAll.requestId });
-      await told.first().waitFor();
-      await settled(page);
-      await assertGoodInEveryLook(page, it.name);
-      await mend();
-      const retry = page.getByRole('button', { name: 'Try again' });
-      for (let left = await retry.count(); left > 0; left -= 1) {
-        await retry.first().click();
-        await settled(page);
-      }
-      await becomes(() => told.count(), 0, 'nothing is left of the failure');
-    });
-  }
 }
 
 for (const { name, at, open } of OPENED) {
@@ -100,22 +43,15 @@ for (const { name, at, open } of OPENED) {
   });
 }
 
-test('a visit loads every file once', async () => {
-  const storageState = await visitor.profile.storageState();
-  const newcomer = await Visitor.enter(browser, world.server.origin, { storageState });
-  try {
-    const loaded = [];
-    newcomer.page.on('request', (request) => {
-      if (request.url().includes('/ui/assets/')) loaded.push(new URL(request.url()).pathname);
-    });
-    await newcomer.page.goto(lively(pageNamed('tools')));
-    await settled(newcomer.page);
-    assert.ok(loaded.some((path) => path.endsWith('.wasm')), loaded.join());
-    assert.deepEqual(loaded, [...new Set(loaded)]);
-    newcomer.assertClean();
-  } finally {
-    await newcomer.leave();
-  }
+stage.story('a visit loads every file once', async (page) => {
+  const loaded = [];
+  page.on('request', (request) => {
+    if (request.url().includes('/ui/assets/')) loaded.push(new URL(request.url()).pathname);
+  });
+  await page.goto(lively(pageNamed('tools')));
+  await settled(page);
+  assert.ok(loaded.some((path) => path.endsWith('.wasm')), loaded.join());
+  assert.deepEqual(loaded, [...new Set(loaded)]);
 });
 
 story('every page has named what it loads before it started', async (page) => {
@@ -140,7 +76,7 @@ story('a page that is not there', async (page) => {
   await assertGoodInEveryLook(page, 'no such page');
 });
 
-story('an address of the server that is not there', async (page) => {
+stage.story('an address of the server that is not there', { refusals: ['/nowhere'] }, async (page) => {
   await page.goto('/nowhere');
   await page.getByRole('heading', { name: 'There is no such page', level: 1 }).waitFor();
   await assertGoodInEveryLook(page, 'no such address');
@@ -149,18 +85,12 @@ story('an address of the server that is not there', async (page) => {
   await page.waitForURL('**/ui/projects');
 });
 
-test('the sign-in page', async () => {
-  const stranger = await Visitor.enter(browser, world.server.origin, { refusals: ['/auth/login'] });
-  try {
-    const form = new SignInPage(stranger.page);
-    await form.open('?next=/ui/projects&reason=ended');
-    await assertGoodInEveryLook(stranger.page, 'sign-in');
-    await keepPictures(stranger.page, 'sign-in');
-    await form.signIn({ ...ADMIN, password: 'wrong' });
-    await form.refusal.waitFor();
-    await assertGoodInEveryLook(stranger.page, 'sign-in refused');
-    stranger.assertClean();
-  } finally {
-    await stranger.leave();
-  }
+stage.story('the sign-in page', { storageState: undefined, refusals: ['/auth/login'] }, async (page) => {
+  const form = new SignInPage(page);
+  await form.open('?next=/ui/projects&reason=ended');
+  await assertGoodInEveryLook(page, 'sign-in');
+  await keepPictures(page, 'sign-in');
+  await form.signIn({ ...ADMIN, password: 'wrong' });
+  await form.refusal.waitFor();
+  await assertGoodInEveryLook(page, 'sign-in refused');
 });

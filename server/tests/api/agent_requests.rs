@@ -13,7 +13,7 @@ use axum::routing::post;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-use crate::support::{Client, TestApp, serve};
+use crate::support::{ANY, Client, TestApp, serve};
 
 const PATH: &str = "/projects/demo/agent-requests";
 const WORKFLOW: &str = include_str!("../../../openapi/examples/session-workflow.yaml");
@@ -30,13 +30,11 @@ async fn with_agent(endpoint: Option<&str>) -> TestApp {
     let admin = app.demo().await;
     admin.upload("/projects/demo/tools", WORKFLOW).await.expect(201);
     if let Some(url) = endpoint {
-        let request = admin
-            .request(Method::PUT, "/projects/demo/settings")
-            .header(header::CONTENT_TYPE, "application/json")
-            .header(header::IF_MATCH, "*")
-            .body(Body::from(json!({"agent_endpoint": url}).to_string()))
-            .unwrap();
-        admin.send(request).await.expect(200);
+        let settings = json!({"agent_endpoint": url});
+        admin
+            .json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
+            .await
+            .expect(200);
     }
     app
 }
@@ -239,15 +237,10 @@ async fn the_context_decides_conditions_and_is_passed_on() {
     let (url, seen) = agent(|| events(&["data: one\n\n"])).await;
     let app = with_agent(Some(&url)).await;
     let admin = app.admin().await;
-    let request = admin
-        .request(Method::PUT, "/projects/demo/groups/knowledge")
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::IF_MATCH, "*")
-        .body(Body::from(
-            json!({"condition": "context.agent_id == 'ada'"}).to_string(),
-        ))
-        .expect("a request");
-    let declared = admin.send(request).await;
+    let condition = json!({"condition": "context.agent_id == 'ada'"});
+    let declared = admin
+        .json(Method::PUT, "/projects/demo/groups/knowledge", &ANY, &condition)
+        .await;
     assert!(declared.status.is_success(), "{}", declared.text());
     let session = json!({"group": ["knowledge"], "context": {"agent_id": "ada"}});
     let session = admin

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use axum::body::Body;
 use axum::extract::ConnectInfo;
-use axum::http::{Method, header};
+use axum::http::Method;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
 use toolgate::gateway::observe::{self, Observed};
@@ -15,7 +15,7 @@ use toolgate_api::audit::AuditAction;
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::{Principal, PrincipalKind};
 
-use crate::support::{Client, TestApp, tool};
+use crate::support::{ANY, Client, TestApp, tool};
 
 const ALERTS: &str = "/projects/demo/alerts";
 
@@ -37,13 +37,10 @@ async fn demo(app: &TestApp) -> Client<'_> {
 }
 
 async fn settings(admin: &Client<'_>, body: Value) {
-    let request = admin
-        .request(Method::PUT, "/projects/demo/settings")
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::IF_MATCH, "*")
-        .body(Body::from(body.to_string()))
-        .expect("a request");
-    admin.send(request).await.expect(200);
+    admin
+        .json(Method::PUT, "/projects/demo/settings", &ANY, &body)
+        .await
+        .expect(200);
 }
 
 async fn escalate(agent: &Client<'_>, times: usize) {

@@ -4,20 +4,19 @@ use axum::http::{Method, header};
 use serde_json::{Value, json};
 
 use crate::imports_kept::{PETS, description, make};
-use crate::permissions::send;
-use crate::support::{Answer, Client, TestApp, echo, tool};
+use crate::support::{ANY, Answer, Client, TestApp, echo, tool};
 
 const EGRESS: &str = "/projects/demo/egress";
 
 async fn put(client: &Client<'_>, tag: &str, hosts: &Value) -> Answer {
-    send(
-        client,
-        Method::PUT,
-        EGRESS,
-        &[(header::IF_MATCH, tag)],
-        &json!({ "hosts": hosts }),
-    )
-    .await
+    client
+        .json(
+            Method::PUT,
+            EGRESS,
+            &[(header::IF_MATCH, tag)],
+            &json!({ "hosts": hosts }),
+        )
+        .await
 }
 
 async fn call(client: &Client<'_>, project: &str) -> Value {
@@ -55,7 +54,8 @@ async fn a_listed_host_is_reached_at_once_by_that_project_only() {
         (before.json(), before.header("etag")),
         (json!({"hosts": []}), "\"r0\"")
     );
-    send(&admin, Method::PUT, EGRESS, &[], &json!({"hosts": []}))
+    admin
+        .json(Method::PUT, EGRESS, &[], &json!({"hosts": []}))
         .await
         .problem(428, "precondition_required");
     let owner = app.key(&admin, "demo", "owner", &["*"]).await;
@@ -153,15 +153,10 @@ async fn a_list_opens_no_way_inside() {
             .problem(422, "invalid_request");
         assert_eq!(problem["errors"][0]["pointer"], "/hosts/1", "{problem}");
     }
-    send(
-        &admin,
-        Method::PUT,
-        EGRESS,
-        &[(header::IF_MATCH, "*")],
-        &json!({"host": []}),
-    )
-    .await
-    .problem(422, "invalid_request");
+    admin
+        .json(Method::PUT, EGRESS, &ANY, &json!({"host": []}))
+        .await
+        .problem(422, "invalid_request");
     assert_eq!(admin.get(EGRESS).await.expect(200).json(), json!({"hosts": []}));
     // A name may be listed; what it resolves to is looked at when it is dialled.
     put(&admin, "*", &json!([named])).await.expect(200);

@@ -1,9 +1,9 @@
 //! Explanations: equal to what a call is told, for the right people, without any effect but a record.
 
-use axum::http::{Method, header};
+use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, TestApp, echo, tool};
+use crate::support::{ANY, Answer, Client, TestApp, echo, tool};
 
 const EXPLAIN: &str = "/projects/demo/explain";
 const CALLS: &str = "/projects/demo/calls";
@@ -334,13 +334,11 @@ async fn a_call_in_a_session_is_explained_with_what_the_session_has() {
 }
 
 async fn limit(admin: &Client<'_>, limit: Value) {
-    let request = admin
-        .request(Method::PUT, "/projects/demo/limits")
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::IF_MATCH, "*")
-        .body(json!({"limits": [limit]}).to_string().into())
-        .expect("a request");
-    admin.send(request).await.expect(200);
+    let limits = json!({"limits": [limit]});
+    admin
+        .json(Method::PUT, "/projects/demo/limits", &ANY, &limits)
+        .await
+        .expect(200);
 }
 
 /// One test of the first tool that was explained.

@@ -5,7 +5,7 @@ mod names;
 use axum::http::{Method, header};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, TestApp, echo, tool};
+use crate::support::{ANY, Answer, Client, NEW, TestApp, echo, tool};
 
 const GROUPS: &str = "/projects/demo/groups";
 const TOOLS: &str = "/projects/demo/tools";
@@ -28,31 +28,14 @@ async fn demo(app: &TestApp) -> Client<'_> {
     admin
 }
 
-async fn send(client: &Client<'_>, method: Method, path: &str, tag: &[(&str, &str)], body: &Value) -> Answer {
-    let mut request = client
-        .request(method, path)
-        .header(header::CONTENT_TYPE, "application/json");
-    for (name, value) in tag {
-        request = request.header(*name, *value);
-    }
-    client.send(request.body(body.to_string().into()).unwrap()).await
-}
-
 async fn declare(client: &Client<'_>, group: &str, body: Value) -> Answer {
     let path = format!("{GROUPS}/{group}");
-    send(client, Method::PUT, &path, &[("if-none-match", "*")], &body).await
+    client.json(Method::PUT, &path, &NEW, &body).await
 }
 
 async fn rename(client: &Client<'_>, group: &str, to: &str) -> Answer {
     let path = format!("{GROUPS}/{group}/rename");
-    send(
-        client,
-        Method::POST,
-        &path,
-        &[("if-match", "*")],
-        &json!({"to": to}),
-    )
-    .await
+    client.json(Method::POST, &path, &ANY, &json!({"to": to})).await
 }
 
 fn names(page: &Value) -> Vec<&str> {
@@ -219,14 +202,14 @@ async fn a_condition_closes_a_group_for_lists_and_calls_alike() {
         .await
         .header("etag")
         .to_owned();
-    let put = send(
-        &admin,
-        Method::PUT,
-        &format!("{GROUPS}/hours"),
-        &[("if-match", &tag)],
-        &json!({}),
-    )
-    .await;
+    let put = admin
+        .json(
+            Method::PUT,
+            &format!("{GROUPS}/hours"),
+            &[(header::IF_MATCH, &tag)],
+            &json!({}),
+        )
+        .await;
     put.expect(200);
     admin
         .post(CALLS, &json!({"tool": "go", "group": ["hours"]}))
@@ -257,40 +240,38 @@ async fn declarations_have_preconditions_and_faults_have_places() {
     let app = TestApp::new().await;
     let admin = demo(&app).await;
     let path = format!("{GROUPS}/admin");
-    send(&admin, Method::PUT, &path, &[], &json!({}))
+    admin
+        .json(Method::PUT, &path, &[], &json!({}))
         .await
         .problem(428, "precondition_required");
     let tag = admin.get(&path).await.expect(200).header("etag").to_owned();
     assert_eq!(tag, "\"v0\"", "it is only used");
-    let put = send(
-        &admin,
-        Method::PUT,
-        &path,
-        &[("if-match", &tag)],
-        &json!({"description": "Dangerous."}),
-    )
-    .await;
+    let put = admin
+        .json(
+            Method::PUT,
+            &path,
+            &[(header::IF_MATCH, &tag)],
+            &json!({"description": "Dangerous."}),
+        )
+        .await;
     let put = put.expect(201);
     let new = put.header("etag").to_owned();
     assert_eq!(put.json()["description"], "Dangerous.");
-    send(&admin, Method::PUT, &path, &[("if-match", &tag)], &json!({}))
+    admin
+        .json(Method::PUT, &path, &[(header::IF_MATCH, &tag)], &json!({}))
         .await
         .problem(412, "precondition_failed");
     declare(&admin, "admin", json!({}))
         .await
         .problem(412, "precondition_failed");
-    send(&admin, Method::PUT, &path, &[("if-match", &new)], &json!({}))
+    admin
+        .json(Method::PUT, &path, &[(header::IF_MATCH, &new)], &json!({}))
         .await
         .expect(200);
-    send(
-        &admin,
-        Method::PUT,
-        &format!("{GROUPS}/none"),
-        &[("if-match", "*")],
-        &json!({}),
-    )
-    .await
-    .problem(412, "precondition_failed");
+    admin
+        .json(Method::PUT, &format!("{GROUPS}/none"), &ANY, &json!({}))
+        .await
+        .problem(412, "precondition_failed");
 
     let problem = declare(
         &admin,
@@ -352,13 +333,8 @@ async fn expectations_stop_conditions_and_removals() {
         .await
         .expect(200);
     let put = format!("{GROUPS}/knowledge?ignore_policy_tests=true");
-    send(
-        &admin,
-        Method::PUT,
-        &put,
-        &[("if-none-match", "*")],
-        &json!({"condition": "false"}),
-    )
-    .await
-    .expect(201);
+    admin
+        .json(Method::PUT, &put, &NEW, &json!({"condition": "false"}))
+        .await
+        .expect(201);
 }

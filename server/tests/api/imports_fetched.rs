@@ -10,8 +10,7 @@ use axum::routing::get;
 use serde_json::{Value, json};
 
 use crate::imports_kept::{PETS, description, outcomes, told};
-use crate::permissions::send;
-use crate::support::{Answer, Client, TestApp, serve};
+use crate::support::{ANY, Answer, Client, NEW, TestApp, serve};
 
 /// Serves a description that is another one each time, and what is none.
 async fn host(elsewhere: &str) -> (String, Arc<AtomicUsize>) {
@@ -48,19 +47,17 @@ async fn host(elsewhere: &str) -> (String, Arc<AtomicUsize>) {
     (base, times)
 }
 
-async fn put(client: &Client<'_>, query: &str, condition: (header::HeaderName, &str)) -> Answer {
+async fn put(client: &Client<'_>, query: &str, [(name, value)]: &[(header::HeaderName, &str); 1]) -> Answer {
     client
         .send(
             client
                 .request(Method::PUT, &format!("{PETS}?{query}"))
-                .header(condition.0, condition.1)
+                .header(name, *value)
                 .body(axum::body::Body::empty())
                 .expect("a request"),
         )
         .await
 }
-
-const NEW: (header::HeaderName, &str) = (header::IF_NONE_MATCH, "*");
 
 #[tokio::test]
 async fn a_description_is_fetched_and_fetched_again() {
@@ -77,7 +74,7 @@ async fn a_description_is_fetched_and_fetched_again() {
         )
         .await;
     assert_eq!(preview.expect(200).json()["version"], "0");
-    let made = put(&admin, &url, NEW).await.expect(201);
+    let made = put(&admin, &url, &NEW).await.expect(201);
     let import = made.json()["import"].take();
     assert_eq!(
         (&import["version"], &import["source"]["url"]),
@@ -85,20 +82,22 @@ async fn a_description_is_fetched_and_fetched_again() {
     );
 
     let refresh = format!("{PETS}/refresh");
-    send(&admin, Method::POST, &refresh, &[], &json!({}))
+    admin
+        .json(Method::POST, &refresh, &[], &json!({}))
         .await
         .problem(428, "precondition_required");
-    send(
-        &admin,
-        Method::POST,
-        &refresh,
-        &[(header::IF_MATCH, "\"v1\"")],
-        &json!({}),
-    )
-    .await
-    .problem(412, "precondition_failed");
+    admin
+        .json(
+            Method::POST,
+            &refresh,
+            &[(header::IF_MATCH, "\"v1\"")],
+            &json!({}),
+        )
+        .await
+        .problem(412, "precondition_failed");
     let dry = format!("{refresh}?dry_run=true");
-    let report = send(&admin, Method::POST, &dry, &[(header::IF_MATCH, "*")], &json!({}))
+    let report = admin
+        .json(Method::POST, &dry, &ANY, &json!({}))
         .await
         .expect(200)
         .json();
@@ -106,16 +105,16 @@ async fn a_description_is_fetched_and_fetched_again() {
         (&report["dry_run"], outcomes(&report)),
         (&json!(true), told(&[("get_pets", "changed")]))
     );
-    let report = send(
-        &admin,
-        Method::POST,
-        &refresh,
-        &[(header::IF_MATCH, made.header("etag"))],
-        &json!({}),
-    )
-    .await
-    .expect(200)
-    .json();
+    let report = admin
+        .json(
+            Method::POST,
+            &refresh,
+            &[(header::IF_MATCH, made.header("etag"))],
+            &json!({}),
+        )
+        .await
+        .expect(200)
+        .json();
     assert_eq!(outcomes(&report), told(&[("get_pets", "changed")]));
     assert_eq!(
         admin.get("/projects/demo/quarantine").await.expect(200).json()["total"],
@@ -123,22 +122,13 @@ async fn a_description_is_fetched_and_fetched_again() {
     );
 
     // A redirect within what is listed is followed; what is sent instead ends the fetching.
-    put(&admin, &format!("url={base}/moved"), (header::IF_MATCH, "*"))
-        .await
-        .expect(200);
+    put(&admin, &format!("url={base}/moved"), &ANY).await.expect(200);
     let sent = description("9", json!({"/pets": {"get": {}}}));
-    send(&admin, Method::PUT, PETS, &[(header::IF_MATCH, "*")], &sent)
+    admin.json(Method::PUT, PETS, &ANY, &sent).await.expect(200);
+    admin
+        .json(Method::POST, &refresh, &ANY, &json!({}))
         .await
-        .expect(200);
-    send(
-        &admin,
-        Method::POST,
-        &refresh,
-        &[(header::IF_MATCH, "*")],
-        &json!({}),
-    )
-    .await
-    .problem(422, "invalid_request");
+        .problem(422, "invalid_request");
 }
 
 #[tokio::test]
@@ -149,7 +139,7 @@ async fn only_an_administrator_names_addresses_and_only_listed_ones_are_reached(
     let admin = app.demo().await;
     for role in ["editor", "owner"] {
         let member = app.key(&admin, "demo", role, &["*"]).await;
-        put(&member, &format!("url={base}/openapi.json"), NEW)
+        put(&member, &format!("url={base}/openapi.json"), &NEW)
             .await
             .problem(403, "forbidden");
     }
@@ -177,17 +167,17 @@ async fn only_an_administrator_names_addresses_and_only_listed_ones_are_reached(
         ("url=file:///etc/passwd".to_owned(), 400, "malformed_request"),
         ("url=pets".to_owned(), 400, "malformed_request"),
     ] {
-        let problem: Value = put(&admin, &query, NEW).await.problem(status, code);
+        let problem: Value = put(&admin, &query, &NEW).await.problem(status, code);
         assert!(!problem.to_string().contains("1234567890"), "{problem}");
     }
-    let both = send(
-        &admin,
-        Method::PUT,
-        &format!("{PETS}?url={base}/openapi.json"),
-        &[NEW],
-        &json!({"a": 1}),
-    )
-    .await;
+    let both = admin
+        .json(
+            Method::PUT,
+            &format!("{PETS}?url={base}/openapi.json"),
+            &NEW,
+            &json!({"a": 1}),
+        )
+        .await;
     both.problem(400, "malformed_request");
     assert_eq!(
         (reached.load(Ordering::Relaxed), times.load(Ordering::Relaxed)),

@@ -3,8 +3,7 @@
 use axum::http::{Method, header};
 use serde_json::{Value, json};
 
-use crate::permissions::send;
-use crate::support::{Answer, Client, TestApp};
+use crate::support::{ANY, Answer, Client, NEW, TestApp};
 
 pub(crate) const PETS: &str = "/projects/demo/imports/pets";
 
@@ -31,18 +30,11 @@ pub(crate) fn pet(summary: &str, more: &[&str]) -> Value {
 }
 
 pub(crate) async fn make(client: &Client<'_>, path: &str, description: &Value) -> Answer {
-    send(
-        client,
-        Method::PUT,
-        path,
-        &[(header::IF_NONE_MATCH, "*")],
-        description,
-    )
-    .await
+    client.json(Method::PUT, path, &NEW, description).await
 }
 
 pub(crate) async fn again(client: &Client<'_>, path: &str, description: &Value) -> Answer {
-    send(client, Method::PUT, path, &[(header::IF_MATCH, "*")], description).await
+    client.json(Method::PUT, path, &ANY, description).await
 }
 
 /// The name of each operation's tool with what became of it.
@@ -80,7 +72,8 @@ async fn a_first_import_makes_disabled_tools() {
     );
     let chosen = format!("{PETS}?tag=pets&credentials=key=secret:PETS");
 
-    let dry = send(&admin, Method::PUT, &format!("{chosen}&dry_run=true"), &[], &pets)
+    let dry = admin
+        .json(Method::PUT, &format!("{chosen}&dry_run=true"), &[], &pets)
         .await
         .expect(200)
         .json();
@@ -102,7 +95,8 @@ async fn a_first_import_makes_disabled_tools() {
         0
     );
 
-    send(&admin, Method::PUT, &chosen, &[], &pets)
+    admin
+        .json(Method::PUT, &chosen, &[], &pets)
         .await
         .problem(428, "precondition_required");
     again(&admin, &chosen, &pets)
@@ -262,16 +256,16 @@ async fn importing_again_tells_what_changed_and_changes_no_tool() {
         ("get_old", "deleted"),
         ("delete_pets_by_id", "gone"),
     ]);
-    let dry = send(
-        &admin,
-        Method::PUT,
-        &format!("{PETS}?dry_run=true&definitions=true"),
-        &[],
-        &newer,
-    )
-    .await
-    .expect(200)
-    .json();
+    let dry = admin
+        .json(
+            Method::PUT,
+            &format!("{PETS}?dry_run=true&definitions=true"),
+            &[],
+            &newer,
+        )
+        .await
+        .expect(200)
+        .json();
     assert_eq!(outcomes(&dry), expected);
     let change = &dry["operations"][0]["change"];
     let diff = change["diff"].as_str().expect("a difference");
@@ -284,17 +278,19 @@ async fn importing_again_tells_what_changed_and_changes_no_tool() {
         json!({"pointer": "/description", "before": "Get a pet", "after": "Get one pet"})
     );
 
-    let stale = send(&admin, Method::PUT, PETS, &[(header::IF_MATCH, "\"v1\"")], &newer).await;
+    let stale = admin
+        .json(Method::PUT, PETS, &[(header::IF_MATCH, "\"v1\"")], &newer)
+        .await;
     stale.problem(412, "precondition_failed");
-    let report = send(
-        &admin,
-        Method::PUT,
-        PETS,
-        &[(header::IF_MATCH, made.header("etag"))],
-        &newer,
-    )
-    .await
-    .expect(200);
+    let report = admin
+        .json(
+            Method::PUT,
+            PETS,
+            &[(header::IF_MATCH, made.header("etag"))],
+            &newer,
+        )
+        .await
+        .expect(200);
     assert_ne!(report.header("etag"), made.header("etag"));
     let report = report.json();
     assert_eq!(outcomes(&report), expected);
@@ -457,7 +453,8 @@ async fn what_a_project_expects_holds_for_imports_too() {
         .await
         .expect(201);
     let pets = description("1", json!({"/pets": {"get": {}}}));
-    let dry = send(&admin, Method::PUT, &format!("{PETS}?dry_run=true"), &[], &pets)
+    let dry = admin
+        .json(Method::PUT, &format!("{PETS}?dry_run=true"), &[], &pets)
         .await
         .expect(200)
         .json();

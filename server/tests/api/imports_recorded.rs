@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 
 use crate::canary::Captured;
 use crate::imports_kept::{PETS, again, description, make, pet};
-use crate::permissions::send;
-use crate::support::{Client, TestApp, dropped_after, serve};
+use crate::support::{ANY, Client, TestApp, dropped_after, serve};
 
 const CHANGE: &str = "/projects/demo/quarantine/getPet";
 
@@ -43,29 +42,24 @@ async fn imports_and_decisions_are_on_the_record() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     make(&admin, PETS, &pets("1", "Get a pet")).await.expect(201);
-    send(
-        &admin,
-        Method::PUT,
-        &format!("{PETS}?dry_run=true"),
-        &[],
-        &pets("2", "Get one pet"),
-    )
-    .await
-    .expect(200);
+    admin
+        .json(
+            Method::PUT,
+            &format!("{PETS}?dry_run=true"),
+            &[],
+            &pets("2", "Get one pet"),
+        )
+        .await
+        .expect(200);
     again(&admin, PETS, &pets("2", "Get one pet")).await.expect(200);
-    let any = [(header::IF_MATCH, "*")];
-    send(
-        &admin,
-        Method::POST,
-        &format!("{CHANGE}/reject"),
-        &any,
-        &json!({}),
-    )
-    .await
-    .expect(204);
+    admin
+        .json(Method::POST, &format!("{CHANGE}/reject"), &ANY, &json!({}))
+        .await
+        .expect(204);
     again(&admin, PETS, &pets("3", "Get the pet")).await.expect(200);
     let approve = json!({"conflicts": "theirs"});
-    send(&admin, Method::POST, &format!("{CHANGE}/approve"), &any, &approve)
+    admin
+        .json(Method::POST, &format!("{CHANGE}/approve"), &ANY, &approve)
         .await
         .expect(200);
     admin.delete(PETS, Some("*")).await.expect(204);
@@ -141,7 +135,7 @@ async fn credentials_that_are_not_there_are_told() {
             (Method::PUT, format!("{PETS}?dry_run=true&")),
         ] {
             let path = format!("{path}credentials={credentials}");
-            let report = send(&admin, method, &path, &[], &pets).await.expect(200).json();
+            let report = admin.json(method, &path, &[], &pets).await.expect(200).json();
             let warnings = report["warnings"].as_array().expect("warnings");
             assert_eq!(warnings.len(), expected.len(), "{credentials}: {warnings:?}");
             for (warning, (pointer, part)) in warnings.iter().zip(&expected) {
@@ -216,15 +210,10 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
         .await
         .expect(201);
     let refresh = format!("{PETS}/refresh");
-    send(
-        &admin,
-        Method::POST,
-        &refresh,
-        &[(header::IF_MATCH, "*")],
-        &json!({}),
-    )
-    .await
-    .expect(200);
+    admin
+        .json(Method::POST, &refresh, &ANY, &json!({}))
+        .await
+        .expect(200);
     drop(guard);
 
     for (query, text) in &answers {

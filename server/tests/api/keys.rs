@@ -3,7 +3,6 @@
 use axum::http::Method;
 use serde_json::json;
 
-use crate::permissions::send;
 use crate::support::TestApp;
 
 #[tokio::test]
@@ -140,7 +139,8 @@ async fn a_secret_is_replaced_with_an_overlap_or_at_once() {
         .expect(200);
 
     let stale = [(axum::http::header::IF_MATCH, created.header("etag"))];
-    send(&admin, Method::POST, &rotate, &stale, &json!({}))
+    admin
+        .json(Method::POST, &rotate, &stale, &json!({}))
         .await
         .problem(412, "precondition_failed");
     let too_long = json!({"overlap_s": 2_592_001});

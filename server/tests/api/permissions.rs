@@ -4,33 +4,13 @@ mod bounds;
 mod external;
 mod matrix;
 
-use axum::body::Body;
 use axum::http::{Method, header};
 use chrono::{TimeDelta, Utc};
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, TestApp, echo, tool};
+use crate::support::{ANY, Answer, Client, NEW, TestApp, echo, tool};
 
 const PERMISSIONS: &str = "/projects/demo/permissions";
-
-/// Sends a JSON body with preconditions.
-pub(crate) async fn send(
-    client: &Client<'_>,
-    method: Method,
-    path: &str,
-    conditions: &[(header::HeaderName, &str)],
-    body: &Value,
-) -> Answer {
-    let mut request = client
-        .request(method, path)
-        .header(header::CONTENT_TYPE, "application/json");
-    for (name, value) in conditions {
-        request = request.header(name, *value);
-    }
-    client
-        .send(request.body(Body::from(body.to_string())).expect("a request"))
-        .await
-}
 
 /// Percent-encodes a principal for a path.
 fn path_of(principal: &str) -> String {
@@ -39,13 +19,11 @@ fn path_of(principal: &str) -> String {
 }
 
 async fn grant(client: &Client<'_>, principal: &str, terms: &Value) -> Answer {
-    let new = [(header::IF_NONE_MATCH, "*")];
-    send(client, Method::PUT, &path_of(principal), &new, terms).await
+    client.json(Method::PUT, &path_of(principal), &NEW, terms).await
 }
 
 async fn replace(client: &Client<'_>, principal: &str, terms: &Value) -> Answer {
-    let any = [(header::IF_MATCH, "*")];
-    send(client, Method::PUT, &path_of(principal), &any, terms).await
+    client.json(Method::PUT, &path_of(principal), &ANY, terms).await
 }
 
 fn terms(role: &str, groups: &[&str]) -> Value {
@@ -150,22 +128,19 @@ async fn a_member_is_granted_changed_and_removed() {
         .await
         .problem(412, "precondition_failed");
     let stale = [(header::IF_MATCH, "\"r0\"")];
-    send(&admin, Method::PUT, &path_of(&ada), &stale, &terms("viewer", &[]))
+    admin
+        .json(Method::PUT, &path_of(&ada), &stale, &terms("viewer", &[]))
         .await
         .problem(412, "precondition_failed");
-    send(&admin, Method::PUT, &path_of(&ada), &[], &terms("viewer", &[]))
+    admin
+        .json(Method::PUT, &path_of(&ada), &[], &terms("viewer", &[]))
         .await
         .problem(428, "precondition_required");
     let as_read = [(header::IF_MATCH, first.as_str())];
-    let second = send(
-        &admin,
-        Method::PUT,
-        &path_of(&ada),
-        &as_read,
-        &terms("editor", &["*"]),
-    )
-    .await
-    .expect(200);
+    let second = admin
+        .json(Method::PUT, &path_of(&ada), &as_read, &terms("editor", &["*"]))
+        .await
+        .expect(200);
     assert_ne!(second.header("etag"), first);
     assert_eq!(
         ada_client.get("/auth/me").await.json()["projects"][0]["groups"],
@@ -339,7 +314,8 @@ async fn terms_and_principals_are_checked() {
         .await
         .problem(422, "invalid_request");
     let both = [(header::IF_MATCH, "*"), (header::IF_NONE_MATCH, "*")];
-    send(&admin, Method::PUT, &path_of(&ada), &both, &terms("viewer", &[]))
+    admin
+        .json(Method::PUT, &path_of(&ada), &both, &terms("viewer", &[]))
         .await
         .problem(400, "malformed_request");
 }

@@ -3,9 +3,8 @@
 use axum::http::{Method, header};
 use serde_json::{Value, json};
 
-use crate::permissions::send;
 use crate::postgres::new_database;
-use crate::support::{Answer, Client, TestApp};
+use crate::support::{ANY, Answer, Client, NEW, TestApp};
 
 const TESTS: &str = "/projects/demo/policy-tests";
 const TOOLS: &str = "/projects/demo/tools";
@@ -38,13 +37,10 @@ async fn demo(app: &TestApp) -> Client<'_> {
 }
 
 async fn put_test(client: &Client<'_>, name: &str, tag: Option<&str>, test: &Value) -> Answer {
-    let mut request = client
-        .request(Method::PUT, &format!("{TESTS}/{name}"))
-        .header(header::CONTENT_TYPE, "application/json");
-    if let Some(tag) = tag {
-        request = request.header(header::IF_MATCH, tag);
-    }
-    client.send(request.body(test.to_string().into()).unwrap()).await
+    let conditions: Vec<_> = tag.map(|tag| (header::IF_MATCH, tag)).into_iter().collect();
+    client
+        .json(Method::PUT, &format!("{TESTS}/{name}"), &conditions, test)
+        .await
 }
 
 #[tokio::test]
@@ -332,15 +328,7 @@ async fn with_principals(admin: &Client<'_>) -> (String, String) {
     let ada = ada["principal"].as_str().expect("a principal").to_owned();
     let terms = json!({"role": "viewer", "groups": [{"group": "knowledge"}]});
     let place = format!("/projects/demo/permissions/{ada}");
-    send(
-        admin,
-        Method::PUT,
-        &place,
-        &[(header::IF_NONE_MATCH, "*")],
-        &terms,
-    )
-    .await
-    .expect(201);
+    admin.json(Method::PUT, &place, &NEW, &terms).await.expect(201);
     let tests = json!([
         {"name": "key-reads", "principal": key, "group": ["knowledge"], "tool": "read", "expect": {"effect": "allow"}},
         {"name": "ada-reads", "principal": ada, "group": ["knowledge"], "tool": "read", "expect": {"effect": "allow"}},
@@ -379,14 +367,15 @@ async fn a_revocation_is_never_held_up_and_says_what_it_breaks() {
     assert_eq!(change["note"], "breaks policy tests: key-reads");
 
     let user = format!("/users/{ada_id}");
-    let any = [(header::IF_MATCH, "*")];
-    send(&admin, Method::PATCH, &user, &any, &json!({"disabled": true}))
+    admin
+        .json(Method::PATCH, &user, &ANY, &json!({"disabled": true}))
         .await
         .expect(200);
     let change = last_change(&auditor, audit).await;
     assert_eq!(change["note"], "breaks policy tests: ada-reads");
     // Letting her in again mends it, so nothing is said.
-    send(&admin, Method::PATCH, &user, &any, &json!({"disabled": false}))
+    admin
+        .json(Method::PATCH, &user, &ANY, &json!({"disabled": false}))
         .await
         .expect(200);
     assert_eq!(last_change(&auditor, audit).await.get("note"), None);
@@ -402,8 +391,8 @@ async fn a_user_is_let_in_again_only_if_that_breaks_nothing() {
     let admin = demo(&app).await;
     let (_, ada) = with_principals(&admin).await;
     let user = format!("/users/{}", &ada["user:".len()..]);
-    let any = [(header::IF_MATCH, "*")];
-    send(&admin, Method::PATCH, &user, &any, &json!({"disabled": true}))
+    admin
+        .json(Method::PATCH, &user, &ANY, &json!({"disabled": true}))
         .await
         .expect(200);
     let test = json!([{"name": "ada-is-gone", "principal": ada, "group": ["knowledge"], "tool": "read",
@@ -411,7 +400,8 @@ async fn a_user_is_let_in_again_only_if_that_breaks_nothing() {
     admin.post(TESTS, &test).await.expect(201);
 
     let enable = json!({"disabled": false});
-    let problem = send(&admin, Method::PATCH, &user, &any, &enable)
+    let problem = admin
+        .json(Method::PATCH, &user, &ANY, &enable)
         .await
         .problem(409, "policy_test_failed");
     assert_eq!(problem["broken_policy_tests"][0]["name"], "ada-is-gone");
@@ -421,7 +411,8 @@ async fn a_user_is_let_in_again_only_if_that_breaks_nothing() {
     assert_eq!(refused["items"][0]["code"], "policy_test_failed");
 
     let anyway = format!("{user}?ignore_policy_tests=true");
-    send(&admin, Method::PATCH, &anyway, &any, &enable)
+    admin
+        .json(Method::PATCH, &anyway, &ANY, &enable)
         .await
         .expect(200);
     let auditor = app.auditor(&admin).await;
@@ -449,12 +440,11 @@ async fn race(settings: &[(&str, &str)]) {
         "expect": {"effect": "deny"}}]);
     admin.post(TESTS, &tests).await.expect(201);
     let terms = json!({"role": "viewer", "groups": [{"group": "knowledge"}]});
-    let new = [(header::IF_NONE_MATCH, "*")];
     for _ in 0..12 {
         let moved = definition("write", "knowledge");
         let (definitions, permissions) = tokio::join!(
             admin.upload(TOOLS, &moved),
-            send(&admin, Method::PUT, &place, &new, &terms)
+            admin.json(Method::PUT, &place, &NEW, &terms)
         );
         let outcome = (definitions.status.as_u16(), permissions.status.as_u16());
         assert!(

@@ -4,7 +4,6 @@ use axum::http::{Method, header};
 use serde_json::{Value, json};
 
 use crate::imports_kept::{PETS, again, definition, description, make, outcomes, pet, told};
-use crate::permissions::send;
 use crate::support::{Answer, Client, TestApp};
 
 const QUARANTINE: &str = "/projects/demo/quarantine";
@@ -16,7 +15,9 @@ fn pets(version: &str, summary: &str, more: &[&str]) -> Value {
 
 async fn decide(client: &Client<'_>, verb: &str, tag: &str, body: &Value) -> Answer {
     let path = format!("{CHANGE}/{verb}");
-    send(client, Method::POST, &path, &[(header::IF_MATCH, tag)], body).await
+    client
+        .json(Method::POST, &path, &[(header::IF_MATCH, tag)], body)
+        .await
 }
 
 /// Edits the tool as somebody here would.
@@ -103,15 +104,10 @@ async fn an_approved_change_is_joined_with_what_was_edited_here() {
     decide(&viewer, "approve", &tag, &json!({}))
         .await
         .problem(403, "forbidden");
-    send(
-        &admin,
-        Method::POST,
-        &format!("{CHANGE}/approve"),
-        &[],
-        &json!({}),
-    )
-    .await
-    .problem(428, "precondition_required");
+    admin
+        .json(Method::POST, &format!("{CHANGE}/approve"), &[], &json!({}))
+        .await
+        .problem(428, "precondition_required");
     decide(&admin, "approve", "\"stale\"", &json!({}))
         .await
         .problem(412, "precondition_failed");

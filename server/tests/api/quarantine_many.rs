@@ -4,7 +4,6 @@ use axum::http::{Method, header};
 use serde_json::{Value, json};
 
 use crate::imports_kept::{PETS, again, definition, description, make};
-use crate::permissions::send;
 use crate::support::{Answer, Client, TestApp};
 
 const DECISIONS: &str = "/projects/demo/quarantine-decisions";
@@ -26,11 +25,13 @@ async fn waiting(admin: &Client<'_>) {
 
 async fn preview(client: &Client<'_>, body: &Value) -> Answer {
     let path = format!("{DECISIONS}?dry_run=true");
-    send(client, Method::POST, &path, &[], body).await
+    client.json(Method::POST, &path, &[], body).await
 }
 
 async fn decide(client: &Client<'_>, tag: &str, body: &Value) -> Answer {
-    send(client, Method::POST, DECISIONS, &[(header::IF_MATCH, tag)], body).await
+    client
+        .json(Method::POST, DECISIONS, &[(header::IF_MATCH, tag)], body)
+        .await
 }
 
 /// Tools with their outcome, conflicts and revision.
@@ -91,7 +92,8 @@ async fn several_are_approved_in_one_transaction_as_the_preview_said() {
 
     let viewer = app.key(&admin, "demo", "viewer", &[]).await;
     preview(&viewer, &asked).await.problem(403, "forbidden");
-    send(&admin, Method::POST, DECISIONS, &[], &asked)
+    admin
+        .json(Method::POST, DECISIONS, &[], &asked)
         .await
         .problem(428, "precondition_required");
     decide(&admin, "\"stale\"", &asked)

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 use axum::http::{Method, header};
 use serde_json::json;
 
-use crate::permissions::send;
 use crate::postgres::new_database;
-use crate::support::{Client, TestApp, echo, tool};
+use crate::support::{ANY, Client, NEW, TestApp, echo, tool};
 
 /// Two servers on a new database.
 async fn two(settings: &[(&str, &str)]) -> (TestApp, TestApp) {
@@ -126,8 +125,7 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
         ada["principal"].as_str().expect("a principal")
     );
     let terms = json!({"role": "viewer", "groups": [{"group": "default"}]});
-    let new = [(header::IF_NONE_MATCH, "*")];
-    send(&admin, Method::PUT, &place, &new, &terms).await.expect(201);
+    admin.json(Method::PUT, &place, &NEW, &terms).await.expect(201);
     becomes(&there, "/projects/demo", 200).await;
     let session = there
         .post("/projects/demo/sessions", &json!({}))
@@ -138,10 +136,9 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
     there.post("/projects/demo/calls", &call).await.expect(200);
 
     // A running session loses its group within a second.
-    let any = [(header::IF_MATCH, "*")];
     let none = json!({"role": "viewer", "groups": []});
     let changed = Instant::now();
-    send(&admin, Method::PUT, &place, &any, &none).await.expect(200);
+    admin.json(Method::PUT, &place, &ANY, &none).await.expect(200);
     while there.post("/projects/demo/calls", &call).await.status != 403 {
         tokio::task::yield_now().await;
     }
@@ -155,10 +152,12 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
     let read = admin.get(&place).await.expect(200).header("etag").to_owned();
     let elsewhere = second.client(admin.token.clone().expect("a token"));
     let as_read = [(header::IF_MATCH, read.as_str())];
-    send(&elsewhere, Method::PUT, &place, &as_read, &terms)
+    elsewhere
+        .json(Method::PUT, &place, &as_read, &terms)
         .await
         .expect(200);
-    send(&admin, Method::PUT, &place, &as_read, &none)
+    admin
+        .json(Method::PUT, &place, &as_read, &none)
         .await
         .problem(412, "precondition_failed");
 

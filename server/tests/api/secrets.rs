@@ -8,7 +8,7 @@ use toolgate::secrets::Keyring;
 use toolgate::secrets::rotate::{Rotation, rotate};
 
 use crate::postgres::new_database;
-use crate::support::{Answer, Client, TestApp, echo};
+use crate::support::{ANY, Answer, Client, TestApp, echo};
 
 const SECRETS: &str = "/projects/demo/secrets";
 const CALLS: &str = "/projects/demo/calls";
@@ -257,12 +257,10 @@ async fn services_and_the_webhook_use_secrets_too() {
         set(&admin, name, None, "some value").await.expect(201);
     }
     let settings = json!({"webhook": {"url": format!("{base}/hook"), "secret": "HOOK"}});
-    let request = admin
-        .request(Method::PUT, "/projects/demo/settings")
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::IF_MATCH, "*")
-        .body(settings.to_string().into());
-    admin.send(request.expect("a request")).await.expect(200);
+    admin
+        .json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
+        .await
+        .expect(200);
 
     let used = |name: &'static str| {
         let admin = admin.clone();

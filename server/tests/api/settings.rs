@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use toolgate_core::ids::ToolName;
 use toolgate_store::rows::Publication;
 
-use crate::support::{Answer, Client, TestApp, tool};
+use crate::support::{ANY, Answer, Client, TestApp, tool};
 
 const PATH: &str = "/projects/demo/settings";
 
@@ -116,13 +116,9 @@ fn made_of_definitions(app: &TestApp) -> (usize, usize, i64) {
 }
 
 async fn change(client: &Client<'_>, method: Method, path: &str, body: &Value) {
-    let request = client
-        .request(method, &format!("/projects/demo/{path}"))
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::IF_MATCH, "*")
-        .body(body.to_string().into())
-        .expect("a request");
-    let answer = client.send(request).await;
+    let answer = client
+        .json(method, &format!("/projects/demo/{path}"), &ANY, body)
+        .await;
     assert!(answer.status.is_success(), "{path}: {}", answer.text());
 }
 

@@ -1,9 +1,9 @@
 //! Workflow states as resources, and the graph of the project's tools.
 
-use axum::http::{Method, header};
+use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Client, TestApp};
+use crate::support::{ANY, Client, NEW, TestApp};
 
 const STATES: &str = "/projects/demo/states";
 const TOOLS: &str = "/projects/demo/tools";
@@ -25,21 +25,14 @@ fn names(page: &Value) -> Vec<&str> {
 }
 
 async fn post(client: &Client<'_>, path: &str, body: &Value) -> crate::support::Answer {
-    let request = client
-        .request(Method::POST, path)
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::IF_MATCH, "*")
-        .body(body.to_string().into());
-    client.send(request.unwrap()).await
+    client.json(Method::POST, path, &ANY, body).await
 }
 
 async fn declare(client: &Client<'_>, state: &str, description: &str) -> crate::support::Answer {
-    let request = client
-        .request(Method::PUT, &format!("{STATES}/{state}"))
-        .header(header::CONTENT_TYPE, "application/json")
-        .header(header::IF_NONE_MATCH, "*")
-        .body(json!({"description": description}).to_string().into());
-    client.send(request.unwrap()).await
+    let path = format!("{STATES}/{state}");
+    client
+        .json(Method::PUT, &path, &NEW, &json!({"description": description}))
+        .await
 }
 
 #[tokio::test]

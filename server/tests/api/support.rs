@@ -7,7 +7,7 @@ use std::task::Poll;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, Method, Request, StatusCode, header};
 use chrono::{DateTime, TimeDelta, Utc};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
@@ -22,6 +22,11 @@ use uuid::Uuid;
 
 pub(crate) const ADMIN: &str = "admin";
 pub(crate) const PASSWORD: &str = "correct horse battery staple";
+
+/// Whatever there is now is changed.
+pub(crate) const ANY: [(HeaderName, &str); 1] = [(header::IF_MATCH, "*")];
+/// There is nothing yet.
+pub(crate) const NEW: [(HeaderName, &str); 1] = [(header::IF_NONE_MATCH, "*")];
 
 /// The machine's clock, so many seconds later: what is due then need not be waited for.
 #[derive(Default)]
@@ -322,6 +327,24 @@ impl Client<'_> {
             .header(header::CONTENT_TYPE, kind)
             .body(Body::from(body));
         self.send(request.expect("a request")).await
+    }
+
+    /// A JSON body with preconditions.
+    pub(crate) async fn json(
+        &self,
+        method: Method,
+        path: &str,
+        conditions: &[(HeaderName, &str)],
+        body: &Value,
+    ) -> Answer {
+        let mut request = self
+            .request(method, path)
+            .header(header::CONTENT_TYPE, "application/json");
+        for (name, value) in conditions {
+            request = request.header(name, *value);
+        }
+        self.send(request.body(Body::from(body.to_string())).expect("a request"))
+            .await
     }
 
     pub(crate) async fn put(&self, path: &str, if_match: Option<&str>, yaml: &str) -> Answer {

@@ -3,8 +3,7 @@
 use axum::http::{Method, header};
 use serde_json::{Value, json};
 
-use crate::permissions::send;
-use crate::support::{ADMIN, Answer, Client, PASSWORD, TestApp};
+use crate::support::{ADMIN, ANY, Answer, Client, NEW, PASSWORD, TestApp};
 
 const LONG: &str = "a long enough password";
 
@@ -23,14 +22,9 @@ fn path_of(user: &Value) -> String {
 }
 
 async fn change(client: &Client<'_>, user: &Value, tag: &str, body: &Value) -> Answer {
-    send(
-        client,
-        Method::PATCH,
-        &path_of(user),
-        &[(header::IF_MATCH, tag)],
-        body,
-    )
-    .await
+    client
+        .json(Method::PATCH, &path_of(user), &[(header::IF_MATCH, tag)], body)
+        .await
 }
 
 #[tokio::test]
@@ -108,20 +102,19 @@ async fn disabling_ends_every_sign_in_and_enabling_revives_none() {
         .await
         .expect(201);
     let (user, tag) = (created.json(), created.header("etag").to_owned());
-    let new = [(header::IF_NONE_MATCH, "*")];
     let place = format!(
         "/projects/demo/permissions/{}",
         user["principal"].as_str().expect("a principal")
     );
-    send(
-        &admin,
-        Method::PUT,
-        &place,
-        &new,
-        &json!({"role": "viewer", "groups": []}),
-    )
-    .await
-    .expect(201);
+    admin
+        .json(
+            Method::PUT,
+            &place,
+            &NEW,
+            &json!({"role": "viewer", "groups": []}),
+        )
+        .await
+        .expect(201);
     let ada = signed_in(&app, "ada", LONG).await;
     ada.get("/projects/demo").await.expect(200);
 
@@ -179,7 +172,8 @@ async fn disabling_ends_every_sign_in_and_enabling_revives_none() {
         .await
         .expect(200);
     assert!(cleared.json().get("display_name").is_none());
-    send(&admin, Method::PATCH, &path_of(&user), &[], &json!({}))
+    admin
+        .json(Method::PATCH, &path_of(&user), &[], &json!({}))
         .await
         .problem(428, "precondition_required");
 }
@@ -341,13 +335,12 @@ async fn what_happens_to_users_is_on_the_record_of_the_server() {
         .post(&format!("{user}/password"), &json!({}))
         .await
         .expect(200);
-    let any = [(header::IF_MATCH, "*")];
     for body in [
         json!({"display_name": "Ada"}),
         json!({"disabled": true}),
         json!({"disabled": false}),
     ] {
-        send(&admin, Method::PATCH, &user, &any, &body).await.expect(200);
+        admin.json(Method::PATCH, &user, &ANY, &body).await.expect(200);
     }
     admin.delete(&user, Some("*")).await.expect(204);
     let changes = server_changes(&admin).await;

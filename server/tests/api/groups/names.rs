@@ -3,7 +3,7 @@
 use axum::http::Method;
 use serde_json::json;
 
-use super::{GROUPS, TOOLS, declare, demo, names, rename, send};
+use super::{GROUPS, TOOLS, declare, demo, names, rename};
 use crate::support::TestApp;
 
 #[tokio::test]
@@ -26,16 +26,16 @@ async fn a_group_is_renamed_everywhere_at_once() {
         .await
         .expect(201);
 
-    let dry = send(
-        &admin,
-        Method::POST,
-        &format!("{GROUPS}/knowledge/rename?dry_run=true"),
-        &[],
-        &json!({"to": "info"}),
-    )
-    .await
-    .expect(200)
-    .json();
+    let dry = admin
+        .json(
+            Method::POST,
+            &format!("{GROUPS}/knowledge/rename?dry_run=true"),
+            &[],
+            &json!({"to": "info"}),
+        )
+        .await
+        .expect(200)
+        .json();
     assert_eq!(dry["dry_run"], true);
     assert_eq!(
         (&dry["tool_count"], &dry["grant_count"], &dry["session_count"]),
@@ -53,15 +53,15 @@ async fn a_group_is_renamed_everywhere_at_once() {
         "a dry run changes nothing"
     );
 
-    send(
-        &admin,
-        Method::POST,
-        &format!("{GROUPS}/knowledge/rename"),
-        &[],
-        &json!({"to": "info"}),
-    )
-    .await
-    .problem(428, "precondition_required");
+    admin
+        .json(
+            Method::POST,
+            &format!("{GROUPS}/knowledge/rename"),
+            &[],
+            &json!({"to": "info"}),
+        )
+        .await
+        .problem(428, "precondition_required");
     let done = rename(&admin, "knowledge", "info").await.expect(200).json();
     assert_eq!(done["dry_run"], false);
     let read = admin.get(&format!("{TOOLS}/read")).await.expect(200);

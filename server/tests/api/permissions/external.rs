@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Value, json};
 
 use super::{PERMISSIONS, cells, grant, in_seconds, path_of, replace, row, terms};
-use crate::support::{TestApp, serve};
+use crate::support::{NEW, TestApp, serve};
 
 const ISSUER: &str = "https://idp.test/realm";
 const SUBJECT: &str = "external:https://idp.test/realm|agent/7";
@@ -95,16 +95,10 @@ async fn a_subject_holds_what_its_claims_bring_and_what_is_granted() {
 
     // Where the configuration does not let it in, a grant does, without what the claims bring.
     let elsewhere = path_of(SUBJECT).replace("demo", "other");
-    let new = [(axum::http::header::IF_NONE_MATCH, "*")];
-    super::send(
-        &admin,
-        axum::http::Method::PUT,
-        &elsewhere,
-        &new,
-        &terms("agent", &["k"]),
-    )
-    .await
-    .expect(201);
+    admin
+        .json(axum::http::Method::PUT, &elsewhere, &NEW, &terms("agent", &["k"]))
+        .await
+        .expect(201);
     assert_eq!(
         places().await,
         json!([

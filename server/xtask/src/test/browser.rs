@@ -1,6 +1,7 @@
 //! The dashboard in a real browser, against the real server.
 
 use std::fs;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -29,8 +30,11 @@ pub(super) fn run() -> Result<Tally> {
     install_packages(&folder)?;
     let browser = browser()?;
     let tests = tests_below(&folder)?;
+    // Much of a file's time is waiting: for the page, for the server, for one another.
+    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
     let run = Sh::new(install::node()?.join("node"))
-        .args(["--test", "--test-reporter=tap", "--test-concurrency=1", LIMIT])
+        .args(["--test", "--test-reporter=tap", LIMIT])
+        .arg(format!("--test-concurrency={at_once}"))
         .args(tests)
         .env("TOOLGATE_BINARY", binary)
         .env("CHROMIUM", browser)
