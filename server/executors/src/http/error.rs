@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 
+use rustls::{CertificateError, InvalidMessage};
 use toolgate_api::ErrorCode;
 
 use super::client::SendError;
@@ -31,10 +32,7 @@ pub(crate) fn failure(error: &SendError) -> Failure {
         return Failure::new(code, connect.to_string());
     }
     if let Some(tls) = find::<rustls::Error>(error) {
-        return Failure::new(
-            ErrorCode::UpstreamUnavailable,
-            format!("the secure connection to the upstream failed: {tls}"),
-        );
+        return Failure::new(ErrorCode::UpstreamUnavailable, insecure(tls));
     }
     if is_parse(error) {
         return Failure::new(
@@ -46,6 +44,31 @@ pub(crate) fn failure(error: &SendError) -> Failure {
         ErrorCode::UpstreamUnavailable,
         "the upstream closed the connection before it answered; whether it acted is unknown",
     )
+}
+
+/// Why there is no secure connection, with what helps where people can do something about it.
+fn insecure(error: &rustls::Error) -> String {
+    use rustls::Error::{InvalidCertificate, InvalidMessage as Message};
+    let why = match error {
+        InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "its certificate comes from an authority that this machine does not trust; add the authority to the \
+             certificates that the machine trusts"
+        }
+        InvalidCertificate(CertificateError::Expired | CertificateError::ExpiredContext { .. }) => {
+            "its certificate has expired"
+        }
+        InvalidCertificate(CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. }) => {
+            "its certificate is not valid yet; is the clock of this machine right?"
+        }
+        InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => "its certificate is for another name than that of the URL",
+        Message(InvalidMessage::InvalidContentType) => {
+            "it does not speak TLS there; should the URL begin with http://?"
+        }
+        other => &other.to_string(),
+    };
+    format!("no secure connection to the upstream: {why}")
 }
 
 fn is_parse(error: &SendError) -> bool {

@@ -1,84 +1,47 @@
 //! A real server process that sends traces to a collector and writes the records of its requests into a JSON log.
 
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::{HeaderMap, Method, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, StatusCode, Uri, header};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-const PASSWORD: &str = "correct horse battery staple";
+use crate::support::{PATIENCE, Server, serve};
+
 const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
-/// What does not come within this fails the test instead of holding it up.
-const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Server {
-    child: Child,
-    base: String,
-    log: mpsc::UnboundedReceiver<String>,
+/// A server that sends its traces to a collector, and writes a JSON log.
+fn start(folder: &Path, upstream: &str, collector: &str, log: &str) -> Server {
+    let settings = [
+        ("TOOLGATE_SECRETS_KEY", KEY),
+        ("TOOLGATE_LOG", log),
+        ("TOOLGATE_LOG_FORMAT", "json"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector),
+        ("OTEL_BSP_SCHEDULE_DELAY", "50"),
+    ];
+    Server::start(folder, upstream, &settings)
 }
 
-impl Server {
-    fn start(folder: &Path, egress: &str, collector: &str, log: &str) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_toolgate"))
-            .arg("serve")
-            .env_clear()
-            .env("TOOLGATE_LISTEN", "127.0.0.1:0")
-            .env(
-                "TOOLGATE_DATABASE_URL",
-                format!("sqlite:{}", folder.join("toolgate.db").display()),
-            )
-            .env("TOOLGATE_ADMIN_PASSWORD", PASSWORD)
-            .env("TOOLGATE_EGRESS_ALLOW", egress)
-            .env("TOOLGATE_SECRETS_KEY", KEY)
-            .env("TOOLGATE_LOG", log)
-            .env("TOOLGATE_LOG_FORMAT", "json")
-            .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
-            .env("OTEL_BSP_SCHEDULE_DELAY", "50")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let (line, log) = mpsc::unbounded_channel();
-        let stderr = BufReader::new(child.stderr.take().expect("its log"));
-        std::thread::spawn(move || {
-            stderr
-                .lines()
-                .map_while(Result::ok)
-                .try_for_each(|text| line.send(text))
-        });
-        let base = BufReader::new(child.stdout.take().expect("its output"))
-            .lines()
-            .map_while(Result::ok)
-            .find_map(|line| line.strip_prefix("listening on ").map(str::to_owned))
-            .expect("it says where it listens");
-        Self { child, base, log }
-    }
-
-    /// The next record of a request with this action.
-    async fn record(&mut self, action: &str) -> Value {
-        loop {
-            let line = self.log.recv().await.expect("a line");
-            let line: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
-            if line["target"] == "toolgate::request" && line["action"] == action {
-                return line;
-            }
+/// Its next record of a request with this action.
+async fn record(server: &mut Server, action: &str) -> Value {
+    loop {
+        let line = server.line().await;
+        let line: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error} in {line}"));
+        if line["target"] == "toolgate::request" && line["action"] == action {
+            return line;
         }
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// What tells the trace that a request belongs to (W3C Trace Context, section 3.2).
+fn traced() -> HeaderMap {
+    let parent = format!("00-{TRACE}-{CALLER}-01").parse().expect("a value");
+    HeaderMap::from_iter([(header::HeaderName::from_static("traceparent"), parent)])
 }
 
 /// One span, as far as the test looks at it.
@@ -145,41 +108,8 @@ fn spans(request: &[u8]) -> Vec<Span> {
         .collect()
 }
 
-async fn serve(router: Router) -> String {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-        .await
-        .expect("a free port");
-    let base = format!("http://{}", listener.local_addr().expect("an address"));
-    tokio::spawn(async move { axum::serve(listener, router).await });
-    base
-}
-
-async fn post(url: String, token: &str, body: &Value) -> Value {
-    send(Method::POST, url, token, body).await
-}
-
-async fn send(method: Method, url: String, token: &str, body: &Value) -> Value {
-    let client = reqwest::Client::builder()
-        .no_proxy()
-        .timeout(PATIENCE)
-        .build()
-        .expect("a client");
-    let answer = client
-        .request(method, url)
-        .bearer_auth(token)
-        .header("content-type", "application/json")
-        .header("traceparent", format!("00-{TRACE}-{CALLER}-01"))
-        .body(body.to_string())
-        .send()
-        .await
-        .expect("an answer");
-    let body = answer.bytes().await.expect("a body");
-    serde_json::from_slice(&body).unwrap_or_default()
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the_log() {
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let (exported, mut exports) = mpsc::unbounded_channel();
     let take = move |uri: Uri, body: Bytes| {
         assert_eq!(uri.path(), "/v1/traces");
@@ -195,30 +125,26 @@ async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the
     let upstream = serve(Router::new().fallback(answer)).await;
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut server = Server::start(
+    let mut server = start(
         folder.path(),
         &upstream,
         &collector,
         "warn,toolgate::request=debug",
     );
-    let at = |path: &str| format!("{}{path}", server.base);
-    let login = json!({"username": "admin", "password": PASSWORD});
-    let signed_in = post(at("/auth/login"), "none", &login).await;
-    let token = signed_in["access_token"].as_str().expect("a token").to_owned();
-    post(at("/projects"), &token, &json!({"id": "demo"})).await;
+    let client = server.demo(traced()).await;
     let tool = json!({"name": "search", "type": "openapi", "description": "S.", "parameters": {"type": "object"},
         "group": ["knowledge"], "state": "analysis",
         "options": {"http": {"base_url": upstream, "path": "/x"}}});
-    post(at("/projects/demo/tools"), &token, &tool).await;
+    client.post(server.at("/projects/demo/tools"), &tool).await;
     let asked = json!({"tool": "search", "group": ["knowledge"]});
-    let answer = post(at("/projects/demo/calls"), &token, &asked).await;
+    let answer = client.post(server.at("/projects/demo/calls"), &asked).await;
     assert_eq!(answer["status"], "succeeded", "{answer}");
-    post(
-        at("/projects/demo/resolve"),
-        &token,
-        &json!({"group": ["knowledge"], "state": "x"}),
-    )
-    .await;
+    client
+        .post(
+            server.at("/projects/demo/resolve"),
+            &json!({"group": ["knowledge"], "state": "x"}),
+        )
+        .await;
 
     // The trace.
     let mut seen = Vec::new();
@@ -238,7 +164,7 @@ async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the
     assert_eq!(headers["traceparent"].to_str().expect("text"), expected);
 
     // The line.
-    let line = server.record("call").await;
+    let line = record(&mut server, "call").await;
     assert_eq!(line["requested_groups"], json!(["knowledge"]));
     assert_eq!(line["initial_state"], "undefined");
     assert_eq!(line["state_transitions"][0]["from"], "undefined");
@@ -255,7 +181,7 @@ async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the
         (&json!("succeeded"), &json!("DEBUG"))
     );
     assert!(line["request_id"].is_string());
-    let line = server.record("resolve").await;
+    let line = record(&mut server, "resolve").await;
     assert_eq!(line["available_tools"], json!(["search"]));
     assert_eq!(line["filtered_by_group"], json!([]));
 }
@@ -264,7 +190,6 @@ async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_secret_is_in_no_span_and_in_no_line() {
     const CANARY: &str = "canary-8d1f60b7a2c94e35";
-    let _ = rustls::crypto::aws_lc_rs::default_provider().install_default();
     let (exported, mut exports) = mpsc::unbounded_channel();
     let take = move |headers: HeaderMap, body: Bytes| {
         let _kept = exported.send((headers, body));
@@ -285,21 +210,19 @@ async fn a_secret_is_in_no_span_and_in_no_line() {
     let upstream = serve(Router::new().fallback(answer)).await;
 
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut server = Server::start(folder.path(), &upstream, &collector, "trace");
-    let at = |path: &str| format!("{}{path}", server.base);
-    let login = json!({"username": "admin", "password": PASSWORD});
-    let signed_in = post(at("/auth/login"), "none", &login).await;
-    let token = signed_in["access_token"].as_str().expect("a token").to_owned();
-    post(at("/projects"), &token, &json!({"id": "demo"})).await;
-    let secret = at("/projects/demo/secrets/KEY");
-    send(Method::PUT, secret, &token, &json!({"value": CANARY})).await;
+    let mut server = start(folder.path(), &upstream, &collector, "trace");
+    let client = server.demo(traced()).await;
+    let secret = server.at("/projects/demo/secrets/KEY");
+    client.send(Method::PUT, secret, &json!({"value": CANARY})).await;
     for (name, status) in [("answers", "succeeded"), ("refuses", "failed")] {
         let tool = json!({"name": name, "type": "openapi", "description": "S.",
             "parameters": {"type": "object", "properties": {"token": {"type": "string"}}},
             "options": {"envs": {"token": "secret:KEY"}, "http": {"base_url": upstream, "path": format!("/{name}"),
                 "method": "POST", "body": {"inner": "token"}, "auth": {"env": "secret:KEY"}}}});
-        post(at("/projects/demo/tools"), &token, &tool).await;
-        let answer = post(at("/projects/demo/calls"), &token, &json!({"tool": name})).await;
+        client.post(server.at("/projects/demo/tools"), &tool).await;
+        let answer = client
+            .post(server.at("/projects/demo/calls"), &json!({"tool": name}))
+            .await;
         assert_eq!(answer["status"], status, "{answer}");
     }
 
@@ -331,10 +254,7 @@ async fn a_secret_is_in_no_span_and_in_no_line() {
     let mut lines = 0;
     let mut calls = 0;
     while calls < 2 {
-        let line = timeout(PATIENCE, server.log.recv())
-            .await
-            .expect("it comes")
-            .expect("a line");
+        let line = server.line().await;
         clean("the log", line.as_bytes());
         lines += 1;
         calls += usize::from(line.contains("toolgate::request") && line.contains("\"action\":\"call\""));
