@@ -47,3 +47,14 @@ stage.story('what is pressed on a phone is large enough', ON_PHONE, async (page)
   );
   assert.deepEqual(small, []);
 });
+
+stage.story('every tab is in sight on a phone', ON_PHONE, async (page) => {
+  await page.goto('/ui/projects/demo/tools/look-up');
+  await settled(page);
+  const tabs = page.getByRole('navigation', { name: 'Views of the tool' }).getByRole('button');
+  assert.equal(await tabs.count(), 5);
+  for (const tab of await tabs.all()) {
+    const { x, width } = await tab.boundingBox();
+    assert.ok(x >= 0 && x + width <= PHONE.width, await tab.textContent());
+  }
+});
