@@ -18,7 +18,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// A real server process.
 pub(crate) struct Server {
     child: Child,
-    pub(crate) base: String,
+    base: String,
     log: mpsc::UnboundedReceiver<String>,
 }
 
