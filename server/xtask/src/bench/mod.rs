@@ -79,7 +79,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let listing_file = folder.join("listing.json");
     fs::write(&listing_file, listing)?;
     let example = paths::target().join("release/examples/reference");
-    let reference = systems::reference(&example, &upstream.address, &listing_file)?;
+    let reference = systems::reference(&example, &upstream.address, &listing_file, None)?;
+    let record = folder.join("reference.db");
+    let recording = systems::reference(&example, &upstream.address, &listing_file, Some(&record))?;
     let proxy = systems::proxy(&nginx, &folder, &upstream.address)?;
 
     let search = "/search?q=rust+gateway&limit=10&source=bench";
@@ -96,6 +98,16 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             systems::call(
                 reference.id(),
                 &reference.address,
+                "/calls",
+                systems::reference_token(),
+            ),
+        ),
+        // What two durable rows a call cost whoever writes them, on this disk.
+        Subject::new(
+            "reference, recording",
+            systems::call(
+                recording.id(),
+                &recording.address,
                 "/calls",
                 systems::reference_token(),
             ),
@@ -199,7 +211,7 @@ fn measure(subjects: &mut [Subject], options: &Options, folder: &Path, alone: bo
             wrk::load(&subject.target, &script, 32, warm_up)?;
             let figures = wrk::load(&subject.target, &script, 32, options.seconds)?;
             println!(
-                "  round {} {:<18} {:>9.0} per second, {:>5.1} us CPU each",
+                "  round {} {:<20} {:>9.0} per second, {:>5.1} us CPU each",
                 round + 1,
                 subject.name,
                 figures.per_second,
@@ -228,13 +240,13 @@ fn report(subjects: &[Subject]) {
         .first()
         .map_or(1.0, |subject| pick(&subject.busy, |f| f.per_second));
     println!(
-        "  {:<18} {:>10} {:>7}  {:>8} {:>8} {:>8}   {:>8} {:>8}",
+        "  {:<20} {:>10} {:>7}  {:>8} {:>8} {:>8}   {:>8} {:>8}",
         "", "32 conn/s", "ratio", "p50 ms", "p99 ms", "CPU us", "1: p50", "p99 ms"
     );
     for subject in subjects {
         let per_second = pick(&subject.busy, |f| f.per_second);
         print!(
-            "  {:<18} {per_second:>10.0} {:>7.2}  {:>8.2} {:>8.2} {:>8.1}",
+            "  {:<20} {per_second:>10.0} {:>7.2}  {:>8.2} {:>8.2} {:>8.1}",
             subject.name,
             per_second / first,
             pick(&subject.busy, |f| f.p50_ms),

@@ -115,15 +115,23 @@ fn nginx_process(
     Process::start(&command, &format!("http://127.0.0.1:{port}"))
 }
 
-/// The reference server, on the measured core.
-pub(super) fn reference(binary: &Path, upstream: &str, listing: &Path) -> Result<Process> {
+/// The reference server, on the measured core; with a record if there is a file for it.
+pub(super) fn reference(
+    binary: &Path,
+    upstream: &str,
+    listing: &Path,
+    record: Option<&Path>,
+) -> Result<Process> {
     let listen = format!("127.0.0.1:{}", free_port()?);
-    let command = Sh::words("taskset -c 1")
+    let mut command = Sh::words("taskset -c 1")
         .arg(binary)
         .env("REFERENCE_LISTEN", &listen)
         .env("REFERENCE_UPSTREAM", upstream)
         .env("REFERENCE_SECRET", SECRET)
         .env("REFERENCE_LISTING", listing);
+    if let Some(record) = record {
+        command = command.env("REFERENCE_RECORD", record);
+    }
     Process::start(&command, &format!("http://{listen}"))
 }
 

@@ -1,9 +1,12 @@
 //! The least a gateway could do, as the yardstick of `cargo xtask bench`: check an HS256 token, compare groups, merge
-//! arguments, ask the upstream over pooled connections, and hand the answer on. It records nothing, limits nothing
-//! and knows one tool. What Toolgate adds to this is what its users pay for.
+//! arguments, ask the upstream over pooled connections, and hand the answer on. It limits nothing and knows one tool, and
+//! it records nothing unless it is told to. What Toolgate adds to this is what its users pay for.
 //!
-//! Settings: `REFERENCE_LISTEN`, `REFERENCE_UPSTREAM` (`http://host:port`), `REFERENCE_SECRET` (of the token), and
-//! `REFERENCE_LISTING` (a file whose bytes `GET /tools` answers with).
+//! Settings: `REFERENCE_LISTEN`, `REFERENCE_UPSTREAM` (`http://host:port`), `REFERENCE_SECRET` (of the token),
+//! `REFERENCE_LISTING` (a file whose bytes `GET /tools` answers with), and `REFERENCE_RECORD` (an SQLite file with two rows
+//! for each call; without it there is no record).
+
+mod record;
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,6 +27,8 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::record::Record;
+
 /// The same allocator as the server's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -36,6 +41,7 @@ struct Reference {
     upstream: String,
     client: Client<HttpConnector, Empty<Bytes>>,
     listing: Bytes,
+    record: Option<Record>,
 }
 
 #[derive(Deserialize)]
@@ -59,6 +65,10 @@ async fn main() -> anyhow::Result<()> {
         .map(std::fs::read)
         .transpose()
         .context("the listing")?;
+    let record = match std::env::var_os("REFERENCE_RECORD") {
+        Some(path) => Some(Record::open(path.as_ref()).await.context("the record")?),
+        None => None,
+    };
     let reference = Reference {
         key: DecodingKey::from_secret(setting("REFERENCE_SECRET")?.as_bytes()),
         validation,
@@ -66,6 +76,7 @@ async fn main() -> anyhow::Result<()> {
         upstream: setting("REFERENCE_UPSTREAM")?,
         client: Client::builder(TokioExecutor::new()).build_http(),
         listing: listing.unwrap_or_default().into(),
+        record,
     };
     let app = Router::new()
         .route("/calls", post(call))
@@ -114,10 +125,22 @@ async fn call(State(reference): State<Arc<Reference>>, headers: HeaderMap, body:
     }
     call.arguments.entry("limit").or_insert_with(|| Value::from(10));
     call.arguments.insert("source".to_owned(), Value::from("bench"));
-    match ask(&reference, &call.arguments).await {
+    match executed(&reference, &call.arguments).await {
         Ok(body) => json(body),
         Err(error) => (StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
     }
+}
+
+/// The upstream's answer, with a row before it and one after it where there is a record.
+async fn executed(reference: &Reference, arguments: &Map<String, Value>) -> anyhow::Result<Bytes> {
+    let Some(record) = &reference.record else {
+        return ask(reference, arguments).await;
+    };
+    let detail = serde_json::to_string(arguments)?;
+    record.write("open", detail.clone()).await?;
+    let answer = ask(reference, arguments).await?;
+    record.write("succeeded", detail).await?;
+    Ok(answer)
 }
 
 fn query(arguments: &Map<String, Value>) -> String {
