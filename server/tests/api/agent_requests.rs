@@ -32,7 +32,7 @@ async fn with_agent(endpoint: Option<&str>) -> TestApp {
     if let Some(url) = endpoint {
         let settings = json!({"agent_endpoint": url});
         admin
-            .json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
+            .send_json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
             .await
             .expect(200);
     }
@@ -239,7 +239,7 @@ async fn the_context_decides_conditions_and_is_passed_on() {
     let admin = app.admin().await;
     let condition = json!({"condition": "context.agent_id == 'ada'"});
     let declared = admin
-        .json(Method::PUT, "/projects/demo/groups/knowledge", &ANY, &condition)
+        .send_json(Method::PUT, "/projects/demo/groups/knowledge", &ANY, &condition)
         .await;
     assert!(declared.status.is_success(), "{}", declared.text());
     let session = json!({"group": ["knowledge"], "context": {"agent_id": "ada"}});

@@ -38,7 +38,7 @@ async fn demo(app: &TestApp) -> Client<'_> {
 
 async fn settings(admin: &Client<'_>, body: Value) {
     admin
-        .json(Method::PUT, "/projects/demo/settings", &ANY, &body)
+        .send_json(Method::PUT, "/projects/demo/settings", &ANY, &body)
         .await
         .expect(200);
 }

@@ -10,7 +10,7 @@ const EGRESS: &str = "/projects/demo/egress";
 
 async fn put(client: &Client<'_>, tag: &str, hosts: &Value) -> Answer {
     client
-        .json(
+        .send_json(
             Method::PUT,
             EGRESS,
             &[(header::IF_MATCH, tag)],
@@ -55,7 +55,7 @@ async fn a_listed_host_is_reached_at_once_by_that_project_only() {
         (json!({"hosts": []}), "\"r0\"")
     );
     admin
-        .json(Method::PUT, EGRESS, &[], &json!({"hosts": []}))
+        .send_json(Method::PUT, EGRESS, &[], &json!({"hosts": []}))
         .await
         .problem(428, "precondition_required");
     let owner = app.key(&admin, "demo", "owner", &["*"]).await;
@@ -154,7 +154,7 @@ async fn a_list_opens_no_way_inside() {
         assert_eq!(problem["errors"][0]["pointer"], "/hosts/1", "{problem}");
     }
     admin
-        .json(Method::PUT, EGRESS, &ANY, &json!({"host": []}))
+        .send_json(Method::PUT, EGRESS, &ANY, &json!({"host": []}))
         .await
         .problem(422, "invalid_request");
     assert_eq!(admin.get(EGRESS).await.expect(200).json(), json!({"hosts": []}));

@@ -336,7 +336,7 @@ async fn a_call_in_a_session_is_explained_with_what_the_session_has() {
 async fn limit(admin: &Client<'_>, limit: Value) {
     let limits = json!({"limits": [limit]});
     admin
-        .json(Method::PUT, "/projects/demo/limits", &ANY, &limits)
+        .send_json(Method::PUT, "/projects/demo/limits", &ANY, &limits)
         .await
         .expect(200);
 }

@@ -30,12 +30,14 @@ async fn demo(app: &TestApp) -> Client<'_> {
 
 async fn declare(client: &Client<'_>, group: &str, body: Value) -> Answer {
     let path = format!("{GROUPS}/{group}");
-    client.json(Method::PUT, &path, &NEW, &body).await
+    client.send_json(Method::PUT, &path, &NEW, &body).await
 }
 
 async fn rename(client: &Client<'_>, group: &str, to: &str) -> Answer {
     let path = format!("{GROUPS}/{group}/rename");
-    client.json(Method::POST, &path, &ANY, &json!({"to": to})).await
+    client
+        .send_json(Method::POST, &path, &ANY, &json!({"to": to}))
+        .await
 }
 
 fn names(page: &Value) -> Vec<&str> {
@@ -203,7 +205,7 @@ async fn a_condition_closes_a_group_for_lists_and_calls_alike() {
         .header("etag")
         .to_owned();
     let put = admin
-        .json(
+        .send_json(
             Method::PUT,
             &format!("{GROUPS}/hours"),
             &[(header::IF_MATCH, &tag)],
@@ -241,13 +243,13 @@ async fn declarations_have_preconditions_and_faults_have_places() {
     let admin = demo(&app).await;
     let path = format!("{GROUPS}/admin");
     admin
-        .json(Method::PUT, &path, &[], &json!({}))
+        .send_json(Method::PUT, &path, &[], &json!({}))
         .await
         .problem(428, "precondition_required");
     let tag = admin.get(&path).await.expect(200).header("etag").to_owned();
     assert_eq!(tag, "\"v0\"", "it is only used");
     let put = admin
-        .json(
+        .send_json(
             Method::PUT,
             &path,
             &[(header::IF_MATCH, &tag)],
@@ -258,18 +260,18 @@ async fn declarations_have_preconditions_and_faults_have_places() {
     let new = put.header("etag").to_owned();
     assert_eq!(put.json()["description"], "Dangerous.");
     admin
-        .json(Method::PUT, &path, &[(header::IF_MATCH, &tag)], &json!({}))
+        .send_json(Method::PUT, &path, &[(header::IF_MATCH, &tag)], &json!({}))
         .await
         .problem(412, "precondition_failed");
     declare(&admin, "admin", json!({}))
         .await
         .problem(412, "precondition_failed");
     admin
-        .json(Method::PUT, &path, &[(header::IF_MATCH, &new)], &json!({}))
+        .send_json(Method::PUT, &path, &[(header::IF_MATCH, &new)], &json!({}))
         .await
         .expect(200);
     admin
-        .json(Method::PUT, &format!("{GROUPS}/none"), &ANY, &json!({}))
+        .send_json(Method::PUT, &format!("{GROUPS}/none"), &ANY, &json!({}))
         .await
         .problem(412, "precondition_failed");
 
@@ -334,7 +336,7 @@ async fn expectations_stop_conditions_and_removals() {
         .expect(200);
     let put = format!("{GROUPS}/knowledge?ignore_policy_tests=true");
     admin
-        .json(Method::PUT, &put, &NEW, &json!({"condition": "false"}))
+        .send_json(Method::PUT, &put, &NEW, &json!({"condition": "false"}))
         .await
         .expect(201);
 }

@@ -83,11 +83,11 @@ async fn a_description_is_fetched_and_fetched_again() {
 
     let refresh = format!("{PETS}/refresh");
     admin
-        .json(Method::POST, &refresh, &[], &json!({}))
+        .send_json(Method::POST, &refresh, &[], &json!({}))
         .await
         .problem(428, "precondition_required");
     admin
-        .json(
+        .send_json(
             Method::POST,
             &refresh,
             &[(header::IF_MATCH, "\"v1\"")],
@@ -97,7 +97,7 @@ async fn a_description_is_fetched_and_fetched_again() {
         .problem(412, "precondition_failed");
     let dry = format!("{refresh}?dry_run=true");
     let report = admin
-        .json(Method::POST, &dry, &ANY, &json!({}))
+        .send_json(Method::POST, &dry, &ANY, &json!({}))
         .await
         .expect(200)
         .json();
@@ -106,7 +106,7 @@ async fn a_description_is_fetched_and_fetched_again() {
         (&json!(true), told(&[("get_pets", "changed")]))
     );
     let report = admin
-        .json(
+        .send_json(
             Method::POST,
             &refresh,
             &[(header::IF_MATCH, made.header("etag"))],
@@ -124,9 +124,9 @@ async fn a_description_is_fetched_and_fetched_again() {
     // A redirect within what is listed is followed; what is sent instead ends the fetching.
     put(&admin, &format!("url={base}/moved"), &ANY).await.expect(200);
     let sent = description("9", json!({"/pets": {"get": {}}}));
-    admin.json(Method::PUT, PETS, &ANY, &sent).await.expect(200);
+    admin.send_json(Method::PUT, PETS, &ANY, &sent).await.expect(200);
     admin
-        .json(Method::POST, &refresh, &ANY, &json!({}))
+        .send_json(Method::POST, &refresh, &ANY, &json!({}))
         .await
         .problem(422, "invalid_request");
 }
@@ -171,7 +171,7 @@ async fn only_an_administrator_names_addresses_and_only_listed_ones_are_reached(
         assert!(!problem.to_string().contains("1234567890"), "{problem}");
     }
     let both = admin
-        .json(
+        .send_json(
             Method::PUT,
             &format!("{PETS}?url={base}/openapi.json"),
             &NEW,

@@ -30,11 +30,11 @@ pub(crate) fn pet(summary: &str, more: &[&str]) -> Value {
 }
 
 pub(crate) async fn make(client: &Client<'_>, path: &str, description: &Value) -> Answer {
-    client.json(Method::PUT, path, &NEW, description).await
+    client.send_json(Method::PUT, path, &NEW, description).await
 }
 
 pub(crate) async fn again(client: &Client<'_>, path: &str, description: &Value) -> Answer {
-    client.json(Method::PUT, path, &ANY, description).await
+    client.send_json(Method::PUT, path, &ANY, description).await
 }
 
 /// The name of each operation's tool with what became of it.
@@ -73,7 +73,7 @@ async fn a_first_import_makes_disabled_tools() {
     let chosen = format!("{PETS}?tag=pets&credentials=key=secret:PETS");
 
     let dry = admin
-        .json(Method::PUT, &format!("{chosen}&dry_run=true"), &[], &pets)
+        .send_json(Method::PUT, &format!("{chosen}&dry_run=true"), &[], &pets)
         .await
         .expect(200)
         .json();
@@ -96,7 +96,7 @@ async fn a_first_import_makes_disabled_tools() {
     );
 
     admin
-        .json(Method::PUT, &chosen, &[], &pets)
+        .send_json(Method::PUT, &chosen, &[], &pets)
         .await
         .problem(428, "precondition_required");
     again(&admin, &chosen, &pets)
@@ -257,7 +257,7 @@ async fn importing_again_tells_what_changed_and_changes_no_tool() {
         ("delete_pets_by_id", "gone"),
     ]);
     let dry = admin
-        .json(
+        .send_json(
             Method::PUT,
             &format!("{PETS}?dry_run=true&definitions=true"),
             &[],
@@ -279,11 +279,11 @@ async fn importing_again_tells_what_changed_and_changes_no_tool() {
     );
 
     let stale = admin
-        .json(Method::PUT, PETS, &[(header::IF_MATCH, "\"v1\"")], &newer)
+        .send_json(Method::PUT, PETS, &[(header::IF_MATCH, "\"v1\"")], &newer)
         .await;
     stale.problem(412, "precondition_failed");
     let report = admin
-        .json(
+        .send_json(
             Method::PUT,
             PETS,
             &[(header::IF_MATCH, made.header("etag"))],
@@ -454,7 +454,7 @@ async fn what_a_project_expects_holds_for_imports_too() {
         .expect(201);
     let pets = description("1", json!({"/pets": {"get": {}}}));
     let dry = admin
-        .json(Method::PUT, &format!("{PETS}?dry_run=true"), &[], &pets)
+        .send_json(Method::PUT, &format!("{PETS}?dry_run=true"), &[], &pets)
         .await
         .expect(200)
         .json();

@@ -43,7 +43,7 @@ async fn imports_and_decisions_are_on_the_record() {
     let admin = app.demo().await;
     make(&admin, PETS, &pets("1", "Get a pet")).await.expect(201);
     admin
-        .json(
+        .send_json(
             Method::PUT,
             &format!("{PETS}?dry_run=true"),
             &[],
@@ -53,13 +53,13 @@ async fn imports_and_decisions_are_on_the_record() {
         .expect(200);
     again(&admin, PETS, &pets("2", "Get one pet")).await.expect(200);
     admin
-        .json(Method::POST, &format!("{CHANGE}/reject"), &ANY, &json!({}))
+        .send_json(Method::POST, &format!("{CHANGE}/reject"), &ANY, &json!({}))
         .await
         .expect(204);
     again(&admin, PETS, &pets("3", "Get the pet")).await.expect(200);
     let approve = json!({"conflicts": "theirs"});
     admin
-        .json(Method::POST, &format!("{CHANGE}/approve"), &ANY, &approve)
+        .send_json(Method::POST, &format!("{CHANGE}/approve"), &ANY, &approve)
         .await
         .expect(200);
     admin.delete(PETS, Some("*")).await.expect(204);
@@ -135,7 +135,11 @@ async fn credentials_that_are_not_there_are_told() {
             (Method::PUT, format!("{PETS}?dry_run=true&")),
         ] {
             let path = format!("{path}credentials={credentials}");
-            let report = admin.json(method, &path, &[], &pets).await.expect(200).json();
+            let report = admin
+                .send_json(method, &path, &[], &pets)
+                .await
+                .expect(200)
+                .json();
             let warnings = report["warnings"].as_array().expect("warnings");
             assert_eq!(warnings.len(), expected.len(), "{credentials}: {warnings:?}");
             for (warning, (pointer, part)) in warnings.iter().zip(&expected) {
@@ -211,7 +215,7 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
         .expect(201);
     let refresh = format!("{PETS}/refresh");
     admin
-        .json(Method::POST, &refresh, &ANY, &json!({}))
+        .send_json(Method::POST, &refresh, &ANY, &json!({}))
         .await
         .expect(200);
     drop(guard);

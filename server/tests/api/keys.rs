@@ -140,7 +140,7 @@ async fn a_secret_is_replaced_with_an_overlap_or_at_once() {
 
     let stale = [(axum::http::header::IF_MATCH, created.header("etag"))];
     admin
-        .json(Method::POST, &rotate, &stale, &json!({}))
+        .send_json(Method::POST, &rotate, &stale, &json!({}))
         .await
         .problem(412, "precondition_failed");
     let too_long = json!({"overlap_s": 2_592_001});

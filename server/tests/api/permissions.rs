@@ -19,11 +19,15 @@ fn path_of(principal: &str) -> String {
 }
 
 async fn grant(client: &Client<'_>, principal: &str, terms: &Value) -> Answer {
-    client.json(Method::PUT, &path_of(principal), &NEW, terms).await
+    client
+        .send_json(Method::PUT, &path_of(principal), &NEW, terms)
+        .await
 }
 
 async fn replace(client: &Client<'_>, principal: &str, terms: &Value) -> Answer {
-    client.json(Method::PUT, &path_of(principal), &ANY, terms).await
+    client
+        .send_json(Method::PUT, &path_of(principal), &ANY, terms)
+        .await
 }
 
 fn terms(role: &str, groups: &[&str]) -> Value {
@@ -129,16 +133,16 @@ async fn a_member_is_granted_changed_and_removed() {
         .problem(412, "precondition_failed");
     let stale = [(header::IF_MATCH, "\"r0\"")];
     admin
-        .json(Method::PUT, &path_of(&ada), &stale, &terms("viewer", &[]))
+        .send_json(Method::PUT, &path_of(&ada), &stale, &terms("viewer", &[]))
         .await
         .problem(412, "precondition_failed");
     admin
-        .json(Method::PUT, &path_of(&ada), &[], &terms("viewer", &[]))
+        .send_json(Method::PUT, &path_of(&ada), &[], &terms("viewer", &[]))
         .await
         .problem(428, "precondition_required");
     let as_read = [(header::IF_MATCH, first.as_str())];
     let second = admin
-        .json(Method::PUT, &path_of(&ada), &as_read, &terms("editor", &["*"]))
+        .send_json(Method::PUT, &path_of(&ada), &as_read, &terms("editor", &["*"]))
         .await
         .expect(200);
     assert_ne!(second.header("etag"), first);
@@ -315,7 +319,7 @@ async fn terms_and_principals_are_checked() {
         .problem(422, "invalid_request");
     let both = [(header::IF_MATCH, "*"), (header::IF_NONE_MATCH, "*")];
     admin
-        .json(Method::PUT, &path_of(&ada), &both, &terms("viewer", &[]))
+        .send_json(Method::PUT, &path_of(&ada), &both, &terms("viewer", &[]))
         .await
         .problem(400, "malformed_request");
 }

@@ -39,7 +39,7 @@ async fn demo(app: &TestApp) -> Client<'_> {
 async fn put_test(client: &Client<'_>, name: &str, tag: Option<&str>, test: &Value) -> Answer {
     let conditions: Vec<_> = tag.map(|tag| (header::IF_MATCH, tag)).into_iter().collect();
     client
-        .json(Method::PUT, &format!("{TESTS}/{name}"), &conditions, test)
+        .send_json(Method::PUT, &format!("{TESTS}/{name}"), &conditions, test)
         .await
 }
 
@@ -328,7 +328,10 @@ async fn with_principals(admin: &Client<'_>) -> (String, String) {
     let ada = ada["principal"].as_str().expect("a principal").to_owned();
     let terms = json!({"role": "viewer", "groups": [{"group": "knowledge"}]});
     let place = format!("/projects/demo/permissions/{ada}");
-    admin.json(Method::PUT, &place, &NEW, &terms).await.expect(201);
+    admin
+        .send_json(Method::PUT, &place, &NEW, &terms)
+        .await
+        .expect(201);
     let tests = json!([
         {"name": "key-reads", "principal": key, "group": ["knowledge"], "tool": "read", "expect": {"effect": "allow"}},
         {"name": "ada-reads", "principal": ada, "group": ["knowledge"], "tool": "read", "expect": {"effect": "allow"}},
@@ -368,14 +371,14 @@ async fn a_revocation_is_never_held_up_and_says_what_it_breaks() {
 
     let user = format!("/users/{ada_id}");
     admin
-        .json(Method::PATCH, &user, &ANY, &json!({"disabled": true}))
+        .send_json(Method::PATCH, &user, &ANY, &json!({"disabled": true}))
         .await
         .expect(200);
     let change = last_change(&auditor, audit).await;
     assert_eq!(change["note"], "breaks policy tests: ada-reads");
     // Letting her in again mends it, so nothing is said.
     admin
-        .json(Method::PATCH, &user, &ANY, &json!({"disabled": false}))
+        .send_json(Method::PATCH, &user, &ANY, &json!({"disabled": false}))
         .await
         .expect(200);
     assert_eq!(last_change(&auditor, audit).await.get("note"), None);
@@ -392,7 +395,7 @@ async fn a_user_is_let_in_again_only_if_that_breaks_nothing() {
     let (_, ada) = with_principals(&admin).await;
     let user = format!("/users/{}", &ada["user:".len()..]);
     admin
-        .json(Method::PATCH, &user, &ANY, &json!({"disabled": true}))
+        .send_json(Method::PATCH, &user, &ANY, &json!({"disabled": true}))
         .await
         .expect(200);
     let test = json!([{"name": "ada-is-gone", "principal": ada, "group": ["knowledge"], "tool": "read",
@@ -401,7 +404,7 @@ async fn a_user_is_let_in_again_only_if_that_breaks_nothing() {
 
     let enable = json!({"disabled": false});
     let problem = admin
-        .json(Method::PATCH, &user, &ANY, &enable)
+        .send_json(Method::PATCH, &user, &ANY, &enable)
         .await
         .problem(409, "policy_test_failed");
     assert_eq!(problem["broken_policy_tests"][0]["name"], "ada-is-gone");
@@ -412,7 +415,7 @@ async fn a_user_is_let_in_again_only_if_that_breaks_nothing() {
 
     let anyway = format!("{user}?ignore_policy_tests=true");
     admin
-        .json(Method::PATCH, &anyway, &ANY, &enable)
+        .send_json(Method::PATCH, &anyway, &ANY, &enable)
         .await
         .expect(200);
     let auditor = app.auditor(&admin).await;
@@ -444,7 +447,7 @@ async fn race(settings: &[(&str, &str)]) {
         let moved = definition("write", "knowledge");
         let (definitions, permissions) = tokio::join!(
             admin.upload(TOOLS, &moved),
-            admin.json(Method::PUT, &place, &NEW, &terms)
+            admin.send_json(Method::PUT, &place, &NEW, &terms)
         );
         let outcome = (definitions.status.as_u16(), permissions.status.as_u16());
         assert!(

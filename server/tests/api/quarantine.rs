@@ -16,7 +16,7 @@ fn pets(version: &str, summary: &str, more: &[&str]) -> Value {
 async fn decide(client: &Client<'_>, verb: &str, tag: &str, body: &Value) -> Answer {
     let path = format!("{CHANGE}/{verb}");
     client
-        .json(Method::POST, &path, &[(header::IF_MATCH, tag)], body)
+        .send_json(Method::POST, &path, &[(header::IF_MATCH, tag)], body)
         .await
 }
 
@@ -105,7 +105,7 @@ async fn an_approved_change_is_joined_with_what_was_edited_here() {
         .await
         .problem(403, "forbidden");
     admin
-        .json(Method::POST, &format!("{CHANGE}/approve"), &[], &json!({}))
+        .send_json(Method::POST, &format!("{CHANGE}/approve"), &[], &json!({}))
         .await
         .problem(428, "precondition_required");
     decide(&admin, "approve", "\"stale\"", &json!({}))

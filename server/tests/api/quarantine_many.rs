@@ -25,12 +25,12 @@ async fn waiting(admin: &Client<'_>) {
 
 async fn preview(client: &Client<'_>, body: &Value) -> Answer {
     let path = format!("{DECISIONS}?dry_run=true");
-    client.json(Method::POST, &path, &[], body).await
+    client.send_json(Method::POST, &path, &[], body).await
 }
 
 async fn decide(client: &Client<'_>, tag: &str, body: &Value) -> Answer {
     client
-        .json(Method::POST, DECISIONS, &[(header::IF_MATCH, tag)], body)
+        .send_json(Method::POST, DECISIONS, &[(header::IF_MATCH, tag)], body)
         .await
 }
 
@@ -93,7 +93,7 @@ async fn several_are_approved_in_one_transaction_as_the_preview_said() {
     let viewer = app.key(&admin, "demo", "viewer", &[]).await;
     preview(&viewer, &asked).await.problem(403, "forbidden");
     admin
-        .json(Method::POST, DECISIONS, &[], &asked)
+        .send_json(Method::POST, DECISIONS, &[], &asked)
         .await
         .problem(428, "precondition_required");
     decide(&admin, "\"stale\"", &asked)

@@ -125,7 +125,10 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
         ada["principal"].as_str().expect("a principal")
     );
     let terms = json!({"role": "viewer", "groups": [{"group": "default"}]});
-    admin.json(Method::PUT, &place, &NEW, &terms).await.expect(201);
+    admin
+        .send_json(Method::PUT, &place, &NEW, &terms)
+        .await
+        .expect(201);
     becomes(&there, "/projects/demo", 200).await;
     let session = there
         .post("/projects/demo/sessions", &json!({}))
@@ -138,7 +141,10 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
     // A running session loses its group within a second.
     let none = json!({"role": "viewer", "groups": []});
     let changed = Instant::now();
-    admin.json(Method::PUT, &place, &ANY, &none).await.expect(200);
+    admin
+        .send_json(Method::PUT, &place, &ANY, &none)
+        .await
+        .expect(200);
     while there.post("/projects/demo/calls", &call).await.status != 403 {
         tokio::task::yield_now().await;
     }
@@ -153,11 +159,11 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
     let elsewhere = second.client(admin.token.clone().expect("a token"));
     let as_read = [(header::IF_MATCH, read.as_str())];
     elsewhere
-        .json(Method::PUT, &place, &as_read, &terms)
+        .send_json(Method::PUT, &place, &as_read, &terms)
         .await
         .expect(200);
     admin
-        .json(Method::PUT, &place, &as_read, &none)
+        .send_json(Method::PUT, &place, &as_read, &none)
         .await
         .problem(412, "precondition_failed");
 

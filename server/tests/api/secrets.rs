@@ -258,7 +258,7 @@ async fn services_and_the_webhook_use_secrets_too() {
     }
     let settings = json!({"webhook": {"url": format!("{base}/hook"), "secret": "HOOK"}});
     admin
-        .json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
+        .send_json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
         .await
         .expect(200);
 

@@ -117,7 +117,7 @@ fn made_of_definitions(app: &TestApp) -> (usize, usize, i64) {
 
 async fn change(client: &Client<'_>, method: Method, path: &str, body: &Value) {
     let answer = client
-        .json(method, &format!("/projects/demo/{path}"), &ANY, body)
+        .send_json(method, &format!("/projects/demo/{path}"), &ANY, body)
         .await;
     assert!(answer.status.is_success(), "{path}: {}", answer.text());
 }

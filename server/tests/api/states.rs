@@ -25,13 +25,13 @@ fn names(page: &Value) -> Vec<&str> {
 }
 
 async fn post(client: &Client<'_>, path: &str, body: &Value) -> crate::support::Answer {
-    client.json(Method::POST, path, &ANY, body).await
+    client.send_json(Method::POST, path, &ANY, body).await
 }
 
 async fn declare(client: &Client<'_>, state: &str, description: &str) -> crate::support::Answer {
     let path = format!("{STATES}/{state}");
     client
-        .json(Method::PUT, &path, &NEW, &json!({"description": description}))
+        .send_json(Method::PUT, &path, &NEW, &json!({"description": description}))
         .await
 }
 

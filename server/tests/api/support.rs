@@ -330,7 +330,7 @@ impl Client<'_> {
     }
 
     /// A JSON body with preconditions.
-    pub(crate) async fn json(
+    pub(crate) async fn send_json(
         &self,
         method: Method,
         path: &str,

@@ -23,7 +23,7 @@ fn path_of(user: &Value) -> String {
 
 async fn change(client: &Client<'_>, user: &Value, tag: &str, body: &Value) -> Answer {
     client
-        .json(Method::PATCH, &path_of(user), &[(header::IF_MATCH, tag)], body)
+        .send_json(Method::PATCH, &path_of(user), &[(header::IF_MATCH, tag)], body)
         .await
 }
 
@@ -107,7 +107,7 @@ async fn disabling_ends_every_sign_in_and_enabling_revives_none() {
         user["principal"].as_str().expect("a principal")
     );
     admin
-        .json(
+        .send_json(
             Method::PUT,
             &place,
             &NEW,
@@ -173,7 +173,7 @@ async fn disabling_ends_every_sign_in_and_enabling_revives_none() {
         .expect(200);
     assert!(cleared.json().get("display_name").is_none());
     admin
-        .json(Method::PATCH, &path_of(&user), &[], &json!({}))
+        .send_json(Method::PATCH, &path_of(&user), &[], &json!({}))
         .await
         .problem(428, "precondition_required");
 }
@@ -340,7 +340,10 @@ async fn what_happens_to_users_is_on_the_record_of_the_server() {
         json!({"disabled": true}),
         json!({"disabled": false}),
     ] {
-        admin.json(Method::PATCH, &user, &ANY, &body).await.expect(200);
+        admin
+            .send_json(Method::PATCH, &user, &ANY, &body)
+            .await
+            .expect(200);
     }
     admin.delete(&user, Some("*")).await.expect(204);
     let changes = server_changes(&admin).await;

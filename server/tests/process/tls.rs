@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
-use crate::support::{Client, Server, serve};
+use crate::support::{Client, Server};
 
 const HERE: &str = "127.0.0.1";
 
@@ -70,6 +70,7 @@ impl Authority {
 struct Upstream {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
 }
 
 impl Upstream {
@@ -78,8 +79,13 @@ impl Upstream {
         let upstream = Self {
             address: listener.local_addr().expect("an address"),
             connections: Arc::default(),
+            requests: Arc::default(),
         };
-        let tell = |version: Version| async move { Json(json!(format!("{version:?}"))) };
+        let requests = Arc::clone(&upstream.requests);
+        let tell = move |version: Version| {
+            requests.fetch_add(1, Ordering::Relaxed);
+            async move { Json(json!(format!("{version:?}"))) }
+        };
         let service = TowerToHyperService::new(Router::new().fallback(tell));
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let connections = Arc::clone(&upstream.connections);
@@ -158,23 +164,21 @@ async fn the_version_of_http_is_agreed_in_the_handshake() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_cannot_prove_itself_is_sent_nothing() {
     let (trusted, stranger) = (Authority::new("Trusted"), Authority::new("Stranger"));
-    let mut origins = Vec::new();
+    let mut upstreams = Vec::new();
     for config in [
         stranger.signs(HERE, false, &[]),
         trusted.signs("another.example", false, &[]),
         trusted.signs(HERE, true, &[]),
     ] {
-        origins.push(Upstream::start(config).await.origin());
+        upstreams.push(Upstream::start(config).await);
     }
-    let plain = serve(Router::new().fallback(|| async { "in the clear" })).await;
-    origins.push(plain.replace("http://", "https://"));
+    let origins: Vec<_> = upstreams.iter().map(Upstream::origin).collect();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let (server, client) = with_tools(folder.path(), &trusted, &origins).await;
     for (place, why) in [
         "an authority that this machine does not trust",
         "for another name",
         "has expired",
-        "should the URL begin with http://?",
     ]
     .into_iter()
     .enumerate()
@@ -183,5 +187,9 @@ async fn who_cannot_prove_itself_is_sent_nothing() {
         assert_eq!(answer["error"]["code"], "upstream_unavailable", "{answer}");
         let message = answer["error"]["message"].as_str().expect("a message");
         assert!(message.contains(why), "{message}");
+    }
+    for upstream in upstreams {
+        assert!(upstream.connections.load(Ordering::Relaxed) > 0);
+        assert_eq!(upstream.requests.load(Ordering::Relaxed), 0);
     }
 }

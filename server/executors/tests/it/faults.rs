@@ -256,7 +256,7 @@ async fn https_to_a_server_that_speaks_http_is_an_unavailable_upstream() {
     let failure = get(&executors(&[&url], &[]), &url).await.expect_err("no TLS");
     assert_eq!(failure.code, ErrorCode::UpstreamUnavailable);
     assert!(
-        failure.message.contains("secure connection"),
+        failure.message.contains("no secure connection") && failure.message.contains("begin with http://?"),
         "{}",
         failure.message
     );

@@ -27,7 +27,7 @@ async fn a_group_is_renamed_everywhere_at_once() {
         .expect(201);
 
     let dry = admin
-        .json(
+        .send_json(
             Method::POST,
             &format!("{GROUPS}/knowledge/rename?dry_run=true"),
             &[],
@@ -54,7 +54,7 @@ async fn a_group_is_renamed_everywhere_at_once() {
     );
 
     admin
-        .json(
+        .send_json(
             Method::POST,
             &format!("{GROUPS}/knowledge/rename"),
             &[],

@@ -96,7 +96,7 @@ async fn a_subject_holds_what_its_claims_bring_and_what_is_granted() {
     // Where the configuration does not let it in, a grant does, without what the claims bring.
     let elsewhere = path_of(SUBJECT).replace("demo", "other");
     admin
-        .json(axum::http::Method::PUT, &elsewhere, &NEW, &terms("agent", &["k"]))
+        .send_json(axum::http::Method::PUT, &elsewhere, &NEW, &terms("agent", &["k"]))
         .await
         .expect(201);
     assert_eq!(
