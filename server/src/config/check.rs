@@ -7,8 +7,8 @@ use super::env::PREFIX;
 use super::error::Fault;
 use super::keys::{KEYS, Key};
 use super::model::{Config, MetricsAccess};
-use crate::middleware::TrustedProxies;
 use crate::middleware::host::HostPattern;
+use crate::middleware::{TrustedProxies, cors};
 
 /// The longest a tool may run, in seconds: a request must outlive it.
 const LONGEST_TOOL_S: u64 = 300;
@@ -47,6 +47,13 @@ pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>,
     }
     if let Err(problem) = TrustedProxies::parse(&config.trusted_proxies) {
         fault("trusted_proxies", problem);
+    }
+    for problem in config
+        .cors_origins
+        .iter()
+        .filter_map(|text| cors::origin(text).err())
+    {
+        fault("cors_origins", problem);
     }
     let database = config.database_url.expose_secret();
     if !["sqlite:", "postgres://", "postgresql://"]

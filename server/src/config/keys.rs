@@ -49,11 +49,12 @@ const fn number(path: &'static str, least: u64, most: u64) -> Key {
 }
 
 /// Every setting, in the order of the summary.
-pub(super) const KEYS: [Key; 33] = [
+pub(super) const KEYS: [Key; 34] = [
     key("listen", Reading::Text),
     key("public_url", Reading::Text),
     key("allowed_hosts", Reading::List),
     key("trusted_proxies", Reading::List),
+    key("cors_origins", Reading::List),
     key("database_url", Reading::Secret),
     key("admin.username", Reading::Text),
     key("admin.password", Reading::Secret),
@@ -140,6 +141,7 @@ pub(super) fn defaults() -> Vec<(&'static str, Value)> {
         ("listen", Value::from("127.0.0.1:8080")),
         ("allowed_hosts", empty()),
         ("trusted_proxies", empty()),
+        ("cors_origins", empty()),
         ("database_url", Value::from("sqlite:toolgate.db")),
         ("admin.username", Value::from("admin")),
         ("egress_allow", empty()),

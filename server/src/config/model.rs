@@ -27,6 +27,8 @@ pub struct Config {
     pub allowed_hosts: Vec<String>,
     /// Proxies that are believed when they name a client in `X-Forwarded-For`: networks or addresses.
     pub trusted_proxies: Vec<String>,
+    /// Other sites whose pages may call the API: `scheme://host[:port]`.
+    pub cors_origins: Vec<String>,
     /// The database.
     pub database_url: DatabaseUrl,
     /// The first administrator.

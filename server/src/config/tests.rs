@@ -84,7 +84,7 @@ fn every_setting_of_the_file_is_read() {
              limits: {max_connections: 1, header_timeout_s: 2, body_timeout_s: 3, idle_timeout_s: 4, max_header_bytes: 8192,\n\
              \x20 max_body_bytes: 2048, request_timeout_s: 400, max_sessions_per_project: 5,\n\
              \x20 max_sessions_per_principal: 5, drain_s: 6, linger_s: 0}\n\
-             telemetry: {metrics_public: true}\n",
+             telemetry: {metrics_public: true}\ncors_origins: ['https://app.example.com']\n",
         ),
         &[],
         &[],
@@ -95,6 +95,7 @@ fn every_setting_of_the_file_is_read() {
         "long enough to keep"
     );
     assert_eq!(config.allowed_hosts, ["a.example", "*.b.example"]);
+    assert_eq!(config.cors_origins, ["https://app.example.com"]);
     assert_eq!(config.issuer(), "me");
     assert_eq!(
         (

@@ -1,7 +1,9 @@
-//! What every request passes through, in one pass: see [`edge`].
+//! What every request passes through: CORS, compression of the answer, and the rest in one pass, see [`edge`].
 
 pub mod body;
 mod client;
+mod compression;
+pub mod cors;
 pub mod csrf;
 pub mod edge;
 pub mod headers;
@@ -23,8 +25,10 @@ use crate::state::AppState;
 
 /// Wraps every route and fallback that the router has by now.
 pub fn apply(router: Router<AppState>, app: &AppState) -> Router<AppState> {
-    router.layer(EdgeLayer::new(EdgeSettings::from_config(
-        &app.config,
-        app.metrics.clone(),
-    )))
+    let edge = EdgeLayer::new(EdgeSettings::from_config(&app.config, app.metrics.clone()));
+    let router = router.layer(edge).layer(compression::layer());
+    match cors::layer(&app.config.cors_origins) {
+        Some(cors) => router.layer(cors),
+        None => router,
+    }
 }

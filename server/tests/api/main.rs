@@ -11,6 +11,8 @@ mod authz;
 mod bad_input;
 mod calls;
 mod canary;
+mod compression;
+mod cors;
 mod definitions;
 mod disabled;
 mod document;
