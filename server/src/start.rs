@@ -26,6 +26,7 @@ use crate::gateway::audit::tail::Tail;
 use crate::gateway::integrity::{self, Integrity};
 use crate::gateway::observe::{self, Observer};
 use crate::gateway::probes::{self, Probes};
+use crate::gateway::recorded::Completer;
 use crate::gateway::secrets;
 use crate::gateway::sessions;
 use crate::gateway::world::WorldHolder;
@@ -119,6 +120,7 @@ pub async fn start(
     let executors = Executors::new(ExecutorConfig::new(egress.clone(), Arc::new(env.clone())));
     let app = Arc::new(App {
         clock,
+        completer: Completer::new(records.clone(), store.clone()),
         records,
         tail: Tail::default(),
         exports: Seats::new(EXPORTS.0, EXPORTS.1),

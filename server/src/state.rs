@@ -17,6 +17,7 @@ use crate::gateway::audit::tail::Tail;
 use crate::gateway::integrity::Integrity;
 use crate::gateway::observe::Observer;
 use crate::gateway::probes::Probes;
+use crate::gateway::recorded::Completer;
 use crate::gateway::world::WorldHolder;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
@@ -36,6 +37,8 @@ pub struct App {
     pub store: Store,
     /// The batching writer of records.
     pub records: RecordWriter,
+    /// Completes records, also when the database was away at their end.
+    pub completer: Completer,
     /// What is added to the record, for those who listen.
     pub tail: Tail,
     /// Who may export the record at a time.

@@ -1,5 +1,7 @@
 //! Asking what is available, and calling.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
@@ -66,6 +68,7 @@ pub async fn call_tool(
         request.session_id,
         request.context.as_ref(),
     )?;
+    let (place, request) = (Arc::new(place), Arc::new(request));
     let answer = once(&app, &headers, &place, &request)
         .await
         .map(|answer| match answer {
@@ -96,23 +99,28 @@ fn whole(answer: &CallResponse) -> Response {
 pub(super) async fn once(
     app: &AppState,
     headers: &HeaderMap,
-    place: &InProject<Use>,
-    request: &CallRequest,
+    place: &Arc<InProject<Use>>,
+    request: &Arc<CallRequest>,
 ) -> ApiResult<Answer> {
     let asker = place.asker();
-    let key = idempotency_key(headers)?.map(|key| IdempotencyKey {
+    let id = CallId(app.clock.new_id());
+    let Some(key) = idempotency_key(headers)? else {
+        let answer = call::call(app, &place.project, &asker, id, request, None).await;
+        return answer.map(Answer::Fresh);
+    };
+    let key = IdempotencyKey {
         project: place.project.row.uid,
         principal_id: asker.principal.id.clone(),
         key,
-    });
-    let id = CallId(app.clock.new_id());
-    let settle = key.clone();
-    let work = || call::call(app, &place.project, &asker, id, request, settle);
-    match key {
-        None => work().await.map(Answer::Fresh),
-        // Boxed, because the layers around a handler move its future several times.
-        Some(key) => Box::pin(idempotency::once(app, key, request, id, work)).await,
-    }
+    };
+    let (task, settle) = (Arc::clone(app), Some(key.clone()));
+    let (of_place, asked) = (Arc::clone(place), Arc::clone(request));
+    let work = async move {
+        let (project, asker) = (&of_place.project, of_place.asker());
+        call::call(&task, project, &asker, id, &asked, settle).await
+    };
+    // Boxed, because the layers around a handler move its future several times.
+    Box::pin(idempotency::once(app, key, request, id, work)).await
 }
 
 /// Makes a repeated request harmless.

@@ -77,6 +77,8 @@ pub async fn get_metrics(State(app): State<AppState>, headers: HeaderMap) -> Api
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     app.metrics.open_breakers(app.executors.open_breakers().len());
     app.metrics.kept_answers(app.executors.kept_bytes());
+    let waiting = app.completer.waiting();
+    app.metrics.waiting(waiting.records, waiting.keys);
     let world = app.world.now();
     let found = probes::found(&app, world.projects().map(AsRef::as_ref));
     app.metrics

@@ -167,7 +167,7 @@ pub async fn end_session(
         IfMatch::Any => None,
         IfMatch::Tags(_) => Some(row.version),
     };
-    Box::pin(sessions::end(&app, &place.project, &asker, &row, expected)).await?;
+    Box::pin(sessions::end(&app, &place.project, &asker, row, expected)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

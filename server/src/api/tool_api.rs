@@ -1,5 +1,7 @@
 //! A project's tools as an API description, and calling one of them by it.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -94,6 +96,7 @@ pub async fn invoke_tool(
         session_id: asked.session_id,
         context: asked.context,
     };
+    let (place, request) = (Arc::new(place), Arc::new(request));
     let answer = calls::once(&app, &headers, &place, &request)
         .await
         .and_then(|answer| match answer {

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::limits::{self, Running};
 use super::observe::{self, Observed};
 use super::record::{self, Asker};
+use super::recorded;
 use super::resolve::insufficient_groups;
 use super::world::ProjectState;
 use super::{load, sessions};
@@ -150,7 +151,7 @@ pub async fn ask(
 /// Writes the record of a question that was answered at once.
 pub async fn answered(app: &App, mut opening: Opening) -> ApiResult<()> {
     opening.record = record::ended(opening.record, AuditOutcome::Succeeded, None);
-    write(app, opening).await
+    recorded::write(app, opening).await
 }
 
 async fn refuse(app: &App, project: &ProjectState, asker: &Asker<'_>, record: AuditRecord) -> ApiResult<()> {
@@ -160,12 +161,5 @@ async fn refuse(app: &App, project: &ProjectState, asker: &Asker<'_>, record: Au
         project: project.row.uid,
         record,
     };
-    write(app, opening).await
-}
-
-async fn write(app: &App, opening: Opening) -> ApiResult<()> {
-    match app.records.open(opening).await {
-        Ok(_) => Ok(()),
-        Err(error) => Err(record::audit_unavailable(app, &error)),
-    }
+    recorded::write(app, opening).await
 }

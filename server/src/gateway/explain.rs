@@ -20,6 +20,7 @@ use toolgate_store::rows::{Opening, SessionRow};
 use super::limits;
 use super::policy_tests::CurrentGrants;
 use super::record::{self, Asker};
+use super::recorded;
 use super::sessions::{gone, wider};
 use super::world::{ProjectState, World};
 use crate::error::{ApiError, ApiResult};
@@ -288,10 +289,7 @@ pub async fn explain(
         project: project.row.uid,
         record: record::ended(record, AuditOutcome::Succeeded, None),
     };
-    app.records
-        .open(opening)
-        .await
-        .map_err(|error| record::audit_unavailable(app, &error))?;
+    recorded::write(app, opening).await?;
 
     Ok(ExplainResponse {
         record_id: id.0,

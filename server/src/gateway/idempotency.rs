@@ -1,6 +1,6 @@
 //! `Idempotency-Key`: the same request, sent again, is answered again and not run again.
 
-use std::future::Future;
+use std::sync::Arc;
 
 use chrono::TimeDelta;
 use sha2::{Digest, Sha256};
@@ -8,7 +8,9 @@ use toolgate_api::calls::{CallRequest, CallResponse};
 use toolgate_api::{ErrorCode, JsonText};
 use toolgate_core::ids::CallId;
 use toolgate_store::rows::{Claim, Claimed, IdempotencyKey};
+use tracing::Instrument;
 
+use super::enduring::Enduring;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 
@@ -23,26 +25,38 @@ pub enum Answer {
     Replayed(JsonText),
 }
 
-/// Runs `work` under the key, unless the same request was answered before.
-pub async fn once<F, W>(
-    app: &App,
+/// Runs `work` under the key, unless the same request was answered before. Continues if its caller disconnects, so that a
+/// key is never left claimed for nothing.
+pub async fn once(
+    app: &Arc<App>,
     key: IdempotencyKey,
     request: &CallRequest,
     call: CallId,
-    work: W,
-) -> ApiResult<Answer>
-where
-    W: FnOnce() -> F,
-    F: Future<Output = ApiResult<Box<CallResponse>>>,
-{
-    let now = app.clock.now();
+    work: impl Future<Output = ApiResult<Box<CallResponse>>> + Send + 'static,
+) -> ApiResult<Answer> {
     let claim = Claim {
-        key: key.clone(),
+        key,
         fingerprint: fingerprint(request),
         call,
-        expires_at: now + RETENTION,
+        expires_at: app.clock.now() + RETENTION,
     };
-    match app.store.claim(&claim, now).await? {
+    Enduring::new(under(Arc::clone(app), claim, work).in_current_span()).await
+}
+
+async fn under(
+    app: Arc<App>,
+    claim: Claim,
+    work: impl Future<Output = ApiResult<Box<CallResponse>>>,
+) -> ApiResult<Answer> {
+    let claimed = match app.store.claim(&claim, app.clock.now()).await {
+        Ok(claimed) => claimed,
+        Err(error) => {
+            // The claim may have been stored although its answer was lost.
+            app.completer.release_later(claim.key, claim.call);
+            return Err(error.into());
+        }
+    };
+    match claimed {
         Claimed::Fresh => {}
         Claimed::Answered(_, body) => return Ok(Answer::Replayed(body)),
         Claimed::InProgress => {
@@ -67,14 +81,14 @@ where
             .call_id(earlier));
         }
     }
-    let outcome = work().await;
+    let outcome = work.await;
     if let Err(error) = &outcome {
         // Refused before anything ran: the key is free again. A call that ran has settled its claim already, and
-        // `release` leaves settled claims alone. One that ran without being recorded keeps its claim.
+        // `release` leaves settled claims alone. One that ran and is not recorded yet keeps its claim until it is.
         let ran = error.code() == ErrorCode::Internal
             || (error.code() == ErrorCode::AuditUnavailable && !error.retryable());
-        if !ran && let Err(cause) = app.store.release(&key, call).await {
-            tracing::warn!(%cause, "an idempotency key could not be released; it expires by itself");
+        if !ran {
+            app.completer.release(claim.key, claim.call).await;
         }
     }
     outcome.map(Answer::Fresh)

@@ -25,6 +25,7 @@ pub mod publish;
 pub mod quarantine;
 pub mod recommend;
 pub mod record;
+pub mod recorded;
 pub mod resolve;
 pub mod secrets;
 pub mod sessions;

@@ -18,6 +18,7 @@ use toolgate_store::rows::Opening;
 use super::load;
 use super::observe::{self, Observed};
 use super::record::{self, Asker};
+use super::recorded;
 use super::resolve::insufficient_groups;
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
@@ -60,10 +61,7 @@ pub async fn recommend(
         project: project.row.uid,
         record,
     };
-    app.records
-        .open(opening)
-        .await
-        .map_err(|error| record::audit_unavailable(app, &error))?;
+    recorded::write(app, opening).await?;
 
     match answer {
         Ok(answer) => Ok(RecommendationResponse {

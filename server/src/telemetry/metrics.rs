@@ -224,6 +224,17 @@ impl Metrics {
         self.0.recorder.gauge("toolgate_failing_probes", &[]).set(count);
     }
 
+    /// How many records wait to be completed, and how many idempotency keys to be released.
+    pub fn waiting(&self, records: usize, keys: usize) {
+        for (name, count) in [
+            ("toolgate_records_waiting", records),
+            ("toolgate_idempotency_keys_waiting", keys),
+        ] {
+            let count = u32::try_from(count).unwrap_or(u32::MAX);
+            self.0.recorder.gauge(name, &[]).set(count);
+        }
+    }
+
     /// Counts one probe of an upstream.
     pub fn probe(&self, succeeded: bool) {
         let outcome = if succeeded { "succeeded" } else { "failed" };

@@ -69,7 +69,7 @@ pub(super) const HISTOGRAMS: [(&str, &str); 4] = [
         "Tools that were left after groups and state, by project.",
     ),
 ];
-pub(super) const GAUGES: [(&str, &str); 7] = [
+pub(super) const GAUGES: [(&str, &str); 9] = [
     ("toolgate_build_info", "Always 1; the label is the version."),
     ("toolgate_http_connections", "Open client connections."),
     (
@@ -83,6 +83,14 @@ pub(super) const GAUGES: [(&str, &str); 7] = [
     (
         "toolgate_failing_probes",
         "Tools whose upstream did not say at the last probe that it is well.",
+    ),
+    (
+        "toolgate_records_waiting",
+        "Records that wait for the database to be completed.",
+    ),
+    (
+        "toolgate_idempotency_keys_waiting",
+        "Idempotency keys that wait for the database to be released.",
     ),
     (
         "toolgate_process_resident_memory_bytes",

@@ -41,6 +41,7 @@ mod projects;
 mod quarantine;
 mod quarantine_many;
 mod recommendations;
+mod recorder;
 mod replicas;
 mod resolve;
 mod results;

@@ -4,19 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use toolgate_api::ErrorCode;
-use toolgate_core::ids::{CallId, ProjectUid};
+use toolgate_core::ids::CallId;
 use toolgate_executors::{Failure, StreamLimits, StreamedAnswer};
-use toolgate_store::rows::{Opening, RecordSeq};
+use toolgate_store::rows::Opening;
 
 use super::events::{EventSplitter, KEEP_ALIVE, TooLarge, event};
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::limits::Running;
-use crate::gateway::{call, record};
+use crate::gateway::recorded::{self, OpenRecord};
 use crate::state::App;
 
 /// What an agent's answer may take.
@@ -56,17 +55,10 @@ pub(super) struct Forward {
 /// which completes the record; it ends early when nobody listens any more.
 pub(super) async fn forward(app: &Arc<App>, forward: Forward) -> ApiResult<Events> {
     let open = Open {
-        project: forward.opening.project,
         id: CallId(forward.opening.record.id),
-        state: forward.opening.record.state_before.clone(),
-        started: forward.opening.record.at,
         request_id: forward.request_id,
         _running: forward.running,
-        record: app
-            .records
-            .open(forward.opening)
-            .await
-            .map_err(|error| record::audit_unavailable(app, &error))?,
+        record: recorded::open(app, forward.opening).await?,
     };
     let (answer, begun) = oneshot::channel();
     tokio::spawn(run(Arc::clone(app), forward.url, forward.content, open, answer));
@@ -76,13 +68,10 @@ pub(super) async fn forward(app: &Arc<App>, forward: Forward) -> ApiResult<Event
     }
 }
 
-/// An open record.
+/// An open record, and what is needed until it is completed.
 struct Open {
-    project: ProjectUid,
     id: CallId,
-    record: RecordSeq,
-    state: String,
-    started: DateTime<Utc>,
+    record: OpenRecord,
     request_id: String,
     /// Given back when the answer has ended.
     _running: Option<Running>,
@@ -108,11 +97,11 @@ async fn run(
     let (sender, events) = mpsc::channel(WAITING);
     match begun {
         Err(error) => {
-            let ended = complete(&app, &open, Some(error.code())).await;
+            let ended = open.record.complete(Some(error.code()), None).await;
             let _gone = answer.send(Err(ended.err().unwrap_or(error).call_id(open.id)));
         }
         Ok(Begun::Whole(event)) => {
-            let ended = complete(&app, &open, None).await;
+            let ended = open.record.complete(None, None).await;
             let _first_of_many_places = sender.try_send(event);
             let _gone = answer.send(ended.map(|()| events));
         }
@@ -121,7 +110,10 @@ async fn run(
                 Ok(()) => pump(stream, &sender).await.err(),
                 Err(_) => Some(cancelled()),
             };
-            let ended = complete(&app, &open, fault.as_ref().map(ApiError::code)).await;
+            let ended = open
+                .record
+                .complete(fault.as_ref().map(ApiError::code), None)
+                .await;
             if let Some(error) = ended.err().or(fault) {
                 let problem = error.call_id(open.id).into_problem(&open.request_id);
                 let text = serde_json::to_string(&problem).unwrap_or_default();
@@ -186,19 +178,6 @@ async fn pass_on(sender: &mpsc::Sender<Bytes>, event: Bytes) -> ApiResult<()> {
     match timeout(LIMITS.idle, sender.send(event)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) | Err(_) => Err(cancelled()),
-    }
-}
-
-async fn complete(app: &App, open: &Open, code: Option<ErrorCode>) -> ApiResult<()> {
-    let opened = (open.project, open.id, open.record);
-    let completion = record::completion(app, opened, open.started, &open.state, code);
-    match call::complete(app, completion).await {
-        Ok(_) => Ok(()),
-        Err(_) => Err(ApiError::new(
-            ErrorCode::AuditUnavailable,
-            "The agent was asked, but how it ended could not be recorded.",
-        )
-        .final_()),
     }
 }
 

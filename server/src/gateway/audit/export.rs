@@ -2,7 +2,6 @@
 
 use axum::body::Body;
 use bytes::Bytes;
-use chrono::{DateTime, Utc};
 use futures_util::stream::poll_fn;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -10,13 +9,14 @@ use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditFormat, AuditOrder, AuditRecord};
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_store::StoreError;
-use toolgate_store::rows::{Completion, Opening, RecordFilter, RecordRange, RecordSeq};
+use toolgate_store::rows::{Opening, RecordFilter, RecordRange};
 
 use super::seats::Seat;
 use super::standing::Standing;
 use super::{format, shown, stored_order};
 use crate::error::ApiResult;
 use crate::gateway::record::{self, Asker};
+use crate::gateway::recorded::{self, OpenRecord};
 use crate::gateway::world::ProjectState;
 use crate::state::AppState;
 
@@ -62,24 +62,17 @@ pub async fn begin(
     let now = app.clock.now();
     let mut record = record::decided(id, now, AuditAction::Export, asker, project.snapshot.version());
     record.arguments = Some(export.asked.clone());
-    let opened = open(app, project.row.uid, record).await?;
+    let project = project.row.uid;
+    let opened = recorded::open(app, Opening { project, record }).await?;
     let (sender, mut receiver) = mpsc::channel(AHEAD);
     let export = Run {
         app: AppState::clone(app),
-        project: project.row.uid,
+        project,
         id,
-        opened,
         export,
     };
-    tokio::spawn(export.run(sender, now));
+    tokio::spawn(export.run(sender, opened));
     Ok(Body::from_stream(poll_fn(move |cx| receiver.poll_recv(cx))))
-}
-
-async fn open(app: &AppState, project: ProjectUid, record: AuditRecord) -> ApiResult<RecordSeq> {
-    app.records
-        .open(Opening { project, record })
-        .await
-        .map_err(|error| record::audit_unavailable(app, &error))
 }
 
 struct Run {
@@ -87,7 +80,6 @@ struct Run {
     project: ProjectUid,
     /// The export's own record; only what was made before it is told.
     id: CallId,
-    opened: RecordSeq,
     export: Export,
 }
 
@@ -118,7 +110,7 @@ impl Broken {
 }
 
 impl Run {
-    async fn run(self, sender: Sender, started: DateTime<Utc>) {
+    async fn run(self, sender: Sender, record: OpenRecord) {
         let mut told = 0_u64;
         let stopping = self.app.shutdown.clone();
         let outcome = tokio::select! {
@@ -128,7 +120,9 @@ impl Run {
         };
         let code = outcome.as_ref().err().map(Broken::code);
         // Recorded before the client learns that it has everything.
-        self.complete(code, told, started).await;
+        if let Err(error) = record.complete(code, Some(json!({"records": told}))).await {
+            tracing::error!(export = %self.id, code = %error.code(), "the end of an export is not recorded yet");
+        }
         // The seat is free before the client knows that it may ask again.
         drop(self);
         if let Err(broken) = outcome {
@@ -191,18 +185,6 @@ impl Run {
                 Some(next) => range.after = Some(next),
                 None => return Ok(()),
             }
-        }
-    }
-
-    async fn complete(&self, code: Option<ErrorCode>, told: u64, started: DateTime<Utc>) {
-        let opened = (self.project, self.id, self.opened);
-        let completion = Completion {
-            usage: Some(json!({"records": told})),
-            ..record::completion(&self.app, opened, started, "", code)
-        };
-        if let Err(error) = self.app.records.complete(completion).await {
-            self.app.metrics.audit_failure();
-            tracing::error!(export = %self.id, cause = %error, "the end of an export could not be recorded");
         }
     }
 }

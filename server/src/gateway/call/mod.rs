@@ -22,7 +22,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 use crate::telemetry::spans;
 use admission::{Admitted, Refusal, admit, enter};
-pub(super) use completion::complete;
+use completion::complete;
 use run::{Run, finish};
 
 /// Decides about one call, records it, runs it and records how it ended.

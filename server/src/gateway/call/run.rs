@@ -23,6 +23,7 @@ use crate::gateway::limits::Running;
 use crate::gateway::load::InFlight;
 use crate::gateway::observe::{self, Ended, Ticket};
 use crate::gateway::record;
+use crate::gateway::recorded::OpenRecord;
 use crate::state::App;
 use crate::telemetry::spans;
 
@@ -57,6 +58,13 @@ pub(super) async fn finish(
         spans::failed(&Span::current(), ErrorCode::AuditUnavailable.as_str());
         record::audit_unavailable(&app, &error)
     })?;
+    // Completes the record if what follows panics.
+    let guard = OpenRecord::new(
+        &app,
+        (run.project, run.id, opened),
+        run.started,
+        run.state.clone(),
+    );
     let kind = crate::telemetry::executor_kind(&run.tool.definition);
     let mut outcome = app.executors.execute(run.invocation).await;
     if let (Ok(execution), Some(_)) = (&mut outcome, &run.tool.definition.output_schema) {
@@ -94,6 +102,7 @@ pub(super) async fn finish(
         spans::failed(&Span::current(), code.as_str());
     }
 
+    guard.leave();
     let completed = complete(
         &app,
         Completion {

@@ -5,6 +5,8 @@
 
 pub mod entering;
 
+use std::sync::Arc;
+
 use chrono::TimeDelta;
 use serde_json::{Map, Value, json};
 use toolgate_api::ErrorCode;
@@ -15,13 +17,14 @@ use toolgate_core::principal::PrincipalRef;
 use toolgate_core::redact;
 use toolgate_core::session;
 use toolgate_store::StoreError;
-use toolgate_store::rows::{Opening, RecordSeq, SessionAdmission, SessionEnd, SessionLimits, SessionRow};
+use toolgate_store::rows::{Opening, SessionAdmission, SessionEnd, SessionLimits, SessionRow};
 use uuid::Uuid;
 
 pub use self::entering::{Entered, Turned, enter, gone, not_found, wider};
 use super::available::{self, Available, Question};
 use super::observe;
 use super::record::{self, Asker};
+use super::recorded;
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -31,7 +34,7 @@ pub const KEPT: TimeDelta = TimeDelta::days(30);
 
 /// Creates a session; it, and what it can call now. The request's texts were checked before.
 pub async fn create(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectState,
     asker: &Asker<'_>,
     request: CreateSession,
@@ -68,34 +71,23 @@ pub async fn create(
         ended_at: None,
     };
     opening.record.session_id = Some(session.0);
-    let admission = recorded(app, opening, &row.state, || async {
+    let (task, id) = (Arc::clone(app), project.row.id.clone());
+    let work = async move {
         let limits = SessionLimits {
-            per_project: app.config.limits.max_sessions_per_project,
-            per_principal: app.config.limits.max_sessions_per_principal,
+            per_project: task.config.limits.max_sessions_per_project,
+            per_principal: task.config.limits.max_sessions_per_principal,
         };
-        match app.store.create_session(&row, limits).await {
-            Ok(SessionAdmission::Created) => Ok(()),
+        match task.store.create_session(&row, limits).await {
+            Ok(SessionAdmission::Created) => Ok(row),
             Ok(SessionAdmission::ProjectFull) => Err(full("This project has")),
             Ok(SessionAdmission::PrincipalFull) => Err(full("You have")),
             // Deleted since the request began.
-            Err(StoreError::NotFound { .. }) => {
-                Err(ApiError::not_found(format!("project \"{}\"", project.row.id)))
-            }
+            Err(StoreError::NotFound { .. }) => Err(ApiError::not_found(format!("project \"{id}\""))),
             Err(error) => Err(error.into()),
         }
-    });
-    match admission.await {
-        Ok(()) => Ok((row, available)),
-        Err(error) => {
-            // It may be there without its record: then nobody was told of it, and nobody shall use it.
-            if error.code() == ErrorCode::AuditUnavailable
-                && let Err(cause) = app.store.end_session(row.project, row.id, None, at).await
-            {
-                tracing::warn!(session = %row.id, %cause, "a session that is not in the record could not be ended");
-            }
-            Err(error)
-        }
-    }
+    };
+    let row = recorded(app, opening, work).await?;
+    Ok((row, available))
 }
 
 /// A session that its reader may see: the reader's own, or any when the reader may read the record.
@@ -115,10 +107,10 @@ pub async fn find(
 
 /// Ends a session that was found, and records it. One that was ended before stays as it is.
 pub async fn end(
-    app: &App,
-    project: &ProjectState,
+    app: &Arc<App>,
+    project: &Arc<ProjectState>,
     asker: &Asker<'_>,
-    row: &SessionRow,
+    row: SessionRow,
     expected_version: Option<i64>,
 ) -> ApiResult<()> {
     if row.ended_at.is_some() {
@@ -137,15 +129,16 @@ pub async fn end(
         project: project.row.uid,
         record,
     };
-    recorded(app, opening, &row.state, || async {
-        match app
+    let (task, project) = (Arc::clone(app), Arc::clone(project));
+    let work = async move {
+        match task
             .store
             .end_session(row.project, row.id, expected_version, at)
             .await?
         {
             SessionEnd::Before => Ok(()),
             SessionEnd::Ended => {
-                observe::left_state(app, project, &row.state, at - row.moved_at);
+                observe::left_state(&task, &project, &row.state, at - row.moved_at);
                 Ok(())
             }
             SessionEnd::NotThere => Err(not_found(row.id.0)),
@@ -154,31 +147,18 @@ pub async fn end(
                 format!("The session has moved since you read it; its ETag is now \"v{version}\"."),
             )),
         }
-    })
-    .await
+    };
+    recorded(app, opening, work).await
 }
 
-/// Does something between an open record and its completion.
-async fn recorded<F, W>(app: &App, opening: Opening, state: &str, work: W) -> ApiResult<()>
-where
-    W: FnOnce() -> F,
-    F: Future<Output = ApiResult<()>>,
-{
+/// Does something between the opening and the completion of its record; a problem names the record.
+async fn recorded<T: Send + 'static>(
+    app: &Arc<App>,
+    opening: Opening,
+    work: impl Future<Output = ApiResult<T>> + Send + 'static,
+) -> ApiResult<T> {
     let id = CallId(opening.record.id);
-    let project = opening.project;
-    let started = opening.record.at;
-    let opened: RecordSeq = app
-        .records
-        .open(opening)
-        .await
-        .map_err(|error| record::audit_unavailable(app, &error))?;
-    let outcome = work().await;
-    let code = outcome.as_ref().err().map(ApiError::code);
-    let completion = record::completion(app, (project, id, opened), started, state, code);
-    app.records
-        .complete(completion)
-        .await
-        .map_err(|error| record::audit_unavailable(app, &error))?;
+    let outcome = recorded::recorded(app, vec![opening], work).await;
     outcome.map_err(|error| error.call_id(id))
 }
 

@@ -20,6 +20,7 @@ pub async fn of_server(app: &App, world: &World) -> SystemStatus {
     let mut checks = vec![
         record::database(app).await,
         record::writer(app),
+        record::completions(app),
         record::integrity(app),
         record::instances(app),
     ];
@@ -39,6 +40,7 @@ pub async fn of_project(app: &App, project: &ProjectState) -> SystemStatus {
     let mut checks = vec![
         record::database(app).await,
         record::writer(app),
+        record::completions(app),
         record::integrity(app),
     ];
     checks.extend(keys::secrets_of(project));

@@ -7,6 +7,7 @@ use toolgate_api::status::{StatusCheck, StatusLevel};
 
 use super::{Mend, ok};
 use crate::gateway::integrity::reason;
+use crate::gateway::recorded::Waiting;
 use crate::state::App;
 
 /// Milliseconds that an answer of the database may take: every call waits for two of them.
@@ -100,6 +101,27 @@ pub(super) fn writer(app: &App) -> StatusCheck {
             StatusLevel::Failing,
             "Start the server anew; its log has the cause.",
         )
+    }
+}
+
+/// What could not be completed yet, because the database was away.
+pub(super) fn completions(app: &App) -> StatusCheck {
+    let (id, title) = ("record_completions", "Completing records");
+    match app.completer.waiting() {
+        Waiting { records: 0, keys: 0 } => ok(id, title, "No record waits to be completed."),
+        Waiting { records, keys } => ok(
+            id,
+            title,
+            format!(
+                "{records} record(s) to complete and {keys} idempotency key(s) to release wait for the database. That is \
+                 done as soon as it takes changes."
+            ),
+        )
+        .mend(
+            StatusLevel::Warning,
+            "Look at the database; the server's log has the cause. If the server is stopped before, the next start closes \
+             these records as interrupted.",
+        ),
     }
 }
 

@@ -1,0 +1,171 @@
+//! The only place besides `call` where records are opened and completed.
+//!
+//! A record is opened before its work begins and completed when the work has ended. The work continues in a task if its
+//! caller disconnects. A record that nothing completes, because its work panicked or was dropped, completes itself. What
+//! cannot be written at once is written by the [`Completer`] when the database answers again.
+
+mod completer;
+
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use futures_util::future::join_all;
+use serde_json::Value;
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::AuditOutcome;
+use toolgate_core::ids::{CallId, ProjectUid};
+use toolgate_store::rows::{Completion, Opening, RecordSeq};
+use tracing::Instrument;
+
+pub use self::completer::{Completer, Waiting};
+use super::enduring::Enduring;
+use super::record;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// Opens the records, does the work and completes the records with how it ended. Nothing is done if a record cannot be
+/// opened. If the caller drops this future, it continues in a task of its own.
+///
+/// # Errors
+/// What the work answers; [`ErrorCode::AuditUnavailable`] if a record could not be opened, or not be completed in time.
+pub async fn recorded<T: Send + 'static>(
+    app: &Arc<App>,
+    openings: Vec<Opening>,
+    work: impl Future<Output = ApiResult<T>> + Send + 'static,
+) -> ApiResult<T> {
+    let code = |done: &ApiResult<T>| done.as_ref().err().map(ApiError::code);
+    recorded_as(app, openings, work, code).await?
+}
+
+/// As [`recorded`], for work that answers something else than a result: `code` says why it failed, if it did.
+///
+/// # Errors
+/// [`ErrorCode::AuditUnavailable`] if a record could not be opened, or not be completed in time.
+pub async fn recorded_as<T: Send + 'static>(
+    app: &Arc<App>,
+    openings: Vec<Opening>,
+    work: impl Future<Output = T> + Send + 'static,
+    code: impl Fn(&T) -> Option<ErrorCode> + Send + 'static,
+) -> ApiResult<T> {
+    let app = Arc::clone(app);
+    let whole = async move {
+        let opened = join_all(openings.into_iter().map(|opening| begin(&app, opening))).await;
+        // With one that failed, the others are dropped, and complete themselves as cancelled.
+        let opened: Vec<OpenRecord> = opened.into_iter().collect::<ApiResult<_>>()?;
+        let done = work.await;
+        let code = code(&done);
+        let completed = join_all(opened.into_iter().map(|record| record.complete(code, None))).await;
+        completed.into_iter().collect::<ApiResult<()>>()?;
+        Ok(done)
+    };
+    Enduring::new(whole.in_current_span()).await
+}
+
+/// Opens a record for work that outlives its request. If the caller drops this future, the record is completed as
+/// cancelled.
+///
+/// # Errors
+/// [`ErrorCode::AuditUnavailable`].
+pub async fn open(app: &Arc<App>, opening: Opening) -> ApiResult<OpenRecord> {
+    let app = Arc::clone(app);
+    Enduring::new(async move { begin(&app, opening).await }).await
+}
+
+/// Writes a record that has ended already: a question that was answered, or a refusal.
+///
+/// # Errors
+/// [`ErrorCode::AuditUnavailable`].
+pub async fn write(app: &App, ended: Opening) -> ApiResult<()> {
+    debug_assert!(
+        ended.record.outcome != AuditOutcome::Open,
+        "nothing would complete it"
+    );
+    match app.records.open(ended).await {
+        Ok(_) => Ok(()),
+        Err(error) => Err(record::audit_unavailable(app, &error)),
+    }
+}
+
+async fn begin(app: &Arc<App>, opening: Opening) -> ApiResult<OpenRecord> {
+    let (project, id, began) = (opening.project, CallId(opening.record.id), opening.record.at);
+    let state = opening.record.state_before.clone();
+    match app.records.open(opening).await {
+        Ok(seq) => Ok(OpenRecord::new(app, (project, id, seq), began, state)),
+        Err(error) => Err(record::audit_unavailable(app, &error)),
+    }
+}
+
+/// A record that is open. Dropped without being completed, it is completed in the background: as `internal` if its work
+/// panicked, as `cancelled` otherwise.
+pub struct OpenRecord {
+    app: Arc<App>,
+    opened: (ProjectUid, CallId, RecordSeq),
+    began: DateTime<Utc>,
+    state: String,
+    completed: bool,
+}
+
+impl OpenRecord {
+    /// A record that was opened at a time, in a workflow state.
+    pub(super) fn new(
+        app: &Arc<App>,
+        opened: (ProjectUid, CallId, RecordSeq),
+        began: DateTime<Utc>,
+        state: String,
+    ) -> Self {
+        Self {
+            app: Arc::clone(app),
+            opened,
+            began,
+            state,
+            completed: false,
+        }
+    }
+
+    /// Completes the record: failed with a code, succeeded without one. Await it where nothing drops it.
+    ///
+    /// # Errors
+    /// [`ErrorCode::AuditUnavailable`], final, if that could not be written in time. It is written later.
+    pub async fn complete(mut self, code: Option<ErrorCode>, usage: Option<Value>) -> ApiResult<()> {
+        let completion = Completion {
+            usage,
+            ..self.completion(code)
+        };
+        self.completed = true;
+        match self.app.completer.complete(completion).await {
+            Some(_) => Ok(()),
+            None => {
+                self.app.metrics.audit_failure();
+                Err(ApiError::new(
+                    ErrorCode::AuditUnavailable,
+                    "The change may have been made, but how it ended could not be recorded yet. Read it before you \
+                     repeat it.",
+                )
+                .final_())
+            }
+        }
+    }
+
+    /// Leaves the completion to the caller, which has one of its own.
+    pub(super) fn leave(mut self) {
+        self.completed = true;
+    }
+
+    fn completion(&self, code: Option<ErrorCode>) -> Completion {
+        record::completion(&self.app, self.opened, self.began, &self.state, code)
+    }
+}
+
+impl Drop for OpenRecord {
+    fn drop(&mut self) {
+        if self.completed {
+            return;
+        }
+        let code = if std::thread::panicking() {
+            ErrorCode::Internal
+        } else {
+            ErrorCode::Cancelled
+        };
+        self.app.completer.complete_later(self.completion(Some(code)));
+    }
+}
