@@ -20,14 +20,26 @@ pub enum AuditAction {
     Resolve,
     /// A question why something is available or not; nothing ran.
     Explain,
+    /// The answer to an earlier call was given again, by its `Idempotency-Key`; nothing ran. `arguments` names the earlier call.
+    Replay,
     /// A question to an agent, with the tools it may use.
     AgentRequest,
     /// A session was created or ended.
     Session,
-    /// A role, groups, a key or a user was changed; `arguments` says what for whom, before and after.
+    /// A role, groups, a key or a user was changed, or somebody signed out; `arguments` says what for whom, before and after.
     Access,
-    /// Groups or states were declared, renamed or removed; `arguments` says what.
+    /// Groups, states or policy tests were declared, renamed, changed or removed; `arguments` says what, before and after.
     Policy,
+    /// Tools or services were uploaded, changed, deleted or restored; `arguments` names their revisions before and after.
+    Definition,
+    /// The settings or the limits of a project were changed, or a server has started; `arguments` says what, before and after.
+    Settings,
+    /// A secret was set or removed; `arguments` has its name, never its value.
+    Secret,
+    /// A project was created or deleted; on the record of the server.
+    Project,
+    /// An alert was acknowledged; `arguments` names it.
+    Alert,
     /// A description was imported, an import was deleted, or what a newer description changed was approved or rejected;
     /// `arguments` says what.
     Import,
@@ -137,7 +149,7 @@ pub struct AuditRecord {
     /// The version of the project's definitions that was decided on.
     pub snapshot_version: i64,
     /// Whether arguments, provenance, context and warnings are left out, because only an auditor of the project sees what was passed
-    /// along. Records of administration (`access`, `policy`, `export`) are shown whole.
+    /// along. Records of administration are shown whole.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub payloads_hidden: bool,
     /// Milliseconds from the decision to the end of execution.

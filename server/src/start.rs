@@ -29,6 +29,7 @@ use crate::gateway::probes::{self, Probes};
 use crate::gateway::recorded::Completer;
 use crate::gateway::secrets;
 use crate::gateway::sessions;
+use crate::gateway::started;
 use crate::gateway::world::WorldHolder;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
@@ -145,6 +146,8 @@ pub async fn start(
         store,
         config,
     });
+    let recorded = started::record(&app).await;
+    recorded.map_err(|error| anyhow::anyhow!("recording the start: {}", error.code()))?;
     Ok(Started { app, first_admin })
 }
 

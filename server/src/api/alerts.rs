@@ -3,13 +3,16 @@
 use axum::extract::State;
 use serde::Deserialize;
 use toolgate_api::alerts::{Alert, AlertPage, AlertRule};
+use toolgate_api::audit::AuditAction;
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::{AlertFilter, NO_PROJECT};
 use uuid::Uuid;
 
 use super::cursor;
-use crate::error::{ApiError, ApiResult};
+use crate::error::ApiResult;
 use crate::extract::{InProject, Path, Query, ReadAudit, SystemAdmin};
+use crate::gateway::alerts;
+use crate::gateway::change_record::{opening, server_opening};
 use crate::state::{App, AppState};
 
 /// Which alerts to list. Everything given must match.
@@ -62,8 +65,10 @@ pub async fn acknowledge_alert(
     place: InProject<ReadAudit>,
     Path((_, id)): Path<(String, Uuid)>,
 ) -> ApiResult<axum::Json<Alert>> {
-    let who = &place.caller.identity.principal.name;
-    acknowledge(&app, place.project.row.uid, id, who).await
+    let project = (place.project.row.uid, place.project.snapshot.version());
+    let what = alerts::what(id);
+    let opening = opening(&app, project, &place.asker(), AuditAction::Alert, what);
+    alerts::acknowledge(&app, opening, id).await.map(axum::Json)
 }
 
 /// List alerts of the server
@@ -90,12 +95,8 @@ pub async fn acknowledge_server_alert(
     admin: SystemAdmin,
     Path(id): Path<Uuid>,
 ) -> ApiResult<axum::Json<Alert>> {
-    let world = app.world.now();
-    let name = world
-        .directory
-        .user(admin.user)
-        .map_or_else(|| admin.user.to_string(), |user| user.username.clone());
-    acknowledge(&app, NO_PROJECT, id, &name).await
+    let opening = server_opening(&app, admin.caller.actor(), AuditAction::Alert, alerts::what(id));
+    alerts::acknowledge(&app, opening, id).await.map(axum::Json)
 }
 
 async fn list(app: &App, project: ProjectUid, query: AlertQuery) -> ApiResult<axum::Json<AlertPage>> {
@@ -111,12 +112,4 @@ async fn list(app: &App, project: ProjectUid, query: AlertQuery) -> ApiResult<ax
     let alerts = app.store.alerts(project, &filter, before, more).await?;
     let (items, next_cursor) = cursor::page(alerts, limit, |alert| alert.id.to_string());
     Ok(axum::Json(AlertPage { items, next_cursor }))
-}
-
-async fn acknowledge(app: &App, project: ProjectUid, id: Uuid, who: &str) -> ApiResult<axum::Json<Alert>> {
-    app.store
-        .acknowledge_alert(project, id, who, app.clock.now())
-        .await?
-        .map(axum::Json)
-        .ok_or_else(|| ApiError::not_found(format!("alert {id}")))
 }

@@ -15,6 +15,7 @@ use crate::auth::authenticator::Credential;
 use crate::auth::directory::Directory;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, ClientAddress, Json};
+use crate::gateway::users;
 use crate::state::{App, AppState};
 
 /// The session cookie's name where browsers reach the server by https; the prefix makes them insist on `Secure`.
@@ -110,8 +111,7 @@ pub async fn logout(State(app): State<AppState>, caller: Caller) -> ApiResult<Re
         jti: jti.clone(),
         expires_at: *expires_at,
     };
-    app.store.revoke_token(&row).await?;
-    app.world.refresh().await?;
+    users::sign_out(&app, caller.actor(), row).await?;
     Ok((
         StatusCode::NO_CONTENT,
         [(header::SET_COOKIE, cookie(&app, "", 0)?)],

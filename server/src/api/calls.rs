@@ -50,7 +50,8 @@ pub async fn resolve_tools(
 /// Decides, records, executes, records and answers. A refused call is a problem (403, 404, 422) and runs nothing; an
 /// admitted call is answered 200 whether the tool succeeded or failed, and `status` says which. With `session_id`
 /// the session's state and groups are used, and a success moves its state. With
-/// `Idempotency-Key` a repeated request is answered again and not run again, for 24 hours.
+/// `Idempotency-Key` a repeated request is answered again and not run again, for 24 hours, while its caller may still call
+/// the tool.
 #[utoipa::path(post, path = "/projects/{project_id}/calls", tag = "calls", params(super::ProjectPath, IdempotencyHeader), request_body = CallRequest,
     responses((status = 200, description = "The call was admitted and has ended", body = CallResponse,
         headers(("Idempotency-Replayed" = String, description = "`true` when this repeats an earlier answer"),
@@ -73,7 +74,7 @@ pub async fn call_tool(
         .await
         .map(|answer| match answer {
             Answer::Fresh(response) => whole(&response),
-            Answer::Replayed(body) => {
+            Answer::Replayed(_, body) => {
                 ([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response()
             }
         });
@@ -120,7 +121,11 @@ pub(super) async fn once(
         call::call(&task, project, &asker, id, &asked, settle).await
     };
     // Boxed, because the layers around a handler move its future several times.
-    Box::pin(idempotency::once(app, key, request, id, work)).await
+    let answer = Box::pin(idempotency::once(app, key, request, id, work)).await?;
+    if let Answer::Replayed(earlier, _) = &answer {
+        Box::pin(call::replay(app, &place.project, &asker, request, *earlier)).await?;
+    }
+    Ok(answer)
 }
 
 /// Makes a repeated request harmless.

@@ -15,10 +15,9 @@ use super::imports_query::{ImportQuery, PreviewQuery};
 use super::permissions::PutHeaders;
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use super::projects::PageQuery;
-use super::tools_edit::{UploadForm, author};
+use super::tools_edit::{UploadForm, changer};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions, SystemAdmin};
-use crate::gateway::change_record::Changer;
 use crate::gateway::imports::run::{self, Asked};
 use crate::gateway::imports::source::{Description, Said, reading};
 use crate::gateway::imports::{self, read};
@@ -258,21 +257,6 @@ pub async fn refresh_import(
     };
     let (_, report) = Box::pin(run::import(&app, &place.project.row.id, &by, asked, check)).await?;
     Ok(answer(false, report))
-}
-
-/// Who changes imports and what they brought, and why.
-///
-/// # Errors
-/// 400 for a note that is too long.
-pub(super) fn changer<P>(
-    place: &InProject<P>,
-    note: Option<String>,
-    ignore_policy_tests: bool,
-) -> ApiResult<Changer<'_>> {
-    Ok(Changer {
-        asker: place.asker(),
-        author: author(place, note, ignore_policy_tests)?,
-    })
 }
 
 fn answer(is_new: bool, report: ImportReport) -> Response {

@@ -54,8 +54,7 @@ pub async fn replace_limits(
     let current = place.project.limits.revision;
     precondition.check(&tag(current))?;
     let expected = (precondition != IfMatch::Any).then_some(current);
-    let author = &place.caller.identity.principal.name;
-    let revision = limits::replace(&app, &place.project, &request, expected, author).await?;
+    let revision = limits::replace(&app, &place.project, &request, expected, &place.asker()).await?;
     Ok(([(header::ETAG, etag(&tag(revision)))], axum::Json(request)).into_response())
 }
 

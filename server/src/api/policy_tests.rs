@@ -98,9 +98,8 @@ pub async fn upload_policy_tests(
         .await
         .map_err(|error| ApiError::internal(&error))?
         .map_err(policy_tests::invalid)?;
-    let author = &place.caller.identity.principal.name;
-    let mut uploaded =
-        policy_tests::upload(&app, &place.project.row.id, author, tests, query.replace_all).await?;
+    let (project, asker) = (&place.project.row.id, place.asker());
+    let mut uploaded = policy_tests::upload(&app, project, &asker, tests, query.replace_all).await?;
     withhold(&place, &mut uploaded.results);
     let created = uploaded
         .items
@@ -157,9 +156,8 @@ pub async fn replace_policy_test(
     if !faults.is_empty() {
         return Err(policy_tests::invalid(faults));
     }
-    let author = &place.caller.identity.principal.name;
     let project = &place.project.row.id;
-    policy_tests::change(&app, project, author, &name, Some(test), |revision| {
+    policy_tests::change(&app, project, &place.asker(), &name, Some(test), |revision| {
         precondition.check(&tag(revision))
     })
     .await?;
@@ -185,10 +183,14 @@ pub async fn delete_policy_test(
     Path((_, name)): Path<(String, String)>,
 ) -> ApiResult<StatusCode> {
     let precondition = IfMatch::required(&headers)?;
-    let author = &place.caller.identity.principal.name;
-    policy_tests::change(&app, &place.project.row.id, author, &name, None, |revision| {
-        precondition.check(&tag(revision))
-    })
+    policy_tests::change(
+        &app,
+        &place.project.row.id,
+        &place.asker(),
+        &name,
+        None,
+        |revision| precondition.check(&tag(revision)),
+    )
     .await?;
     Ok(StatusCode::NO_CONTENT)
 }

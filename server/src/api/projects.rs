@@ -7,13 +7,13 @@ use serde::Deserialize;
 use toolgate_api::ErrorCode;
 use toolgate_api::projects::{CreateProject, Project, ProjectPage};
 use toolgate_core::ids::{ProjectId, ProjectUid};
-use toolgate_store::StoreError;
 use toolgate_store::rows::ProjectRow;
 
 use super::cursor;
 use super::precondition::{IfMatch, etag, unchanged};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, DeleteProject, InProject, Json, Query, SystemAdmin, Use};
+use crate::gateway::projects;
 use crate::state::AppState;
 
 /// Paging.
@@ -61,17 +61,7 @@ pub async fn create_project(
         name,
         created_at: app.clock.now(),
     };
-    match app.store.create_project(&row, Some(admin.user)).await {
-        Ok(()) => {}
-        Err(StoreError::Conflict { .. }) => {
-            return Err(ApiError::new(
-                ErrorCode::Conflict,
-                format!("There is a project \"{}\" already. Choose another id.", row.id),
-            ));
-        }
-        Err(error) => return Err(error.into()),
-    }
-    app.world.refresh().await?;
+    projects::create(&app, admin.caller.actor(), admin.user, row.clone()).await?;
     let location = format!("/projects/{}", row.id);
     Ok((
         StatusCode::CREATED,
@@ -139,13 +129,8 @@ pub async fn delete_project(
 ) -> ApiResult<StatusCode> {
     let row = &place.project.row;
     IfMatch::required(&headers)?.check(&tag(row))?;
-    let deleted = app.store.delete_project(row.uid, app.clock.now()).await?;
-    app.world.refresh().await?;
-    if deleted {
-        Ok(StatusCode::NO_CONTENT)
-    } else {
-        Err(ApiError::not_found(format!("project \"{}\"", row.id)))
-    }
+    projects::delete(&app, place.caller.actor(), row).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 fn wire(row: &ProjectRow) -> Project {

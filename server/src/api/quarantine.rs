@@ -10,10 +10,9 @@ use toolgate_api::quarantine::{
 use toolgate_api::tools::Tool;
 
 use super::cursor;
-use super::imports::changer;
 use super::precondition::{IfMatch, etag, unchanged};
 use super::tools::answer;
-use super::tools_edit::NoteQuery;
+use super::tools_edit::{NoteQuery, changer};
 use crate::error::ApiResult;
 use crate::extract::{EditDefinitions, InProject, Json, Path, Query, ReadDefinitions, check_lengths};
 use crate::gateway::publish::tool_not_found;

@@ -117,8 +117,8 @@ pub async fn set_secret(
             ));
         }
     };
-    let author = &place.caller.identity.principal.name;
-    secrets::put(&app, &place.project, &name, &request.value, expected, author).await?;
+    let asker = place.asker();
+    secrets::put(&app, &place.project, &name, &request.value, expected, &asker).await?;
     let status = if current.is_none() {
         StatusCode::CREATED
     } else {
@@ -146,7 +146,7 @@ pub async fn delete_secret(
     let secret = place.project.secrets.get(&name).ok_or_else(|| not_found(&name))?;
     precondition.check(&tag(secret.revision))?;
     let expected = (precondition != IfMatch::Any).then_some(secret.revision);
-    secrets::delete(&app, &place.project, &name, expected, query.force).await?;
+    secrets::delete(&app, &place.project, &name, expected, query.force, &place.asker()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -46,8 +46,7 @@ pub async fn replace_settings(
     let current = place.project.settings_revision;
     precondition.check(&tag(current))?;
     let expected = (precondition != IfMatch::Any).then_some(current);
-    let author = &place.caller.identity.principal.name;
-    let revision = settings::replace(&app, &place.project, &request, expected, author).await?;
+    let revision = settings::replace(&app, &place.project, &request, expected, &place.asker()).await?;
     Ok(([(header::ETAG, etag(&tag(revision)))], axum::Json(request)).into_response())
 }
 

@@ -101,7 +101,7 @@ pub async fn invoke_tool(
         .await
         .and_then(|answer| match answer {
             Answer::Fresh(response) => result(*response),
-            Answer::Replayed(text) => {
+            Answer::Replayed(_, text) => {
                 let response =
                     serde_json::from_str(text.get()).map_err(|error| ApiError::internal(&error))?;
                 let mut response = result(response)?;

@@ -4,10 +4,9 @@ use axum::extract::State;
 use serde::Deserialize;
 use toolgate_api::tool_changes::{ToolChangeRequest, ToolChangeResult};
 
-use super::tools_edit::note;
+use super::tools_edit::changer;
 use crate::error::ApiResult;
 use crate::extract::{EditDefinitions, InProject, Json, Query};
-use crate::gateway::publish::Author;
 use crate::gateway::tool_changes::{self, Asked};
 use crate::state::AppState;
 
@@ -43,24 +42,20 @@ pub async fn change_tools(
     Json(request): Json<ToolChangeRequest>,
 ) -> ApiResult<axum::Json<ToolChangeResult>> {
     let project = &place.project.row.id;
-    let author = |note| Author {
-        name: &place.caller.identity.principal.name,
-        note,
-        ignore_policy_tests: query.ignore_policy_tests,
-    };
+    let changer = |said| changer(&place, said, query.ignore_policy_tests);
     let result = match request {
         ToolChangeRequest::Change(asked) => {
-            let author = author(note(asked.note.clone())?);
-            tool_changes::change(&app, project, &author, &Asked::one(&asked), query.dry_run).await?
+            let by = changer(asked.note.clone())?;
+            tool_changes::change(&app, project, &by, &Asked::one(&asked), query.dry_run).await?
         }
         ToolChangeRequest::Several(asked) => {
-            let author = author(note(asked.note.clone())?);
+            let by = changer(asked.note.clone())?;
             let changes = Asked::several(&asked)?;
-            tool_changes::change(&app, project, &author, &changes, query.dry_run).await?
+            tool_changes::change(&app, project, &by, &changes, query.dry_run).await?
         }
         ToolChangeRequest::Undo(asked) => {
-            let author = author(Some("takes a change of many tools back".to_owned()));
-            tool_changes::undo(&app, project, &author, &asked.undo, query.dry_run).await?
+            let by = changer(Some("takes a change of many tools back".to_owned()))?;
+            tool_changes::undo(&app, project, &by, &asked.undo, query.dry_run).await?
         }
     };
     Ok(axum::Json(result))

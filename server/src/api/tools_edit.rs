@@ -14,6 +14,7 @@ use super::precondition::IfMatch;
 use super::tools::{answer, tag};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, body, content_type, unsupported};
+use crate::gateway::change_record::Changer;
 use crate::gateway::publish::{self, Author, tool_not_found};
 use crate::state::{App, AppState};
 
@@ -73,8 +74,9 @@ pub async fn upload_tools(
     let upload = parse(&app, &place, bytes, format)
         .await?
         .map_err(publish::invalid_definition)?;
-    let author = author(&place, query.note, query.ignore_policy_tests)?;
-    let result = publish::upload(&app, &place.project.row.id, &author, upload, query.dry_run).await?;
+    let by = changer(&place, query.note, query.ignore_policy_tests)?;
+    let project = &place.project.row.id;
+    let result = publish::upload(&app, project, &by, "upload", upload, query.dry_run).await?;
     let created = !query.dry_run
         && result
             .items
@@ -137,8 +139,8 @@ pub async fn replace_tool(
             ));
         }
     }
-    let author = author(&place, query.note, query.ignore_policy_tests)?;
-    publish::upload(&app, &place.project.row.id, &author, upload, false).await?;
+    let by = changer(&place, query.note, query.ignore_policy_tests)?;
+    publish::upload(&app, &place.project.row.id, &by, "replace_tool", upload, false).await?;
     let world = app.world.now();
     let project = world.project(place.project.row.id.as_str());
     let tool = project
@@ -162,27 +164,30 @@ pub async fn delete_tool(
 ) -> ApiResult<StatusCode> {
     let precondition = IfMatch::required(&headers)?;
     let name = ToolName::parse(name).map_err(|error| tool_not_found(&error.text))?;
-    let author = author(&place, query.note, query.ignore_policy_tests)?;
-    publish::delete_tool(&app, &place.project.row.id, &name, &author, |revision| {
+    let by = changer(&place, query.note, query.ignore_policy_tests)?;
+    publish::delete_tool(&app, &place.project.row.id, &name, &by, |revision| {
         precondition.check(&tag(revision))
     })
     .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Who makes revisions, and why.
+/// Who changes definitions, and why.
 ///
 /// # Errors
 /// 400 for a note that is too long.
-pub fn author<P>(
+pub fn changer<P>(
     place: &InProject<P>,
     said: Option<String>,
     ignore_policy_tests: bool,
-) -> ApiResult<Author<'_>> {
-    Ok(Author {
-        name: &place.caller.identity.principal.name,
-        note: note(said)?,
-        ignore_policy_tests,
+) -> ApiResult<Changer<'_>> {
+    Ok(Changer {
+        asker: place.asker(),
+        author: Author {
+            name: &place.caller.identity.principal.name,
+            note: note(said)?,
+            ignore_policy_tests,
+        },
     })
 }
 

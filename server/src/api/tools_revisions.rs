@@ -12,7 +12,7 @@ use super::cursor;
 use super::precondition::IfMatch;
 use super::projects::PageQuery;
 use super::tools::tag;
-use super::tools_edit::{NoteQuery, author};
+use super::tools_edit::{NoteQuery, changer};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions};
 use crate::gateway::publish::{self, tool_not_found};
@@ -129,8 +129,8 @@ pub async fn restore_tool_revision(
         }
         None => None,
     };
-    let author = author(&place, query.note, query.ignore_policy_tests)?;
-    publish::restore(&app, &place.project.row.id, row, &author, expect)
+    let by = changer(&place, query.note, query.ignore_policy_tests)?;
+    publish::restore(&app, &place.project.row.id, row, &by, expect)
         .await
         .map(axum::Json)
 }

@@ -6,9 +6,11 @@ use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditAction;
 use toolgate_core::ids::{CallId, ProjectUid};
+use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::redact;
-use toolgate_store::rows::Opening;
+use toolgate_store::rows::{NO_PROJECT, Opening};
 
+use super::access::Actor;
 use super::publish::Author;
 use super::record::{self, Asker};
 use super::recorded::recorded_as;
@@ -40,6 +42,36 @@ pub fn opening(
         record.arguments = Some(redact::redact(&what));
     }
     Opening { project, record }
+}
+
+/// The record of a change of the server itself, of what belongs to no project.
+#[must_use]
+pub fn server_opening(app: &App, actor: Actor<'_>, action: AuditAction, what: Value) -> Opening {
+    let asker = Asker {
+        principal: &actor.identity.principal,
+        granted: &GroupSet::default(),
+        request_id: actor.request_id,
+        address: actor.address,
+        trace: None,
+    };
+    let version = app.world.now().directory.version();
+    opening(app, (NO_PROJECT, version), &asker, action, what)
+}
+
+/// The members of a document that a change makes others, `before` and `after`.
+pub(super) fn differing(mut before: Value, mut after: Value) -> (Value, Value) {
+    if let (Value::Object(old), Value::Object(new)) = (&mut before, &mut after) {
+        let same: Vec<String> = old
+            .keys()
+            .filter(|key| new.get(*key) == old.get(*key))
+            .cloned()
+            .collect();
+        for key in same {
+            old.remove(&key);
+            new.remove(&key);
+        }
+    }
+    (before, after)
 }
 
 /// Makes a change of a project between the opening and the completion of its record. A change that has to be computed again

@@ -78,7 +78,7 @@ pub async fn replace(
         "after": list.hosts,
     });
     let openings = vec![
-        access::server_opening(app, &place.world, actor, &what),
+        access::server_opening(app, actor, &what),
         access::opening(app, &place, actor, &what),
     ];
     let (store, clock) = (app.store.clone(), Arc::clone(&app.clock));

@@ -21,8 +21,8 @@ const RETENTION: TimeDelta = TimeDelta::hours(24);
 pub enum Answer {
     /// The call ran now.
     Fresh(Box<CallResponse>),
-    /// The call ran before; this is what it answered then.
-    Replayed(JsonText),
+    /// The call ran before, under this id; this is what it answered then.
+    Replayed(CallId, JsonText),
 }
 
 /// Runs `work` under the key, unless the same request was answered before. Continues if its caller disconnects, so that a
@@ -58,7 +58,7 @@ async fn under(
     };
     match claimed {
         Claimed::Fresh => {}
-        Claimed::Answered(_, body) => return Ok(Answer::Replayed(body)),
+        Claimed::Answered(earlier, body) => return Ok(Answer::Replayed(earlier, body)),
         Claimed::InProgress => {
             return Err(ApiError::new(
                 ErrorCode::IdempotencyInProgress,

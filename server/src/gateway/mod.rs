@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod agent;
+pub mod alerts;
 pub mod artifacts;
 pub mod audit;
 pub mod available;
@@ -21,6 +22,7 @@ pub mod load;
 pub mod observe;
 pub mod policy_tests;
 pub mod probes;
+pub mod projects;
 pub mod publish;
 pub mod quarantine;
 pub mod recommend;
@@ -31,6 +33,7 @@ pub mod secrets;
 pub mod sessions;
 pub mod settings;
 pub mod spreadsheet;
+pub mod started;
 pub mod states;
 pub mod status;
 pub mod tool_api;

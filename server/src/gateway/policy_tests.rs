@@ -1,6 +1,10 @@
 //! The expectations of a project: running them, changing them, and refusing changes that would break them.
 
+use std::sync::Arc;
+
 use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
+use toolgate_api::audit::AuditAction;
 use toolgate_api::policy_tests::{
     BrokenPolicyTest, PolicyTest, PolicyTestItem, PolicyTestRun, PolicyTestUpload, UploadPolicyTests,
 };
@@ -14,7 +18,9 @@ use toolgate_core::snapshot::ProjectSnapshot;
 use toolgate_store::rows::ProjectRow;
 use toolgate_store::{Basis, PolicyTestChange, StoreError};
 
+use super::change_record::recorded;
 use super::publish::{current, too_busy};
+use super::record::Asker;
 use super::world::{ProjectState, World};
 use crate::auth::directory::Directory;
 use crate::auth::grants::Holdings;
@@ -237,9 +243,9 @@ pub fn run(
 
 /// Stores tests, replacing those of the same name; with `replace_all` the others are removed.
 pub async fn upload(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
-    author: &str,
+    asker: &Asker<'_>,
     tests: Vec<PolicyTest>,
     replace_all: bool,
 ) -> ApiResult<PolicyTestUpload> {
@@ -283,7 +289,7 @@ pub async fn upload(
             .map(|(test, _)| test.clone())
             .collect();
         let unchanged = put.is_empty() && removed.is_empty();
-        if !unchanged && !commit(app, &state, author, put, removed.clone()).await? {
+        if !unchanged && !commit(app, &state, asker, put, removed.clone()).await? {
             continue;
         }
         let world = app.world.now();
@@ -302,9 +308,9 @@ pub async fn upload(
 
 /// Replaces one test that is there, or with `None` removes it.
 pub async fn change(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
-    author: &str,
+    asker: &Asker<'_>,
     name: &str,
     test: Option<PolicyTest>,
     matches: impl Fn(i64) -> ApiResult<()>,
@@ -318,7 +324,7 @@ pub async fn change(
             Some(test) => (vec![test.clone()], Vec::new()),
             None => (Vec::new(), vec![name.to_owned()]),
         };
-        if commit(app, &state, author, put, remove).await? {
+        if commit(app, &state, asker, put, remove).await? {
             return Ok(());
         }
     }
@@ -358,27 +364,45 @@ pub fn invalid(errors: Vec<Diagnostic>) -> ApiError {
 
 /// Commits against the version of `state`; `false` when the database has a newer one, which is then loaded.
 async fn commit(
-    app: &App,
+    app: &Arc<App>,
     state: &ProjectState,
-    author: &str,
+    asker: &Asker<'_>,
     put: Vec<PolicyTest>,
     remove: Vec<String>,
 ) -> ApiResult<bool> {
+    let what = what(state, &put, &remove);
     let change = PolicyTestChange {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
         put,
         remove,
-        author: author.to_owned(),
+        author: asker.principal.name.clone(),
         at: app.clock.now(),
     };
-    let committed = match app.store.change_policy_tests(&change).await {
-        Ok(_version) => true,
-        Err(StoreError::VersionConflict) => false,
-        Err(error) => return Err(error.into()),
-    };
-    app.world.refresh().await?;
-    Ok(committed)
+    let task = Arc::clone(app);
+    let committed = recorded(app, state, asker, AuditAction::Policy, what, async move {
+        let committed = match task.store.change_policy_tests(&change).await {
+            Ok(_version) => Some(()),
+            Err(StoreError::VersionConflict) => None,
+            Err(error) => return Err(error.into()),
+        };
+        task.world.refresh().await?;
+        Ok(committed)
+    });
+    Ok(committed.await?.is_some())
+}
+
+/// What is recorded: every test that becomes another, before and after.
+fn what(state: &ProjectState, put: &[PolicyTest], remove: &[String]) -> Value {
+    let before = |name: &str| find(state, name).map(|stored| &stored.test);
+    let put = put
+        .iter()
+        .map(|test| json!({"name": test.name, "before": before(&test.name), "after": test}));
+    let removed = remove
+        .iter()
+        .map(|name| json!({"name": name, "before": before(name), "after": null}));
+    let tests: Vec<Value> = put.chain(removed).collect();
+    json!({"change": "policy_tests", "count": tests.len(), "tests": tests})
 }
 
 fn count(n: usize) -> u32 {

@@ -5,10 +5,13 @@
 //! adds the version of the directory: who holds what decides too.
 
 mod plan;
+mod trail;
 
 use std::sync::Arc;
 
-use toolgate_api::tools::{DefinitionKind, UploadOutcome, UploadResult};
+use serde_json::Value;
+use toolgate_api::audit::AuditAction;
+use toolgate_api::tools::{DefinitionKind, UploadItem, UploadOutcome, UploadResult};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{
     self, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool,
@@ -19,6 +22,8 @@ use toolgate_store::rows::{ImportChange, Publication, RevisionRow};
 
 pub(super) use self::plan::candidate;
 use self::plan::plan;
+pub(super) use self::trail::{changed, revised};
+use super::change_record::{Changer, recorded};
 use super::policy_tests;
 use super::secrets;
 use super::world::ProjectState;
@@ -59,11 +64,12 @@ pub fn invalid_definition(errors: Vec<Diagnostic>) -> ApiError {
     .errors(errors)
 }
 
-/// Stores an upload whole, or with `dry_run` only says what it would do.
+/// Stores an upload whole, or with `dry_run` only says what it would do. `change` is what the record calls it.
 pub async fn upload(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
-    author: &Author<'_>,
+    by: &Changer<'_>,
+    change: &str,
     upload: Upload,
     dry_run: bool,
 ) -> ApiResult<UploadResult> {
@@ -73,7 +79,7 @@ pub async fn upload(
         let state = current(app, project)?;
         check_expectations(&state, &upload.tools)?;
         let mut items = plan(app, &state, &upload.tools, &upload.services).await?;
-        let changed = |kind, name: &str| {
+        let changes = |kind, name: &str| {
             items.iter().any(|item| {
                 item.kind == kind && item.name == name && item.outcome != UploadOutcome::Unchanged
             })
@@ -81,18 +87,18 @@ pub async fn upload(
         let tools: Vec<(ToolName, Option<ToolDefinition>)> = upload
             .tools
             .iter()
-            .filter(|tool| changed(DefinitionKind::Tool, tool.definition.name.as_str()))
+            .filter(|tool| changes(DefinitionKind::Tool, tool.definition.name.as_str()))
             .map(|tool| (tool.definition.name.clone(), Some(tool.definition.clone())))
             .collect();
         let services: Vec<ServiceDefinition> = upload
             .services
             .iter()
-            .filter(|service| changed(DefinitionKind::ToolService, service.id.as_str()))
+            .filter(|service| changes(DefinitionKind::ToolService, service.id.as_str()))
             .cloned()
             .collect();
         if dry_run || (tools.is_empty() && services.is_empty()) {
             let policy_tests = (dry_run && !state.policy_tests.is_empty()).then(|| {
-                let candidate = candidate(app, &state, author, &tools, &services);
+                let candidate = candidate(app, &state, &by.author, &tools, &services);
                 policy_tests::wire_effects(policy_tests::effects(app, &app.world.now(), &state, &candidate))
             });
             return Ok(UploadResult {
@@ -102,7 +108,8 @@ pub async fn upload(
                 policy_tests,
             });
         }
-        let Some(published) = commit(app, &state, author, tools, services).await? else {
+        let what = changed(change, &by.author, items.iter().filter_map(revisions).collect());
+        let Some(published) = commit(app, &state, by, what, tools, services).await? else {
             continue;
         };
         for (kind, revisions) in [
@@ -128,6 +135,16 @@ pub async fn upload(
     Err(too_busy())
 }
 
+/// What an upload does to one definition, for the record.
+fn revisions(item: &UploadItem) -> Option<Value> {
+    let before = match item.outcome {
+        UploadOutcome::Unchanged => return None,
+        UploadOutcome::Created => None,
+        UploadOutcome::Replaced => Some(item.revision - 1),
+    };
+    Some(revised(item.kind, &item.name, before, Some(item.revision)))
+}
+
 /// What is worth mending in an upload: in its text, and as this server and the project are now.
 pub fn warnings(app: &App, state: &ProjectState, upload: &Upload) -> Vec<Diagnostic> {
     let definitions = || upload.tools.iter().map(|tool| &tool.definition);
@@ -139,10 +156,10 @@ pub fn warnings(app: &App, state: &ProjectState, upload: &Upload) -> Vec<Diagnos
 
 /// Deletes a tool; its revisions stay.
 pub async fn delete_tool(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
     name: &ToolName,
-    author: &Author<'_>,
+    by: &Changer<'_>,
     matches: impl Fn(i64) -> ApiResult<()>,
 ) -> ApiResult<()> {
     for _ in 0..ATTEMPTS {
@@ -152,10 +169,10 @@ pub async fn delete_tool(
             .tool(name.as_str())
             .ok_or_else(|| tool_not_found(name.as_str()))?;
         matches(tool.revision)?;
-        if commit(app, &state, author, vec![(name.clone(), None)], Vec::new())
-            .await?
-            .is_some()
-        {
+        let gone = revised(DefinitionKind::Tool, name.as_str(), Some(tool.revision), None);
+        let what = changed("delete_tool", &by.author, vec![gone]);
+        let tools = vec![(name.clone(), None)];
+        if commit(app, &state, by, what, tools, Vec::new()).await?.is_some() {
             return Ok(());
         }
     }
@@ -164,10 +181,10 @@ pub async fn delete_tool(
 
 /// Makes an earlier revision the current one, as a new revision. What it refers to is checked again.
 pub async fn restore(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
     row: RevisionRow,
-    author: &Author<'_>,
+    by: &Changer<'_>,
     expect_revision: Option<i64>,
 ) -> ApiResult<UploadResult> {
     let Some(definition) = row.definition else {
@@ -183,13 +200,13 @@ pub async fn restore(
     let value = serde_json::to_value(&definition).map_err(|error| ApiError::internal(&error))?;
     let (definition, warnings) = with_context(app, &state, |context| definition::check_tool(&value, context))
         .map_err(invalid_definition)?;
-    let author = Author {
-        name: author.name,
-        note: author
-            .note
-            .clone()
-            .or_else(|| Some(format!("restores revision {}", row.revision))),
-        ignore_policy_tests: author.ignore_policy_tests,
+    let note = by.author.note.clone();
+    let by = Changer {
+        asker: by.asker,
+        author: Author {
+            note: note.or_else(|| Some(format!("restores revision {}", row.revision))),
+            ..by.author
+        },
     };
     let tools = vec![UploadedTool {
         definition,
@@ -198,7 +215,8 @@ pub async fn restore(
     upload(
         app,
         project,
-        &author,
+        &by,
+        "restore_tool",
         Upload {
             tools,
             services: Vec::new(),
@@ -218,24 +236,37 @@ pub fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
         .ok_or_else(|| ApiError::not_found(format!("project \"{project}\"")))
 }
 
-/// Commits against the version of `state`; `None` when the database has a newer one, which is then loaded. A change that
+/// Commits, on the record, against the version of `state`; `None` when the database has a newer one, which is then loaded. A change that
 /// would break an expectation of the project is refused.
 pub(super) async fn commit(
-    app: &App,
-    state: &ProjectState,
-    author: &Author<'_>,
+    app: &Arc<App>,
+    state: &Arc<ProjectState>,
+    by: &Changer<'_>,
+    what: Value,
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
     services: Vec<ServiceDefinition>,
 ) -> ApiResult<Option<toolgate_store::Published>> {
-    commit_with(app, state, author, tools, services, ImportChange::default()).await
+    let work = committing(app, state, &by.author, tools, services, ImportChange::default());
+    recorded(app, state, &by.asker, AuditAction::Definition, what, work).await
 }
 
-/// As [`commit`], with a change of the imports that the tools belong to. It needs nothing of whoever awaits it.
+/// As [`commit`], with a change of the imports that the tools belong to; the caller records it. It borrows nothing.
 pub(super) fn commit_imported(
     app: &Arc<App>,
     state: &Arc<ProjectState>,
     author: &Author<'_>,
     tools: Vec<(ToolName, Option<ToolDefinition>)>,
+    imports: ImportChange,
+) -> impl Future<Output = ApiResult<Option<toolgate_store::Published>>> + Send + use<> {
+    committing(app, state, author, tools, Vec::new(), imports)
+}
+
+fn committing(
+    app: &Arc<App>,
+    state: &Arc<ProjectState>,
+    author: &Author<'_>,
+    tools: Vec<(ToolName, Option<ToolDefinition>)>,
+    services: Vec<ServiceDefinition>,
     imports: ImportChange,
 ) -> impl Future<Output = ApiResult<Option<toolgate_store::Published>>> + Send + use<> {
     let (app, state) = (Arc::clone(app), Arc::clone(state));
@@ -247,7 +278,7 @@ pub(super) fn commit_imported(
             note,
             ignore_policy_tests,
         };
-        commit_with(&app, &state, &author, tools, Vec::new(), imports).await
+        commit_with(&app, &state, &author, tools, services, imports).await
     }
 }
 

@@ -18,6 +18,7 @@ use crate::state::App;
 use crate::telemetry::trace_context::TraceContext;
 
 /// Who asked, under which request.
+#[derive(Clone, Copy)]
 pub struct Asker<'a> {
     /// The principal.
     pub principal: &'a Principal,

@@ -6,17 +6,20 @@ mod undo;
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolgate_api::tool_changes::{
     ToolChangeItem, ToolChangeOutcome, ToolChangeResult, ToolUndo, ToolUndoRequest, UndoneTool,
 };
+use toolgate_api::tools::DefinitionKind;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{self, ToolDefinition};
 use toolgate_core::ids::{ProjectId, ToolName};
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_core::tool_changes as rules;
 
+use super::change_record::Changer;
 use super::policy_tests;
-use super::publish::{ATTEMPTS, Author, candidate, commit, current, too_busy};
+use super::publish::{self, ATTEMPTS, candidate, commit, current, too_busy};
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -30,9 +33,9 @@ pub use self::undo::undo;
 /// 422 for a change that is none, and when two changes select the same tool; 404 when a named tool is not there; 409
 /// `selection_changed` when another number of tools is selected than expected; what the policy tests of the project refuse.
 pub async fn change(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
-    author: &Author<'_>,
+    by: &Changer<'_>,
     asked: &[Asked<'_>],
     dry_run: bool,
 ) -> ApiResult<ToolChangeResult> {
@@ -51,7 +54,7 @@ pub async fn change(
                 before: Some(tool),
             })
             .collect();
-        if let Some(result) = run(app, &state, author, steps, dry_run).await? {
+        if let Some(result) = run(app, &state, by, "change_tools", steps, dry_run).await? {
             return Ok(result);
         }
     }
@@ -112,6 +115,12 @@ impl Step {
         }
     }
 
+    /// For the record.
+    fn revised(&self) -> Value {
+        let before = self.before.as_ref().map(|tool| tool.revision);
+        publish::revised(DefinitionKind::Tool, self.name.as_str(), before, self.revision())
+    }
+
     fn undone(&self) -> UndoneTool {
         UndoneTool {
             name: self.name.to_string(),
@@ -123,9 +132,10 @@ impl Step {
 
 /// Does it, or says what it would do; `None` when somebody was faster, and it is to be computed again.
 async fn run(
-    app: &App,
-    state: &ProjectState,
-    author: &Author<'_>,
+    app: &Arc<App>,
+    state: &Arc<ProjectState>,
+    by: &Changer<'_>,
+    change: &str,
     steps: Vec<Step>,
     dry_run: bool,
 ) -> ApiResult<Option<ToolChangeResult>> {
@@ -140,11 +150,16 @@ async fn run(
     let (mut undo, mut tests) = (None, None);
     if dry_run {
         tests = (!state.policy_tests.is_empty()).then(|| {
-            let candidate = candidate(app, state, author, &tools, &[]);
+            let candidate = candidate(app, state, &by.author, &tools, &[]);
             policy_tests::wire_effects(policy_tests::effects(app, &app.world.now(), state, &candidate))
         });
     } else if !tools.is_empty() {
-        if commit(app, state, author, tools, Vec::new()).await?.is_none() {
+        let what = publish::changed(
+            change,
+            &by.author,
+            changed.iter().map(|step| step.revised()).collect(),
+        );
+        if commit(app, state, by, what, tools, Vec::new()).await?.is_none() {
             return Ok(None);
         }
         let tools = changed.iter().map(|step| step.undone()).collect();

@@ -13,10 +13,11 @@ use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::UserId;
 use toolgate_core::principal::PrincipalRef;
 use toolgate_store::StoreError;
-use toolgate_store::rows::{Opening, UserChange, UserRow};
+use toolgate_store::rows::{Opening, RevokedTokenRow, UserChange, UserRow};
 
 use self::enabling::Enabling;
 use super::access::{self, Actor, Place};
+use super::change_record::differing;
 use super::policy_tests;
 use super::world::{ProjectState, World};
 use crate::auth::password::{self, MAX_PASSWORD_BYTES, PasswordError};
@@ -123,7 +124,7 @@ impl NewPassword {
 pub async fn create(app: &Arc<App>, actor: Actor<'_>, row: UserRow) -> ApiResult<Arc<UserRow>> {
     let mut what = what("user_created", &row);
     what.insert("system_admin".to_owned(), json!(row.system_admin));
-    let openings = vec![of_server(app, actor, &app.world.now(), what)];
+    let openings = vec![of_server(app, actor, what)];
     let (store, id) = (app.store.clone(), row.id);
     access::carry_out(app, openings, async move {
         match store.create_user(&row).await {
@@ -194,6 +195,9 @@ pub async fn update(
         json!(change.disabled_at.map(|at| at.is_some())),
     );
     what.insert("system_admin".to_owned(), json!(change.system_admin));
+    let (before, after) = sides(&user, &change);
+    what.insert("before".to_owned(), before);
+    what.insert("after".to_owned(), after);
     let enabling = (change.disabled_at == Some(None)).then_some(Enabling {
         user: id,
         ignore_policy_tests,
@@ -202,7 +206,7 @@ pub async fn update(
     let judged = match judged {
         Ok(judged) => judged.unwrap_or_default(),
         Err(refusal) => {
-            let opening = of_server(app, actor, &world, what);
+            let opening = of_server(app, actor, what);
             return Err(access::refused(app, opening, refusal).await?);
         }
     };
@@ -214,7 +218,8 @@ pub async fn update(
             false => judged.said(project),
         })
     } else {
-        Vec::new()
+        // A name for people: of no concern to projects.
+        vec![of_server(app, actor, what)]
     };
     tracing::info!(
         user = %id, by = %actor.identity.principal.id, disabled = ?change.disabled_at, system_admin = ?change.system_admin,
@@ -256,7 +261,7 @@ pub async fn delete(
 pub async fn set_password(app: &Arc<App>, actor: Actor<'_>, user: &UserRow, hash: String) -> ApiResult<()> {
     let own = PrincipalRef::user(user.id) == PrincipalRef::from(&actor.identity.principal);
     let change = if own { "password_changed" } else { "password_reset" };
-    let openings = vec![of_server(app, actor, &app.world.now(), what(change, user))];
+    let openings = vec![of_server(app, actor, what(change, user))];
     tracing::info!(user = %user.id, by = %actor.identity.principal.id, "a password is replaced");
     let (store, id) = (app.store.clone(), user.id);
     access::carry_out(app, openings, async move {
@@ -265,6 +270,44 @@ pub async fn set_password(app: &Arc<App>, actor: Actor<'_>, user: &UserRow, hash
             false => Err(ApiError::not_found(format!("user {id}"))),
         }
     })
+    .await
+}
+
+/// What a change of a user changes, before and after.
+fn sides(user: &UserRow, change: &UserChange) -> (Value, Value) {
+    let side = |name: Option<&String>, disabled: bool, admin: bool| {
+        json!({
+            "display_name": name,
+            "disabled": disabled,
+            "system_admin": admin,
+        })
+    };
+    let is_disabled = user.disabled_at.is_some();
+    let before = side(user.display_name.as_ref(), is_disabled, user.system_admin);
+    let name = change.display_name.as_ref().unwrap_or(&user.display_name);
+    let disabled = change.disabled_at.map_or(is_disabled, |at| at.is_some());
+    let after = side(
+        name.as_ref(),
+        disabled,
+        change.system_admin.unwrap_or(user.system_admin),
+    );
+    differing(before, after)
+}
+
+/// Ends one sign-in of a user, on the record.
+pub async fn sign_out(app: &Arc<App>, actor: Actor<'_>, token: RevokedTokenRow) -> ApiResult<()> {
+    let principal = &actor.identity.principal;
+    let what = json!({
+        "change": "signed_out",
+        "principal": PrincipalRef::from(principal).to_string(),
+        "principal_name": principal.name,
+    });
+    let (store, openings) = (app.store.clone(), vec![access::server_opening(app, actor, &what)]);
+    access::carry_out(
+        app,
+        openings,
+        async move { Ok(store.revoke_token(&token).await?) },
+    )
     .await
 }
 
@@ -280,8 +323,8 @@ fn what(change: &str, user: &UserRow) -> Map<String, Value> {
     what
 }
 
-fn of_server(app: &App, actor: Actor<'_>, world: &World, what: Map<String, Value>) -> Opening {
-    access::server_opening(app, world, actor, &Value::Object(what))
+fn of_server(app: &App, actor: Actor<'_>, what: Map<String, Value>) -> Opening {
+    access::server_opening(app, actor, &Value::Object(what))
 }
 
 /// A record for the server, and one for every project where the user holds something, because what is held there changes.
@@ -305,7 +348,7 @@ fn openings(
         Some(access::opening(app, &place, actor, &what))
     });
     let mut openings: Vec<Opening> = of_projects.collect();
-    openings.push(of_server(app, actor, world, what));
+    openings.push(of_server(app, actor, what));
     openings
 }
 

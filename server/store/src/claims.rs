@@ -9,7 +9,7 @@ use uuid::Uuid;
 use crate::Store;
 use crate::codec::{Word, from_json, micros, text};
 use crate::db::{execute, writing};
-use crate::error::{Result, StoreError};
+use crate::error::Result;
 use crate::rows::{Claim, Claimed, IdempotencyKey};
 
 /// A claim that stands in the way of another, with the outcome of its record.
@@ -103,11 +103,9 @@ fn judge(claim: &Claim, standing: &Standing) -> Result<Option<Claimed>> {
     if fingerprint[..] != claim.fingerprint {
         return Ok(Some(Claimed::Mismatch));
     }
-    if let (Some(status), Some(body)) = (status, body) {
-        let status = u16::try_from(*status)
-            .map_err(|_| StoreError::corrupt(format!("{status} is not an HTTP status")))?;
+    if let (Some(_), Some(body)) = (status, body) {
         let body: JsonText = from_json(body, || format!("the kept answer of call {call}"))?;
-        return Ok(Some(Claimed::Answered(status, body)));
+        return Ok(Some(Claimed::Answered(CallId(*call), body)));
     }
     Ok(Some(match outcome {
         None | Some(AuditOutcome::Open) => Claimed::InProgress,

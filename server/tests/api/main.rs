@@ -17,6 +17,7 @@ mod definitions;
 mod disabled;
 mod document;
 mod egress;
+mod every_mutation;
 mod explain;
 mod faults;
 mod gate;

@@ -20,7 +20,7 @@ use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
 use toolgate_store::rows::{Claim, Claimed, IdempotencyKey, Opening};
 
-use crate::support::{Answer, Client, TestApp, serve, tool};
+use crate::support::{Answer, Client, NEW, TestApp, serve, tool};
 
 const AUDIT: &str = "/projects/demo/audit";
 const CALLS: &str = "/projects/demo/calls";
@@ -94,11 +94,8 @@ async fn a_client_that_disconnects_leaves_no_open_record() {
         cut_off(admin.post("/projects/demo/sessions", &body), polls).await;
         cut_off(admin.send(keyed(&admin, &format!("k{step}"))), polls).await;
         cut_off(admin.get("/projects/demo/audit/export"), polls).await;
-        cut_off(
-            admin.put(&format!("/projects/demo/groups/g{step}"), Some("*"), "{}"),
-            polls,
-        )
-        .await;
+        let group = format!("/projects/demo/groups/g{step}");
+        cut_off(admin.send_json(Method::PUT, &group, &NEW, &json!({})), polls).await;
     }
     let session = admin
         .post("/projects/demo/sessions", &json!({}))

@@ -361,10 +361,13 @@ async fn what_happens_to_users_is_on_the_record_of_the_server() {
             ("user", "ada", "succeeded"),
             ("user", "ada", "succeeded"),
             ("user", "ada", "succeeded"),
-        ],
-        "a name for people is no matter of access"
+            ("user", "ada", "succeeded"),
+        ]
     );
-    let first = admin.get("/audit?order=oldest_first&limit=1").await.expect(200);
+    let first = admin
+        .get("/audit?action=access&order=oldest_first&limit=1")
+        .await
+        .expect(200);
     assert_eq!(first.json()["items"][0]["arguments"]["system_admin"], true);
     assert_eq!(first.json()["items"][0]["principal_name"], "admin");
     for secret in ["a long enough password", "another long password", "argon2"] {

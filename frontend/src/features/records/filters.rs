@@ -20,15 +20,21 @@ const NAMES: [&str; 8] = [
     "requested_group",
 ];
 
-const ACTIONS: [(&str, &str); 10] = [
+const ACTIONS: [(&str, &str); 16] = [
     ("", "Everything"),
     ("call", "Calls"),
     ("resolve", "Resolves"),
     ("explain", "Simulations"),
+    ("replay", "Replays"),
     ("agent_request", "Agent requests"),
     ("session", "Sessions"),
     ("access", "Access changes"),
+    ("definition", "Tool changes"),
     ("policy", "Policy changes"),
+    ("settings", "Settings and limits"),
+    ("secret", "Secrets"),
+    ("alert", "Alerts"),
+    ("project", "Projects"),
     ("import", "Imports"),
     ("export", "Exports"),
 ];

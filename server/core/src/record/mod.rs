@@ -20,7 +20,16 @@ pub const fn has_payloads(action: AuditAction) -> bool {
         | AuditAction::Explain
         | AuditAction::AgentRequest
         | AuditAction::Session => true,
-        AuditAction::Access | AuditAction::Policy | AuditAction::Import | AuditAction::Export => false,
+        AuditAction::Replay
+        | AuditAction::Access
+        | AuditAction::Policy
+        | AuditAction::Definition
+        | AuditAction::Settings
+        | AuditAction::Secret
+        | AuditAction::Project
+        | AuditAction::Alert
+        | AuditAction::Import
+        | AuditAction::Export => false,
     }
 }
 

@@ -285,7 +285,12 @@ fn payloads_are_taken_out_whole_and_said_to_be() {
 
 #[test]
 fn what_was_changed_is_no_payload() {
-    for action in [AuditAction::Access, AuditAction::Policy, AuditAction::Export] {
+    for action in [
+        AuditAction::Access,
+        AuditAction::Policy,
+        AuditAction::Definition,
+        AuditAction::Export,
+    ] {
         let mut record = record();
         record.action = action;
         assert_eq!(without_payloads(record.clone()), record);

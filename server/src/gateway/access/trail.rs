@@ -5,14 +5,11 @@ use std::sync::Arc;
 use serde_json::Value;
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_core::ids::CallId;
-use toolgate_core::policy::groups::GroupSet;
-use toolgate_store::rows::{NO_PROJECT, Opening};
+use toolgate_store::rows::Opening;
 
 use super::{Actor, Place};
 use crate::error::{ApiError, ApiResult};
-use crate::gateway::record::Asker;
 use crate::gateway::recorded::{self, recorded_as};
-use crate::gateway::world::World;
 use crate::gateway::{change_record, record};
 use crate::state::App;
 
@@ -31,16 +28,8 @@ pub fn opening(app: &App, place: &Place, actor: Actor<'_>, what: &Value) -> Open
 
 /// The record of a change that is about to be made on the server itself: of users, who belong to no project.
 #[must_use]
-pub fn server_opening(app: &App, world: &World, actor: Actor<'_>, what: &Value) -> Opening {
-    let asker = Asker {
-        principal: &actor.identity.principal,
-        granted: &GroupSet::default(),
-        request_id: actor.request_id,
-        address: actor.address,
-        trace: None,
-    };
-    let server = (NO_PROJECT, world.directory.version());
-    change_record::opening(app, server, &asker, AuditAction::Access, what.clone())
+pub fn server_opening(app: &App, actor: Actor<'_>, what: &Value) -> Opening {
+    change_record::server_opening(app, actor, AuditAction::Access, what.clone())
 }
 
 /// Makes a change between the opening and the completion of its records, and loads it here; nothing is changed when a record

@@ -167,7 +167,8 @@ pub(super) fn admit(
     }
 }
 
-fn refusal(decision: &Decision, code: ErrorCode) -> ApiError {
+/// The answer to a call that was denied.
+pub(super) fn refusal(decision: &Decision, code: ErrorCode) -> ApiError {
     if code == ErrorCode::InsufficientToolGroups {
         insufficient_groups(decision.missing.clone())
     } else {

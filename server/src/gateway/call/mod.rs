@@ -2,6 +2,7 @@
 
 mod admission;
 mod completion;
+mod replay;
 mod run;
 
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::state::App;
 use crate::telemetry::spans;
 use admission::{Admitted, Refusal, admit, enter};
 use completion::complete;
+pub use replay::replay;
 use run::{Run, finish};
 
 /// Decides about one call, records it, runs it and records how it ended.

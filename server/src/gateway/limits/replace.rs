@@ -1,22 +1,29 @@
 //! The use case "change the limits of a project": check, commit, load.
 
+use std::sync::Arc;
+
+use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
+use toolgate_api::audit::AuditAction;
 use toolgate_api::limits::ProjectLimits;
 use toolgate_core::limits::check;
 use toolgate_store::StoreError;
 use toolgate_store::rows::Replacement;
 
 use crate::error::{ApiError, ApiResult};
+use crate::gateway::change_record::{differing, opening};
+use crate::gateway::record::Asker;
+use crate::gateway::recorded::recorded;
 use crate::gateway::world::ProjectState;
 use crate::state::App;
 
 /// Replaces the limits; their new revision. `expected` is the revision they were made from, if it matters.
 pub async fn replace(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectState,
     limits: &ProjectLimits,
     expected: Option<i64>,
-    author: &str,
+    asker: &Asker<'_>,
 ) -> ApiResult<i64> {
     let errors = check(limits);
     if !errors.is_empty() {
@@ -26,24 +33,38 @@ pub async fn replace(
         )
         .errors(errors));
     }
-    let replacement = Replacement {
-        value: limits,
-        expected,
-        author,
-    };
-    let outcome = app
-        .store
-        .put_limits(project.row.uid, &replacement, app.clock.now())
-        .await;
-    app.world.refresh().await?;
-    match outcome {
-        Err(StoreError::VersionConflict) => Err(ApiError::new(
-            ErrorCode::PreconditionFailed,
-            "The limits have changed since you read them. Read them again and merge.",
-        )),
-        Err(StoreError::NotFound { .. }) => {
-            Err(ApiError::not_found(format!("project \"{}\"", project.row.id)))
+    let place = (project.row.uid, project.snapshot.version());
+    let opening = opening(
+        app,
+        place,
+        asker,
+        AuditAction::Settings,
+        what(&project.limits.document, limits),
+    );
+    let (task, value, author) = (Arc::clone(app), limits.clone(), asker.principal.name.clone());
+    let (uid, id) = (project.row.uid, project.row.id.clone());
+    recorded(app, vec![opening], async move {
+        let replacement = Replacement {
+            value: &value,
+            expected,
+            author: &author,
+        };
+        let outcome = task.store.put_limits(uid, &replacement, task.clock.now()).await;
+        task.world.refresh().await?;
+        match outcome {
+            Err(StoreError::VersionConflict) => Err(ApiError::new(
+                ErrorCode::PreconditionFailed,
+                "The limits have changed since you read them. Read them again and merge.",
+            )),
+            Err(StoreError::NotFound { .. }) => Err(ApiError::not_found(format!("project \"{id}\""))),
+            other => Ok(other?),
         }
-        other => Ok(other?),
-    }
+    })
+    .await
+}
+
+/// What is recorded: what becomes another, before and after.
+fn what(before: &ProjectLimits, after: &ProjectLimits) -> Value {
+    let (before, after) = differing(json!(before), json!(after));
+    json!({"change": "limits", "before": before, "after": after})
 }

@@ -1,13 +1,21 @@
 //! Setting and removing secrets.
 
+use std::sync::Arc;
+
+use serde_json::json;
+use toolgate_api::audit::AuditAction;
 use toolgate_api::secrets::SecretUses;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::source;
+use toolgate_core::ids::ProjectId;
 use toolgate_store::StoreError;
-use toolgate_store::rows::{NewSecret, SecretUse};
+use toolgate_store::rows::{NewSecret, Opening, SecretUse};
 
 use super::uses::Uses;
 use crate::error::{ApiError, ApiResult};
+use crate::gateway::change_record::opening;
+use crate::gateway::record::Asker;
+use crate::gateway::recorded::recorded;
 use crate::gateway::world::ProjectState;
 use crate::secrets::{SealError, place};
 use crate::state::App;
@@ -19,12 +27,12 @@ const MOST: usize = 1000;
 
 /// Sets a secret; its new revision. `expected` is the revision that is replaced, 0 for none, if it matters.
 pub async fn put(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectState,
     name: &str,
     value: &str,
     expected: Option<i64>,
-    author: &str,
+    asker: &Asker<'_>,
 ) -> ApiResult<i64> {
     check(project, name, value)?;
     let sealed = app
@@ -38,38 +46,59 @@ pub async fn put(
             ),
             other => ApiError::internal(&other),
         })?;
-    let secret = NewSecret {
-        project: project.row.uid,
-        name,
-        key_id: &sealed.key_id,
-        sealed: &sealed.bytes,
-        expected,
-        author,
-    };
-    let outcome = app.store.put_secret(&secret, app.clock.now()).await;
-    app.world.refresh().await?;
-    outcome.map_err(|error| failure(error, project))
+    let opening = opened(app, project, asker, "secret_set", name);
+    let (task, uid, id) = (Arc::clone(app), project.row.uid, project.row.id.clone());
+    let (name, author) = (name.to_owned(), asker.principal.name.clone());
+    recorded(app, vec![opening], async move {
+        let secret = NewSecret {
+            project: uid,
+            name: &name,
+            key_id: &sealed.key_id,
+            sealed: &sealed.bytes,
+            expected,
+            author: &author,
+        };
+        let outcome = task.store.put_secret(&secret, task.clock.now()).await;
+        task.world.refresh().await?;
+        outcome.map_err(|error| failure(error, &id))
+    })
+    .await
+}
+
+/// The record of a change: the name of the secret, and its revision before.
+fn opened(app: &App, project: &ProjectState, asker: &Asker<'_>, change: &str, name: &str) -> Opening {
+    let before = project.secrets.get(name).map(|secret| secret.revision);
+    let what = json!({"change": change, "name": name, "before_revision": before});
+    let place = (project.row.uid, project.snapshot.version());
+    opening(app, place, asker, AuditAction::Secret, what)
 }
 
 /// Removes a secret. What still refers to it stops working, so that is refused unless `force` says so.
 pub async fn delete(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectState,
     name: &str,
     expected: Option<i64>,
     force: bool,
+    asker: &Asker<'_>,
 ) -> ApiResult<()> {
     let used_by = Uses::of(project).take(name);
     if !force && !used_by.is_empty() {
         return Err(in_use(name, &used_by));
     }
-    let outcome = app.store.delete_secret(project.row.uid, name, expected).await;
-    app.world.refresh().await?;
-    match outcome {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(not_found(name)),
-        Err(error) => Err(failure(error, project)),
-    }
+    let opening = opened(app, project, asker, "secret_removed", name);
+    let (task, uid, id) = (Arc::clone(app), project.row.uid, project.row.id.clone());
+    let name = name.to_owned();
+    recorded(app, vec![opening], async move {
+        let outcome = task.store.delete_secret(uid, &name, expected).await;
+        task.world.refresh().await?;
+        match outcome {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(not_found(&name)),
+            Err(error) => Err(failure(error, &id)),
+        }
+    })
+    .await
 }
 
 /// There is no such secret.
@@ -154,13 +183,13 @@ fn in_use(name: &str, used_by: &SecretUses) -> ApiError {
     .errors(errors)
 }
 
-fn failure(error: StoreError, project: &ProjectState) -> ApiError {
+fn failure(error: StoreError, project: &ProjectId) -> ApiError {
     match error {
         StoreError::VersionConflict => ApiError::new(
             ErrorCode::PreconditionFailed,
             "The secret has been set since you read it. Read it again.",
         ),
-        StoreError::NotFound { .. } => ApiError::not_found(format!("project \"{}\"", project.row.id)),
+        StoreError::NotFound { .. } => ApiError::not_found(format!("project \"{project}\"")),
         other => other.into(),
     }
 }

@@ -1,5 +1,9 @@
 //! The use case "change a project's settings": check, commit, load.
 
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use toolgate_api::audit::AuditAction;
 use toolgate_api::settings::{AlertThresholds, ProjectSettings};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::source;
@@ -8,6 +12,9 @@ use toolgate_executors::egress::parse_exact;
 use toolgate_store::StoreError;
 use toolgate_store::rows::Replacement;
 
+use super::change_record::{differing, opening};
+use super::record::Asker;
+use super::recorded::recorded;
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -19,11 +26,11 @@ const MAX_THRESHOLD: u32 = 1_000_000;
 
 /// Replaces the settings; their new revision. `expected` is the revision they were made from, if it matters.
 pub async fn replace(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectState,
     settings: &ProjectSettings,
     expected: Option<i64>,
-    author: &str,
+    asker: &Asker<'_>,
 ) -> ApiResult<i64> {
     let errors = faults(settings, &app.egress);
     if !errors.is_empty() {
@@ -33,26 +40,50 @@ pub async fn replace(
         )
         .errors(errors));
     }
-    let replacement = Replacement {
-        value: settings,
-        expected,
-        author,
-    };
-    let outcome = app
-        .store
-        .put_settings(project.row.uid, &replacement, app.clock.now())
-        .await;
-    app.world.refresh().await?;
-    match outcome {
-        Err(StoreError::VersionConflict) => Err(ApiError::new(
-            ErrorCode::PreconditionFailed,
-            "The settings have changed since you read them. Read them again and merge.",
-        )),
-        Err(StoreError::NotFound { .. }) => {
-            Err(ApiError::not_found(format!("project \"{}\"", project.row.id)))
+    let place = (project.row.uid, project.snapshot.version());
+    let opening = opening(
+        app,
+        place,
+        asker,
+        AuditAction::Settings,
+        what(project.settings.as_ref(), settings),
+    );
+    let (task, value, author) = (Arc::clone(app), settings.clone(), asker.principal.name.clone());
+    let (uid, id) = (project.row.uid, project.row.id.clone());
+    recorded(app, vec![opening], async move {
+        let replacement = Replacement {
+            value: &value,
+            expected,
+            author: &author,
+        };
+        let outcome = task.store.put_settings(uid, &replacement, task.clock.now()).await;
+        task.world.refresh().await?;
+        match outcome {
+            Err(StoreError::VersionConflict) => Err(ApiError::new(
+                ErrorCode::PreconditionFailed,
+                "The settings have changed since you read them. Read them again and merge.",
+            )),
+            Err(StoreError::NotFound { .. }) => Err(ApiError::not_found(format!("project \"{id}\""))),
+            other => Ok(other?),
         }
-        other => Ok(other?),
-    }
+    })
+    .await
+}
+
+/// What is recorded: what becomes another, before and after.
+fn what(before: &ProjectSettings, after: &ProjectSettings) -> Value {
+    // The name of the secret is none itself; under `secret` it would be taken for one.
+    let named = |settings: &ProjectSettings| {
+        let mut value = json!(settings);
+        if let Some(webhook) = value.get_mut("webhook").and_then(Value::as_object_mut)
+            && let Some(name) = webhook.remove("secret")
+        {
+            webhook.insert("signed_with".to_owned(), name);
+        }
+        value
+    };
+    let (before, after) = differing(named(before), named(after));
+    json!({"change": "settings", "before": before, "after": after})
 }
 
 /// Every fault, with its place.

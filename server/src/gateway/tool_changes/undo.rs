@@ -12,7 +12,8 @@ use toolgate_store::rows::RevisionRow;
 
 use super::{Step, invalid, run};
 use crate::error::{ApiError, ApiResult};
-use crate::gateway::publish::{ATTEMPTS, Author, current, invalid_definition, too_busy, with_context};
+use crate::gateway::change_record::Changer;
+use crate::gateway::publish::{ATTEMPTS, current, invalid_definition, too_busy, with_context};
 use crate::gateway::world::ProjectState;
 use crate::state::App;
 
@@ -25,9 +26,9 @@ const AT_ONCE: usize = 64;
 /// 412 when one of the tools was changed since; 404 when a revision is not there; 422 when a definition refers to what is
 /// there no longer.
 pub async fn undo(
-    app: &App,
+    app: &Arc<App>,
     project: &ProjectId,
-    author: &Author<'_>,
+    by: &Changer<'_>,
     asked: &ToolUndo,
     dry_run: bool,
 ) -> ApiResult<ToolChangeResult> {
@@ -36,7 +37,7 @@ pub async fn undo(
         let state = current(app, project)?;
         let last = untouched(app, &state, &wanted).await?;
         let steps = steps(app, &state, &wanted, &last).await?;
-        if let Some(result) = run(app, &state, author, steps, dry_run).await? {
+        if let Some(result) = run(app, &state, by, "undo_tools", steps, dry_run).await? {
             return Ok(result);
         }
     }

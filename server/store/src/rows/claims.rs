@@ -37,8 +37,8 @@ pub enum Claimed {
     InProgress,
     /// The key was used with another request.
     Mismatch,
-    /// The same request has been answered: HTTP status and body.
-    Answered(u16, JsonText),
+    /// The same request has been answered by this call; the body of the answer.
+    Answered(CallId, JsonText),
     /// The same request was cut off by a restart; whether it ran is in the record.
     Interrupted(CallId),
 }

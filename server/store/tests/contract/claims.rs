@@ -64,12 +64,12 @@ async fn a_key_runs_once_and_is_answered_again(db: Backend) {
 
     assert_eq!(
         claimed(store, &again(&first)).await,
-        Claimed::Answered(200, JsonText::from(&body))
+        Claimed::Answered(first.call, JsonText::from(&body))
     );
     store.release(&first.key, first.call).await.expect("an answer");
     assert_eq!(
         claimed(store, &again(&first)).await,
-        Claimed::Answered(200, JsonText::from(&body)),
+        Claimed::Answered(first.call, JsonText::from(&body)),
         "what is settled stays"
     );
 }

@@ -299,8 +299,13 @@ async fn the_answer_that_is_kept_tells_of_the_conflict(db: Backend) {
             ..completion(&opening, record)
         };
         writer.complete(call).await.expect("completed");
-        bodies.push(db.store.claim(&claim, at(11)).await.expect("an answer"));
+        bodies.push((
+            claim.call,
+            db.store.claim(&claim, at(11)).await.expect("an answer"),
+        ));
     }
-    let answered = |word: &str| Claimed::Answered(200, JsonText::from(&word.into()));
-    assert_eq!(bodies, [answered("moved"), answered("stayed")]);
+    let words = ["moved", "stayed"];
+    for ((call, body), word) in bodies.into_iter().zip(words) {
+        assert_eq!(body, Claimed::Answered(call, JsonText::from(&word.into())));
+    }
 }

@@ -1,0 +1,37 @@
+//! Acknowledging alerts, on the record of their project, or of the server.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolgate_api::alerts::Alert;
+use toolgate_store::rows::Opening;
+use uuid::Uuid;
+
+use super::recorded::recorded;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// What the record says of it.
+#[must_use]
+pub fn what(id: Uuid) -> serde_json::Value {
+    json!({"change": "alert_acknowledged", "alert": id.to_string()})
+}
+
+/// Acknowledges an alert of the project, or of the server, whose record is opened; who did so first stays.
+///
+/// # Errors
+/// 404 when there is no such alert.
+pub async fn acknowledge(app: &Arc<App>, opening: Opening, id: Uuid) -> ApiResult<Alert> {
+    let (task, project, who) = (
+        Arc::clone(app),
+        opening.project,
+        opening.record.principal_name.clone(),
+    );
+    recorded(app, vec![opening], async move {
+        let alert = task.store.acknowledge_alert(project, id, &who, task.clock.now());
+        alert
+            .await?
+            .ok_or_else(|| ApiError::not_found(format!("alert {id}")))
+    })
+    .await
+}

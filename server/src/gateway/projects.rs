@@ -1,0 +1,58 @@
+//! Creating and deleting projects, on the record of the server: that of a project ends with it.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use toolgate_api::ErrorCode;
+use toolgate_api::audit::AuditAction;
+use toolgate_core::ids::UserId;
+use toolgate_store::StoreError;
+use toolgate_store::rows::ProjectRow;
+
+use super::access::{self, Actor};
+use super::change_record::server_opening;
+use crate::error::{ApiError, ApiResult};
+use crate::state::App;
+
+/// Creates a project; `creator` becomes its owner, with a grant of `*`.
+///
+/// # Errors
+/// 409 when there is a project with this id.
+pub async fn create(app: &Arc<App>, actor: Actor<'_>, creator: UserId, row: ProjectRow) -> ApiResult<()> {
+    let opening = opening(app, actor, "project_created", &row);
+    let store = app.store.clone();
+    access::carry_out(app, vec![opening], async move {
+        match store.create_project(&row, Some(creator)).await {
+            Ok(()) => Ok(()),
+            Err(StoreError::Conflict { .. }) => Err(ApiError::new(
+                ErrorCode::Conflict,
+                format!("There is a project \"{}\" already. Choose another id.", row.id),
+            )),
+            Err(error) => Err(error.into()),
+        }
+    })
+    .await
+}
+
+/// Deletes a project. Its records stay.
+///
+/// # Errors
+/// 404 when it was deleted meanwhile.
+pub async fn delete(app: &Arc<App>, actor: Actor<'_>, row: &ProjectRow) -> ApiResult<()> {
+    let opening = opening(app, actor, "project_deleted", row);
+    let (store, clock) = (app.store.clone(), Arc::clone(&app.clock));
+    let (uid, id) = (row.uid, row.id.clone());
+    access::carry_out(app, vec![opening], async move {
+        match store.delete_project(uid, clock.now()).await? {
+            true => Ok(()),
+            false => Err(ApiError::not_found(format!("project \"{id}\""))),
+        }
+    })
+    .await
+}
+
+fn opening(app: &App, actor: Actor<'_>, change: &str, row: &ProjectRow) -> toolgate_store::rows::Opening {
+    let what =
+        json!({"change": change, "project": row.id.as_str(), "uid": row.uid.to_string(), "name": row.name});
+    server_opening(app, actor, AuditAction::Project, what)
+}

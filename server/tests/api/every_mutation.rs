@@ -1,0 +1,540 @@
+//! Every operation of the API document that changes something leaves a record: the table fails for one that does not, and
+//! for one that it does not know.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::SocketAddr;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::{HeaderName, Method, header};
+use axum::routing::any;
+use serde_json::{Value, json};
+use toolgate::gateway::observe;
+
+use crate::imports_kept::{description, pet};
+use crate::support::{ANY, Client, NEW, PASSWORD, TestApp, serve};
+
+/// Operations with a method that changes something, though they do not.
+const HARMLESS: [(&str, &str); 4] = [
+    (
+        "login",
+        "makes a token that is stored nowhere; refusals are in the log",
+    ),
+    ("check_definitions", "checks a text"),
+    ("preview_import", "checks a text"),
+    ("run_policy_tests", "decides, like a test; nothing is called"),
+];
+
+const NO: [(HeaderName, &str); 0] = [];
+const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
+
+/// Does one operation after the other, and looks for the record of each.
+struct Trial<'a> {
+    app: &'a TestApp,
+    admin: Client<'a>,
+    /// Method and path of every operation that is to leave a record.
+    operations: BTreeMap<String, (String, String)>,
+    done: BTreeSet<String>,
+}
+
+impl Trial<'_> {
+    /// Does an operation, and gives its answer and its record.
+    async fn does<const N: usize>(
+        &mut self,
+        id: &str,
+        action: &str,
+        path: &str,
+        conditions: &[(HeaderName, &str); N],
+        body: &Value,
+    ) -> (Value, Value) {
+        let (method, template) = self.operations[id].clone();
+        assert_eq!(shape(&template, path), template, "{id}");
+        let before = self.records(action).await;
+        let method = Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+        let answer = self.admin.send_json(method, path, conditions, body).await;
+        assert!(
+            answer.status.is_success(),
+            "{id}: {} {}",
+            answer.status,
+            answer.text()
+        );
+        let after = self.records(action).await;
+        let new = after.iter().find(|record| !before.contains(record));
+        let new = new
+            .unwrap_or_else(|| panic!("{id} leaves no record of {action}"))
+            .clone();
+        assert_eq!(new["outcome"], "succeeded", "{id}: {new}");
+        self.done.insert(id.to_owned());
+        let body = if answer.body.is_empty() {
+            Value::Null
+        } else {
+            serde_json::from_slice(&answer.body).unwrap_or_default()
+        };
+        (body, new)
+    }
+
+    /// The records of an action, of the project and of the server, newest first.
+    async fn records(&self, action: &str) -> Vec<Value> {
+        let admin = self.app.admin().await;
+        let mut found = Vec::new();
+        for path in ["/projects/demo/audit", "/audit"] {
+            let answer = admin.get(&format!("{path}?action={action}&limit=200")).await;
+            if answer.status.is_success() {
+                found.extend(answer.json()["items"].as_array().expect("items").clone());
+            }
+        }
+        found
+    }
+}
+
+/// A path with what a template leaves open as it is there.
+fn shape(template: &str, path: &str) -> String {
+    let path = path.split('?').next().unwrap_or_default();
+    let parts = path.split('/').enumerate().map(|(at, given)| {
+        let expected = template.split('/').nth(at).unwrap_or_default();
+        if expected.starts_with('{') {
+            expected
+        } else {
+            given
+        }
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+fn change(record: &Value) -> &Value {
+    &record["arguments"]
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_mutating_operation_leaves_a_record() {
+    let api = |version: &str| {
+        let one = |name: &str| json!({"get": {"operationId": name, "summary": format!("{name} {version}")}});
+        description(
+            version,
+            json!({"/a": one("getA"), "/b": one("getB"), "/c": one("getC"), "/pets/{id}": {"get": pet("Get", &[])}}),
+        )
+    };
+    let fetched = api("1");
+    let base = serve(
+        Router::new()
+            .route(
+                "/openapi.json",
+                any(move || {
+                    let fetched = fetched.clone();
+                    async move { axum::Json(fetched) }
+                }),
+            )
+            .fallback(|| async { axum::Json(json!({"ok": true})) }),
+    )
+    .await;
+    let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base), ("TOOLGATE_SECRETS_KEY", KEY)]).await;
+    let document = app.anonymous().get("/openapi.json").await.expect(200).json();
+    let mut operations = BTreeMap::new();
+    for (path, item) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in item.as_object().expect("operations") {
+            let id = operation["operationId"].as_str().expect("an id");
+            if method != "get" && !HARMLESS.iter().any(|(harmless, _)| *harmless == id) {
+                operations.insert(id.to_owned(), (method.clone(), path.clone()));
+            }
+        }
+    }
+    let expected: BTreeSet<String> = operations.keys().cloned().collect();
+    let mut trial = Trial {
+        app: &app,
+        admin: app.admin().await,
+        operations,
+        done: BTreeSet::new(),
+    };
+    let demo = |rest: &str| format!("/projects/demo/{rest}");
+    let none = json!({});
+
+    // Projects, and what is set for them.
+    let starts = trial.records("settings").await;
+    let start = &starts[0];
+    assert_eq!(change(start)["change"], "server_started");
+    assert!(!start.to_string().contains(PASSWORD), "{start}");
+    trial
+        .does(
+            "create_project",
+            "project",
+            "/projects",
+            &NO,
+            &json!({"id": "demo"}),
+        )
+        .await;
+    let settings = json!({"alerts": {"escalation_attempts": 1}});
+    let (_, record) = trial
+        .does("replace_settings", "settings", &demo("settings"), &ANY, &settings)
+        .await;
+    assert_eq!(change(&record)["after"]["alerts"]["escalation_attempts"], 1);
+    assert!(change(&record)["before"]["alerts"].is_object(), "{record}");
+    trial
+        .does(
+            "replace_limits",
+            "settings",
+            &demo("limits"),
+            &ANY,
+            &json!({"limits": []}),
+        )
+        .await;
+    let egress = json!({"hosts": ["https://api.example.com"]});
+    trial
+        .does("replace_egress", "access", &demo("egress"), &ANY, &egress)
+        .await;
+    let secret = json!({"value": "a value that nobody may see"});
+    let (_, record) = trial
+        .does(
+            "set_secret",
+            "secret",
+            &demo("secrets/SEARCH_API_KEY"),
+            &NO,
+            &secret,
+        )
+        .await;
+    assert_eq!(change(&record)["name"], "SEARCH_API_KEY");
+    assert!(!record.to_string().contains("nobody may see"), "{record}");
+    trial
+        .does(
+            "delete_secret",
+            "secret",
+            &demo("secrets/SEARCH_API_KEY"),
+            &ANY,
+            &none,
+        )
+        .await;
+
+    // Tools.
+    let made = json!({
+        "name": "ping", "type": "openapi", "description": "Pings.", "group": ["g"],
+        "available_in_states": ["undefined", "s"], "parameters": {"type": "object", "properties": {}},
+        "options": {"http": {"base_url": base, "path": "/ping"}},
+    });
+    let (_, record) = trial
+        .does("upload_tools", "definition", &demo("tools"), &NO, &made)
+        .await;
+    let one = |before: Value, after: Value| json!([{"kind": "tool", "name": "ping", "before": before, "after": after}]);
+    assert_eq!(change(&record)["change"], "upload");
+    assert_eq!(change(&record)["definitions"], one(Value::Null, json!(1)));
+    let mut other = made.clone();
+    other["description"] = json!("Pings again.");
+    let (_, record) = trial
+        .does(
+            "replace_tool",
+            "definition",
+            &demo("tools/ping?note=because"),
+            &ANY,
+            &other,
+        )
+        .await;
+    assert_eq!(change(&record)["definitions"], one(json!(1), json!(2)));
+    assert_eq!(change(&record)["note"], "because");
+    let disable = json!({"select": {"names": ["ping"]}, "change": {"enabled": false}});
+    let (_, record) = trial
+        .does("change_tools", "definition", &demo("tool-changes"), &NO, &disable)
+        .await;
+    assert_eq!(change(&record)["definitions"], one(json!(2), json!(3)));
+    let (_, record) = trial
+        .does("delete_tool", "definition", &demo("tools/ping"), &ANY, &none)
+        .await;
+    assert_eq!(change(&record)["definitions"], one(json!(3), Value::Null));
+    let (_, record) = trial
+        .does(
+            "restore_tool_revision",
+            "definition",
+            &demo("tools/ping/revisions/1/restore"),
+            &NO,
+            &none,
+        )
+        .await;
+    assert_eq!(change(&record)["definitions"], one(Value::Null, json!(5)));
+    let count = trial.records("definition").await.len();
+    let dry = trial.admin.post(&demo("tools?dry_run=true"), &other).await;
+    dry.expect(200);
+    trial.admin.post(&demo("tools"), &made).await.expect(200);
+    assert_eq!(
+        trial.records("definition").await.len(),
+        count,
+        "nothing has changed"
+    );
+
+    // Policy.
+    for (kind, name) in [("group", "g"), ("state", "s")] {
+        let path = demo(&format!("{kind}s/{name}"));
+        let id = |verb: &str| format!("{verb}_{kind}");
+        trial
+            .does(&id("put"), "policy", &path, &NEW, &json!({"description": "x"}))
+            .await;
+        trial
+            .does(
+                &id("rename"),
+                "policy",
+                &format!("{path}/rename"),
+                &ANY,
+                &json!({"to": "other"}),
+            )
+            .await;
+        let renamed = demo(&format!("{kind}s/other"));
+        trial.does(&id("delete"), "policy", &renamed, &ANY, &none).await;
+    }
+    let mut test =
+        json!({"name": "t", "granted": ["x"], "group": ["x"], "tool": "ping", "expect": {"effect": "deny"}});
+    trial
+        .does(
+            "upload_policy_tests",
+            "policy",
+            &demo("policy-tests"),
+            &NO,
+            &json!([test]),
+        )
+        .await;
+    test["group"] = json!([]);
+    let (_, record) = trial
+        .does(
+            "replace_policy_test",
+            "policy",
+            &demo("policy-tests/t"),
+            &ANY,
+            &test,
+        )
+        .await;
+    let sides = &change(&record)["tests"][0];
+    assert_eq!(
+        (&sides["before"]["group"], &sides["after"]["group"]),
+        (&json!(["x"]), &json!([]))
+    );
+    trial
+        .does(
+            "delete_policy_test",
+            "policy",
+            &demo("policy-tests/t"),
+            &ANY,
+            &none,
+        )
+        .await;
+
+    // Imports.
+    let import = demo("imports/pets");
+    trial.does("put_import", "import", &import, &NEW, &api("1")).await;
+    let newer = trial.admin.send_json(Method::PUT, &import, &ANY, &api("2")).await;
+    newer.expect(200);
+    trial
+        .does(
+            "approve_change",
+            "import",
+            &demo("quarantine/getA/approve"),
+            &ANY,
+            &none,
+        )
+        .await;
+    trial
+        .does(
+            "reject_change",
+            "import",
+            &demo("quarantine/getB/reject"),
+            &ANY,
+            &none,
+        )
+        .await;
+    let decision = json!({"select": {"import": "pets"}, "decision": "approve"});
+    trial
+        .does(
+            "decide_changes",
+            "import",
+            &demo("quarantine-decisions"),
+            &ANY,
+            &decision,
+        )
+        .await;
+    trial.does("delete_import", "import", &import, &ANY, &none).await;
+    let kept = trial
+        .admin
+        .request(
+            Method::PUT,
+            &demo(&format!("imports/kept?adopt=true&url={base}/openapi.json")),
+        )
+        .header(header::IF_NONE_MATCH, "*")
+        .body(Body::empty())
+        .expect("a request");
+    trial.admin.send(kept).await.expect(201);
+    trial
+        .does(
+            "refresh_import",
+            "import",
+            &demo("imports/kept/refresh"),
+            &ANY,
+            &none,
+        )
+        .await;
+
+    // Questions, calls and sessions.
+    for (id, path, action) in [
+        ("resolve_tools", "resolve", "resolve"),
+        ("explain_tools", "explain", "explain"),
+        ("create_agent_request", "agent-requests", "agent_request"),
+        ("recommend_tools", "recommendations", "resolve"),
+    ] {
+        let body = match id {
+            "explain_tools" => json!({"tool": "ping"}),
+            "resolve_tools" => none.clone(),
+            _ => json!({"question": "is it up?"}),
+        };
+        trial.does(id, action, &demo(path), &NO, &body).await;
+    }
+    let call = json!({"tool": "ping", "group": ["*"]});
+    trial.does("call_tool", "call", &demo("calls"), &NO, &call).await;
+    trial
+        .does(
+            "invoke_tool",
+            "call",
+            &demo("tools/ping/invoke?group=*"),
+            &NO,
+            &none,
+        )
+        .await;
+    let (session, _) = trial
+        .does("create_session", "session", &demo("sessions"), &NO, &none)
+        .await;
+    let session = demo(&format!("sessions/{}", session["id"].as_str().expect("an id")));
+    trial.does("end_session", "session", &session, &ANY, &none).await;
+
+    // Access.
+    let (key, _) = trial
+        .does(
+            "create_key",
+            "access",
+            &demo("keys"),
+            &NO,
+            &json!({"name": "k", "role": "agent", "groups": []}),
+        )
+        .await;
+    let agent = app.client(key["secret"].as_str().expect("a secret"));
+    let escalation = json!({"tool": "ping", "group": ["admin"]});
+    agent.post(&demo("calls"), &escalation).await.expect(403);
+    let key = demo(&format!("keys/{}", key["id"].as_str().expect("an id")));
+    trial
+        .does("rotate_key", "access", &format!("{key}/rotate"), &ANY, &none)
+        .await;
+    trial.does("revoke_key", "access", &key, &ANY, &none).await;
+    let body = json!({"username": "ada", "password": "a long enough password"});
+    let (ada, _) = trial.does("create_user", "access", "/users", &NO, &body).await;
+    let user = format!("/users/{}", ada["id"].as_str().expect("an id"));
+    let named = json!({"display_name": "Ada"});
+    let (_, record) = trial.does("update_user", "access", &user, &ANY, &named).await;
+    assert_eq!(change(&record)["after"], json!({"display_name": "Ada"}));
+    let grant = demo(&format!(
+        "permissions/user:{}",
+        ada["id"].as_str().expect("an id")
+    ));
+    let terms = json!({"role": "viewer", "groups": []});
+    trial.does("put_permission", "access", &grant, &NEW, &terms).await;
+    trial
+        .does("delete_permission", "access", &grant, &ANY, &none)
+        .await;
+    trial
+        .does(
+            "reset_user_password",
+            "access",
+            &format!("{user}/password"),
+            &NO,
+            &none,
+        )
+        .await;
+    trial.does("delete_user", "access", &user, &ANY, &none).await;
+
+    // Alerts.
+    let address = ConnectInfo(SocketAddr::from(([192, 0, 2, 7], 4000)));
+    for n in 0..20 {
+        let stranger = app.client(format!("tgk_{n:08}_nothing"));
+        let request = stranger.request(Method::GET, "/auth/me").extension(address);
+        app.send(request.body(Body::empty()).expect("a request"))
+            .await
+            .expect(401);
+    }
+    observe::flush(&app.app).await.expect("stored");
+    for (id, list) in [
+        ("acknowledge_alert", demo("alerts")),
+        ("acknowledge_server_alert", "/alerts".to_owned()),
+    ] {
+        let alerts = trial.admin.get(&list).await.expect(200).json();
+        let alert = alerts["items"][0]["id"].as_str().expect("an alert").to_owned();
+        trial
+            .does(id, "alert", &format!("{list}/{alert}/acknowledge"), &NO, &none)
+            .await;
+    }
+
+    // The end.
+    let export = trial.admin.get(&demo("audit/export")).await.expect(200);
+    assert!(!export.body.is_empty());
+    assert_eq!(trial.records("export").await.len(), 1);
+    let (_, record) = trial
+        .does("delete_project", "project", "/projects/demo", &ANY, &none)
+        .await;
+    assert_eq!(change(&record)["project"], "demo");
+    let passwords = json!({"current": PASSWORD, "new": "another long password"});
+    let missing: Vec<&String> = expected.difference(&trial.done).collect();
+    assert_eq!(
+        missing,
+        ["change_password", "logout"],
+        "operations without a trial"
+    );
+    last(&app, &passwords).await;
+}
+
+/// Changing one's password and signing out end the sign-in that the other operations need.
+async fn last(app: &TestApp, passwords: &Value) {
+    let own = app.admin().await;
+    let other = app.admin().await;
+    let changes = async |client: &Client<'_>| -> Vec<String> {
+        let page = client
+            .get("/audit?action=access&limit=3")
+            .await
+            .expect(200)
+            .json();
+        let items = page["items"].as_array().expect("items").iter();
+        items
+            .map(|record| {
+                record["arguments"]["change"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned()
+            })
+            .collect()
+    };
+    other.post("/auth/logout", &json!({})).await.expect(204);
+    assert_eq!(changes(&own).await[0], "signed_out");
+    let again = own.post("/auth/password", passwords).await.expect(200).json();
+    let again = app.client(again["access_token"].as_str().expect("a token"));
+    assert_eq!(changes(&again).await[0], "password_changed");
+}
+
+/// Nobody but the recorder and the calls opens or completes records: whoever else does loses some.
+#[test]
+fn only_the_recorder_writes_records() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let mut writers = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let dense: String = text.split_whitespace().collect();
+            if dense.contains("records.open(") || dense.contains("records.complete(") {
+                let name = path.strip_prefix(&root).expect("below").display().to_string();
+                writers.insert(name);
+            }
+        }
+    }
+    let allowed = |name: &String| {
+        name.starts_with("gateway/call/")
+            || name.starts_with("gateway/recorded/")
+            || name == "gateway/recorded.rs"
+    };
+    let others: Vec<&String> = writers.iter().filter(|name| !allowed(name)).collect();
+    assert_eq!(others, [""; 0], "use `gateway::recorded`");
+    assert!(writers.contains("gateway/recorded.rs"), "{writers:?}");
+}
