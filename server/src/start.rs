@@ -26,7 +26,7 @@ use crate::gateway::audit::tail::Tail;
 use crate::gateway::integrity::{self, Integrity};
 use crate::gateway::observe::{self, Observer};
 use crate::gateway::probes::{self, Probes};
-use crate::gateway::recorded::Completer;
+use crate::gateway::recorded::{Completer, Pulse};
 use crate::gateway::secrets;
 use crate::gateway::sessions;
 use crate::gateway::started;
@@ -159,13 +159,21 @@ impl Started {
             POLL,
             |app| async move { Ok(app.world.refresh().await?) },
         );
-        every(&self.app, HEARTBEAT, |app| async move {
-            let now = app.clock.now();
-            app.records.heartbeat(now).await?;
-            app.records.close_abandoned(now - SILENCE, now).await?;
-            let servers = app.store.living_servers(now - SILENCE).await?;
-            app.servers.store(servers, Ordering::Relaxed);
-            Ok(())
+        let pulse = Arc::new(Pulse::default());
+        every(&self.app, HEARTBEAT, move |app| {
+            let pulse = Arc::clone(&pulse);
+            async move {
+                let now = app.clock.now();
+                let beat = app.records.heartbeat(now).await;
+                let may_close = pulse.beat(beat.is_ok(), now, SILENCE);
+                beat?;
+                if may_close {
+                    app.records.close_abandoned(now - SILENCE, now).await?;
+                }
+                let servers = app.store.living_servers(now - SILENCE).await?;
+                app.servers.store(servers, Ordering::Relaxed);
+                Ok(())
+            }
         });
         every(&self.app, SECRET_USES, |app| async move {
             Ok(secrets::keep_uses(&app).await?)

@@ -5,6 +5,7 @@
 //! cannot be written at once is written by the [`Completer`] when the database answers again.
 
 mod completer;
+mod pulse;
 
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use toolgate_store::rows::{Completion, Opening, RecordSeq};
 use tracing::Instrument;
 
 pub use self::completer::{Completer, Waiting};
+pub use self::pulse::Pulse;
 use super::enduring::Enduring;
 use super::record;
 use crate::error::{ApiError, ApiResult};

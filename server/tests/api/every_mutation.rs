@@ -507,34 +507,3 @@ async fn last(app: &TestApp, passwords: &Value) {
     let again = app.client(again["access_token"].as_str().expect("a token"));
     assert_eq!(changes(&again).await[0], "password_changed");
 }
-
-/// Nobody but the recorder and the calls opens or completes records: whoever else does loses some.
-#[test]
-fn only_the_recorder_writes_records() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut folders = vec![root.clone()];
-    let mut writers = BTreeSet::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = std::fs::read_to_string(&path).unwrap_or_default();
-            let dense: String = text.split_whitespace().collect();
-            if dense.contains("records.open(") || dense.contains("records.complete(") {
-                let name = path.strip_prefix(&root).expect("below").display().to_string();
-                writers.insert(name);
-            }
-        }
-    }
-    let allowed = |name: &String| {
-        name.starts_with("gateway/call/")
-            || name.starts_with("gateway/recorded/")
-            || name == "gateway/recorded.rs"
-    };
-    let others: Vec<&String> = writers.iter().filter(|name| !allowed(name)).collect();
-    assert_eq!(others, [""; 0], "use `gateway::recorded`");
-    assert!(writers.contains("gateway/recorded.rs"), "{writers:?}");
-}

@@ -1,6 +1,9 @@
 //! The recorder: what has begun is recorded to its end, if its client disconnects, its work panics or the database is away.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -245,4 +248,35 @@ async fn a_key_that_could_not_be_released_is_released_later() {
     .await;
     let claimed = store.claim(&claim(next), now).await.expect("an answer");
     assert!(matches!(claimed, Claimed::Fresh));
+}
+
+/// Nobody but the recorder and the calls opens or completes records: whoever else does loses some.
+#[test]
+fn only_the_recorder_writes_records() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders = vec![root.clone()];
+    let mut writers = BTreeSet::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap_or_default();
+            let dense: String = text.split_whitespace().collect();
+            if dense.contains("records.open(") || dense.contains("records.complete(") {
+                let name = path.strip_prefix(&root).expect("below").display().to_string();
+                writers.insert(name);
+            }
+        }
+    }
+    let allowed = |name: &String| {
+        name.starts_with("gateway/call/")
+            || name.starts_with("gateway/recorded/")
+            || name == "gateway/recorded.rs"
+    };
+    let others: Vec<&String> = writers.iter().filter(|name| !allowed(name)).collect();
+    assert_eq!(others, [""; 0], "use `gateway::recorded`");
+    assert!(writers.contains("gateway/recorded.rs"), "{writers:?}");
 }
