@@ -62,8 +62,8 @@ async fn an_unknown_file_is_plainly_not_there() {
     assert_eq!(response.headers()[CONTENT_TYPE], "text/plain; charset=utf-8");
 }
 
-#[cfg(not(feature = "embed-ui"))]
 #[tokio::test]
+#[cfg_attr(feature = "embed-ui", ignore = "the dashboard is embedded")]
 async fn without_the_dashboard_a_page_says_how_to_build_it() {
     assert!(text(get("/ui/").await).await.contains("cargo xtask ui"));
 }

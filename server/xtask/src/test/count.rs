@@ -1,7 +1,9 @@
 //! Counting what test programs report.
 
 use std::ops::Add;
+use std::time::Duration;
 
+use super::times;
 use crate::sh::Outcome;
 
 /// How many checks passed and failed.
@@ -41,8 +43,15 @@ impl Add for Tally {
     }
 }
 
+fn keep(found: Vec<(Duration, String)>) {
+    for (took, what) in found {
+        times::note(took, what);
+    }
+}
+
 /// Sums the `test result:` lines of Rust's test programs.
 pub(super) fn libtest(outcome: &Outcome) -> Tally {
+    keep(times::of_programs(&outcome.text));
     let mut tally = Tally::default();
     for line in outcome.text.lines().filter(|line| line.contains("test result: ")) {
         tally.passed += number_before(line, " passed");
@@ -53,6 +62,7 @@ pub(super) fn libtest(outcome: &Outcome) -> Tally {
 
 /// Sums the closing `# pass N` and `# fail N` lines of Node's test runner (TAP reporter).
 pub(super) fn node(outcome: &Outcome) -> Tally {
+    keep(times::of_node(&outcome.text));
     let number = |name: &str| -> u64 {
         outcome
             .text

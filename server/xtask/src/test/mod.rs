@@ -11,6 +11,7 @@ mod dashboard;
 mod dependencies;
 mod licences;
 mod requests;
+mod times;
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -24,6 +25,8 @@ use count::Tally;
 struct Stage {
     name: &'static str,
     what: &'static str,
+    /// How long it should take on two cores with warm package caches: who adds a check sees what it costs.
+    minutes: u64,
     run: fn() -> Result<Tally>,
 }
 
@@ -33,56 +36,67 @@ const STAGES: &[Stage] = &[
     Stage {
         name: "format",
         what: "every source file is formatted",
+        minutes: 1,
         run: code::format,
     },
     Stage {
         name: "dependencies",
         what: "unwanted crates and licences stay out",
+        minutes: 1,
         run: dependencies::run,
     },
     Stage {
         name: "ui",
         what: "the dashboard compiles for the browser within its size budgets",
+        minutes: 4,
         run: dashboard::run,
     },
     Stage {
         name: "lint",
         what: "no compiler or clippy warning anywhere",
+        minutes: 3,
         run: code::lint,
     },
     Stage {
         name: "unit",
         what: "unit, contract and API tests, on SQLite and PostgreSQL",
+        minutes: 8,
         run: code::unit,
     },
     Stage {
         name: "up",
         what: "`cargo xtask up` makes its first call",
+        minutes: 1,
         run: api::up,
     },
     Stage {
         name: "document",
         what: "the API document is current and passes a strict lint",
+        minutes: 1,
         run: api::document,
     },
     Stage {
         name: "clients",
         what: "generated TypeScript and Python clients do the main job",
+        minutes: 1,
         run: api::clients,
     },
     Stage {
         name: "schemathesis",
         what: "the server keeps what its document promises",
+        minutes: 3,
         run: api::schemathesis,
     },
     Stage {
         name: "requests",
         what: "no request of an imported tool violates its description",
+        minutes: 2,
         run: requests::run,
     },
     Stage {
         name: "browser",
         what: "people can use the dashboard in a real browser",
+        minutes: 5,
         run: browser::run,
     },
 ];
@@ -97,6 +111,9 @@ pub(crate) struct Options {
     #[arg(long)]
     list: bool,
 }
+
+/// What is listed as slowest.
+const SLOWEST: usize = 10;
 
 fn stage_names() -> clap::builder::PossibleValuesParser {
     clap::builder::PossibleValuesParser::new(STAGES.iter().map(|stage| stage.name))
@@ -116,19 +133,27 @@ pub(crate) fn run(options: &Options) -> ExitCode {
         .collect();
     crate::room::announce();
     let started = Instant::now();
-    let results: Vec<_> = chosen
-        .iter()
-        .map(|stage| (stage.name, run_stage(stage)))
-        .collect();
+    let results: Vec<_> = chosen.iter().map(|&stage| (stage, run_stage(stage))).collect();
 
+    println!("\n== slowest");
+    for (took, what) in times::slowest(SLOWEST) {
+        println!("{:>13}  {what}", minutes(took));
+    }
     println!("\n== summary, {}", minutes(started.elapsed()));
-    for (name, (tally, took)) in &results {
+    for (stage, (tally, took)) in &results {
         let verdict = if tally.failed == 0 { "ok    " } else { "FAILED" };
+        let over = if took.as_secs() > stage.minutes * 60 {
+            ", over it"
+        } else {
+            ""
+        };
         println!(
-            "{verdict} {name:<14} {:>5} passed {:>4} failed  {}",
+            "{verdict} {:<14} {:>5} passed {:>4} failed  {:>12}, budget {} min{over}",
+            stage.name,
             tally.passed,
             tally.failed,
-            minutes(*took)
+            minutes(*took),
+            stage.minutes
         );
     }
     let total = results
@@ -166,7 +191,7 @@ fn all(checks: &[(&str, &dyn Fn() -> Result<Tally>)]) -> Tally {
     for (what, check) in checks {
         println!("- {what}");
         total = total
-            + check().unwrap_or_else(|error| {
+            + times::timed(what, check).unwrap_or_else(|error| {
                 println!("FAILED {what}: {error:#}");
                 Tally::FAILED
             });
@@ -188,6 +213,12 @@ mod tests {
             ("three", &|| Ok(Tally { passed: 5, failed: 2 })),
         ]);
         assert_eq!(tally, Tally { passed: 6, failed: 3 });
+    }
+
+    #[test]
+    fn the_budget_of_all_stages_is_what_is_promised() {
+        let total: u64 = STAGES.iter().map(|stage| stage.minutes).sum();
+        assert!(total <= 30, "{total} min");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! How long the largest usual description takes to preview, and how much memory.
 //!
-//! `cargo test --release -p toolgate-core --test large_description -- --ignored --nocapture`
+//! `cargo bench -p toolgate-core --bench large_description`
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -67,9 +67,7 @@ fn peak_mb() -> u64 {
     kilobytes / 1024
 }
 
-#[test]
-#[ignore = "measures an optimised build"]
-fn a_thousand_operations_in_five_megabytes() {
+fn main() {
     let project = ProjectId::parse("demo").expect("a slug");
     let context = UploadContext {
         project: &project,
