@@ -33,7 +33,7 @@ pub struct CreateUser {
         )
     )]
     pub display_name: Option<String>,
-    /// The first password, at least 12 characters; one is made and shown once when left out.
+    /// The first password, at least 12 characters and not easy to guess; one is made and shown once when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "correct horse battery staple", format = Password, min_length = 12, max_length = 1024))]
     pub password: Option<String>,
@@ -129,7 +129,7 @@ pub struct UpdateUser {
 #[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ResetPassword {
-    /// The password, at least 12 characters; one is made and shown once when left out.
+    /// The password, at least 12 characters and not easy to guess; one is made and shown once when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "correct horse battery staple", format = Password, min_length = 12, max_length = 1024))]
     pub password: Option<String>,
@@ -155,7 +155,7 @@ pub struct ChangePassword {
     /// The password until now.
     #[cfg_attr(feature = "utoipa", schema(example = "tq3Zk0n7wVb2LxJc9RfHs5Ya", format = Password, min_length = 1, max_length = 1024))]
     pub current: String,
-    /// The password from now on, at least 12 characters.
+    /// The password from now on, at least 12 characters and not easy to guess.
     #[cfg_attr(feature = "utoipa", schema(example = "correct horse battery staple", format = Password, min_length = 12, max_length = 1024))]
     pub new: String,
 }

@@ -30,6 +30,7 @@ use crate::gateway::recorded::{Completer, Pulse};
 use crate::gateway::secrets;
 use crate::gateway::sessions;
 use crate::gateway::started;
+use crate::gateway::sign_ins;
 use crate::gateway::world::WorldHolder;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
@@ -200,6 +201,7 @@ impl Started {
             app.store.prune_artifacts(now).await?;
             app.store.prune_sessions(now - sessions::KEPT).await?;
             if let Some(days) = app.config.audit.retention_days {
+            app.store.prune_sign_ins(now - sign_ins::KEPT).await?;
                 app.store
                     .prune_records(now - TimeDelta::days(i64::from(days)))
                     .await?;
@@ -260,7 +262,14 @@ async fn bootstrap_admin(
         return Ok(None);
     }
     let (password, generated) = match &config.admin.password {
-        Some(given) => (given.clone(), None),
+        Some(given) => {
+            if let Some(why) = config.admin.weakness() {
+                anyhow::bail!(
+                    "TOOLGATE_ADMIN_PASSWORD is too easy to guess: {why}. Set another one, or none: then one is made"
+                );
+            }
+            (given.clone(), None)
+        }
         None => {
             let made = password::generate_password()?;
             (made.clone(), Some(made))

@@ -10,12 +10,14 @@ use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership};
 use toolgate_core::ids::UserId;
+use toolgate_store::rows::UserRow;
 
 use crate::auth::authenticator::Credential;
 use crate::auth::directory::Directory;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, ClientAddress, Json};
 use crate::gateway::users;
+use crate::gateway::sign_ins;
 use crate::state::{App, AppState};
 
 /// The session cookie's name where browsers reach the server by https; the prefix makes them insist on `Secure`.
@@ -25,7 +27,8 @@ const PLAIN_COOKIE: &str = "toolgate";
 
 /// Sign in with a password
 ///
-/// After too many failures for a name or from an address it answers 429 for a while. A success
+/// After too many failures for a name from an address it answers 429 for a while. So it does after too many for a name or
+/// from an address alone, unless the user has signed in from the address before. A success
 /// answers with an access token for API clients, and sets the same token as an `HttpOnly`, `SameSite=Strict` session
 /// cookie for browsers.
 #[utoipa::path(post, path = "/auth/login", tag = "auth", request_body = LoginRequest, security(()),
@@ -37,32 +40,39 @@ pub async fn login(
 ) -> ApiResult<Response> {
     let world = app.world.now();
     let user = world.directory.user_by_name(&request.username).cloned();
-    let stored = user.as_ref().map(|user| user.password_hash.as_str());
-    let matches = verify_password(&app, address, &request.username, stored, request.password.into()).await?;
-    let Some(user) = user.filter(|user| matches && user.disabled_at.is_none()) else {
-        tracing::info!(
-            username = request.username.chars().take(64).collect::<String>(),
-            "sign-in refused"
-        );
+    let matches = verify_password(
+        &app,
+        address,
+        &request.username,
+        user.as_deref(),
+        request.password.into(),
+    )
+    .await?;
+    let Some(user) = user.as_ref().filter(|user| matches && user.disabled_at.is_none()) else {
+        // What was typed as the name may be a password: only the id of a user is logged.
+        let user = user.map(|user| tracing::field::display(user.id));
+        tracing::info!(user, "sign-in refused");
         app.observer.refused_sign_in(address, app.clock.now());
         return Err(ApiError::new(
             ErrorCode::Unauthenticated,
             "The user name or the password is wrong.",
         ));
     };
+    sign_ins::keep(&app, user.id, address).await;
     signed_in(&app, &world.directory, user.id)
 }
 
-/// Whether a password is the right one. Too many wrong ones for a name or from an address are answered 429 for a while.
+/// Whether a password is the right one. Too many wrong ones are answered 429 for a while.
 pub(super) async fn verify_password(
     app: &App,
     address: Option<IpAddr>,
     username: &str,
-    stored: Option<&str>,
+    user: Option<&UserRow>,
     given: SecretString,
 ) -> ApiResult<bool> {
     let now = app.clock.now();
-    let attempt = app.sign_ins.attempt(username, address, now).map_err(|seconds| {
+    let attempt = sign_ins::attempt(app, username, user.map(|user| user.id), address, now).await;
+    let attempt = attempt.map_err(|seconds| {
         app.observer.refused_sign_in(address, now);
         ApiError::new(
             ErrorCode::RateLimited,
@@ -70,6 +80,7 @@ pub(super) async fn verify_password(
         )
         .retry_after(seconds)
     })?;
+    let stored = user.map(|user| user.password_hash.as_str());
     let matches = app.passwords.verify(stored, given).await;
     // What could not be tried counts as little as what is right.
     if !matches!(matches, Ok(false)) {

@@ -39,7 +39,13 @@ pub async fn create_user(
     refuse([
         check_username(&request.username),
         check_display_name(request.display_name.as_deref()),
-        check_password(request.password.as_deref(), "/password"),
+        check_password(
+            &app,
+            request.password.as_deref(),
+            &[Some(&request.username), request.display_name.as_deref()],
+            "/password",
+        )
+        .await?,
     ])?;
     let password = users::new_password(&app, request.password).await?;
     let display_name = request.display_name.map(|name| name.trim().to_owned());
@@ -171,8 +177,8 @@ pub async fn reset_user_password(
     Path(id): Path<Uuid>,
     Json(request): Json<ResetPassword>,
 ) -> ApiResult<axum::Json<PasswordWasReset>> {
-    refuse([check_password(request.password.as_deref(), "/password")])?;
     let user = users::find(&admin.caller.world, UserId(id))?;
+    refuse([check_password(&app, request.password.as_deref(), &names(&user), "/password").await?])?;
     let password = users::new_password(&app, request.password).await?;
     Box::pin(users::set_password(
         &app,
@@ -202,10 +208,9 @@ pub async fn change_password(
             "Only users have a password; the secret of a key is replaced by rotating the key.",
         ));
     };
-    refuse([check_password(Some(&request.new), "/new")])?;
-    let stored = Some(user.password_hash.as_str());
+    refuse([check_password(&app, Some(&request.new), &names(user), "/new").await?])?;
     let given = request.current.into();
-    let verified = verify_password(&app, caller.address, &user.username, stored, given).await;
+    let verified = verify_password(&app, caller.address, &user.username, Some(user), given).await;
     if !verified? {
         refuse([Some(
             Diagnostic::error("this is not the password until now").at_pointer("/current"),
@@ -223,6 +228,11 @@ pub async fn change_password(
 pub struct UserPath {
     /// The user's id.
     user_id: Uuid,
+}
+
+/// What a user is called.
+fn names(user: &UserRow) -> [Option<&str>; 2] {
+    [Some(&user.username), user.display_name.as_deref()]
 }
 
 fn tag(user: &UserRow) -> String {

@@ -1,4 +1,8 @@
 //! Who tries passwords too often.
+//!
+//! What slows a guesser is the account and the address together; and, for addresses that the account never signed in from,
+//! also all guesses from the address, and all guesses of the account. So no stranger keeps the owner of an account out who
+//! comes from where the owner has come from before.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,20 +11,24 @@ use chrono::{DateTime, Utc};
 use toolgate_api::limits::RequestRate;
 use toolgate_core::limits::{Ledger, Rule, Seat};
 
+use crate::middleware::ClientNetwork;
+
 /// Seconds in which failures are forgotten.
 const WINDOW_S: u32 = 300;
 /// Failures for one name from one address.
 const FOR_NAME_FROM_ADDRESS: u32 = 10;
 /// Failures from one address.
 const FROM_ADDRESS: u32 = 50;
-/// Failures for one name. More than from one address, so that a stranger cannot easily lock somebody out.
+/// Failures for one name.
 const FOR_NAME: u32 = 100;
 /// Characters of a name that count.
 const NAME_CHARS: usize = 64;
 
 /// Counts failed sign-ins by name and by address; bounded in memory. Each server counts for itself.
 pub struct SignInGuard {
-    rules: [Rule; 3],
+    both: Rule,
+    from: Rule,
+    to: Rule,
     ledger: Mutex<Ledger>,
 }
 
@@ -34,11 +42,9 @@ impl Default for SignInGuard {
             Rule::each(name, RequestRate { count, per_s })
         };
         Self {
-            rules: [
-                rule("name and address", FOR_NAME_FROM_ADDRESS),
-                rule("address", FROM_ADDRESS),
-                rule("name", FOR_NAME),
-            ],
+            both: rule("name and address", FOR_NAME_FROM_ADDRESS),
+            from: rule("address", FROM_ADDRESS),
+            to: rule("name", FOR_NAME),
             ledger: Mutex::default(),
         }
     }
@@ -50,31 +56,57 @@ impl SignInGuard {
     /// # Errors
     /// Seconds to wait when there were too many failures.
     pub fn attempt(&self, name: &str, address: Option<IpAddr>, now: DateTime<Utc>) -> Result<Attempt, u32> {
-        let name: String = name.chars().take(NAME_CHARS).collect();
-        let address = address.map(network);
-        let [both, from, to] = &self.rules;
-        let mut seats = vec![(to, seat(to, name.clone()))];
+        let (name, address) = (counted(name), address.map(ClientNetwork::of));
+        let mut seats = vec![
+            (&self.to, seat(&self.to, name.clone())),
+            self.seat_of_both(name, address),
+        ];
         if let Some(address) = address {
-            seats.push((both, seat(both, format!("{address} {name}"))));
-            seats.push((from, seat(from, address)));
-        } else {
-            // Nothing tells clients apart, so the narrow limit holds for all of them.
-            seats.push((both, seat(both, name)));
+            seats.push((&self.from, seat(&self.from, address.to_string())));
         }
-        self.ledger()
-            .admit(&seats, 1, now.timestamp_micros())
-            .map_err(|refused| u32::try_from(refused.wait_us.div_ceil(1_000_000)).unwrap_or(u32::MAX))?;
-        Ok(Attempt(seats.into_iter().map(|(_, seat)| seat).collect()))
+        self.admit(seats, now)
+    }
+
+    /// The same where the account has signed in from the address before: failures for the name from elsewhere, and of others
+    /// from the address, do not count.
+    ///
+    /// # Errors
+    /// Seconds to wait when there were too many failures for this name from this address.
+    pub fn attempt_where_known(
+        &self,
+        name: &str,
+        address: IpAddr,
+        now: DateTime<Utc>,
+    ) -> Result<Attempt, u32> {
+        let seat = self.seat_of_both(counted(name), Some(ClientNetwork::of(address)));
+        self.admit(vec![seat], now)
     }
 
     /// The sign-in did not fail: it counts no more.
     pub fn succeeded(&self, attempt: &Attempt, now: DateTime<Utc>) {
         let mut ledger = self.ledger();
         for seat in &attempt.0 {
-            if let Some(rule) = self.rules.iter().find(|rule| rule.name == seat.limit) {
+            let rules = [&self.both, &self.from, &self.to];
+            if let Some(rule) = rules.into_iter().find(|rule| rule.name == seat.limit) {
                 ledger.give_back(rule, seat, now.timestamp_micros());
             }
         }
+    }
+
+    /// Where nothing tells clients apart, the narrow limit holds for all of them.
+    fn seat_of_both(&self, name: String, address: Option<ClientNetwork>) -> (&Rule, Seat) {
+        let who = match address {
+            Some(address) => format!("{address} {name}"),
+            None => name,
+        };
+        (&self.both, seat(&self.both, who))
+    }
+
+    fn admit(&self, seats: Vec<(&Rule, Seat)>, now: DateTime<Utc>) -> Result<Attempt, u32> {
+        self.ledger()
+            .admit(&seats, 1, now.timestamp_micros())
+            .map_err(|refused| u32::try_from(refused.wait_us.div_ceil(1_000_000)).unwrap_or(u32::MAX))?;
+        Ok(Attempt(seats.into_iter().map(|(_, seat)| seat).collect()))
     }
 
     fn ledger(&self) -> std::sync::MutexGuard<'_, Ledger> {
@@ -82,21 +114,14 @@ impl SignInGuard {
     }
 }
 
+fn counted(name: &str) -> String {
+    name.chars().take(NAME_CHARS).collect()
+}
+
 fn seat(rule: &Rule, who: String) -> Seat {
     Seat {
         limit: Arc::clone(&rule.name),
         who: Some(who.into()),
-    }
-}
-
-/// What one client can choose its address from: a single IPv4 address, or 64 bits of IPv6.
-fn network(address: IpAddr) -> String {
-    match address.to_canonical() {
-        IpAddr::V4(v4) => v4.to_string(),
-        IpAddr::V6(v6) => {
-            let [a, b, c, d, ..] = v6.segments();
-            format!("{a:x}:{b:x}:{c:x}:{d:x}::/64")
-        }
     }
 }
 
@@ -155,6 +180,28 @@ mod tests {
                 .is_ok()
         });
         assert_eq!(addresses.count(), FOR_NAME as usize);
+    }
+
+    #[test]
+    fn guesses_from_elsewhere_do_not_keep_out_who_is_known_here() {
+        let guard = SignInGuard::default();
+        for host in 0..200 {
+            drop(guard.attempt("ada", address(&format!("198.51.100.{host}")), at(0)));
+        }
+        let here = address("192.0.2.1").unwrap();
+        for name in 0..200 {
+            drop(guard.attempt(&format!("user{name}"), Some(here), at(0)));
+        }
+        assert!(guard.attempt("ada", Some(here), at(0)).is_err());
+        let known = (0..50).filter(|_| guard.attempt_where_known("ada", here, at(0)).is_ok());
+        assert_eq!(
+            known.count(),
+            FOR_NAME_FROM_ADDRESS as usize,
+            "guesses here are slowed"
+        );
+        let attempt = guard.attempt_where_known("ada", here, at(30));
+        guard.succeeded(&attempt.unwrap_or_else(|_| panic!("refused")), at(30));
+        assert!(guard.attempt_where_known("ada", here, at(30)).is_ok());
     }
 
     #[test]

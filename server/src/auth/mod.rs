@@ -20,6 +20,7 @@ mod jws;
 pub mod password;
 mod random;
 pub mod signing;
+pub mod strength;
 #[cfg(test)]
 mod tests;
 pub mod token;

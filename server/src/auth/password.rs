@@ -11,6 +11,7 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 
 use super::random::{self, NoRandomness};
+use super::strength;
 
 /// The longest password that is hashed, in bytes.
 pub const MAX_PASSWORD_BYTES: usize = 1024;
@@ -97,6 +98,22 @@ impl PasswordHasher {
                 Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
                 Err(_) => Err(PasswordError::Hash),
             }
+        })
+        .await
+    }
+
+    /// Why a password is too easy to guess: see [`strength::weakness`]. Looked for here because it can take as long as a hash.
+    ///
+    /// # Errors
+    /// [`PasswordError::Busy`].
+    pub async fn weakness(
+        &self,
+        password: SecretString,
+        names: Vec<String>,
+    ) -> Result<Option<String>, PasswordError> {
+        self.run(move |_| {
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            Ok(strength::weakness(password.expose_secret(), &names))
         })
         .await
     }

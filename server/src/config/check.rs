@@ -12,8 +12,6 @@ use crate::middleware::{TrustedProxies, cors};
 
 /// The longest a tool may run, in seconds: a request must outlive it.
 const LONGEST_TOOL_S: u64 = 300;
-/// A password with fewer characters can be guessed.
-pub const SHORT_PASSWORD: usize = 12;
 
 /// Adds what is wrong to `faults` and what is odd to `warnings`.
 pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>, warnings: &mut Vec<String>) {
@@ -97,16 +95,8 @@ pub(super) fn check(config: &Config, figment: &Figment, faults: &mut Vec<Fault>,
 }
 
 fn warn(config: &Config, warnings: &mut Vec<String>) {
-    use secrecy::ExposeSecret;
-    if config
-        .admin
-        .password
-        .as_ref()
-        .is_some_and(|password| password.expose_secret().chars().count() < SHORT_PASSWORD)
-    {
-        warnings.push(format!(
-            "admin.password has fewer than {SHORT_PASSWORD} characters: it can be guessed"
-        ));
+    if let Some(why) = config.admin.weakness() {
+        warnings.push(format!("admin.password is too easy to guess: {why}"));
     }
     if !config.listen.ip().is_loopback() && !config.is_https() {
         warnings.push(format!(

@@ -17,7 +17,6 @@ mod summary;
 mod tests;
 
 pub use self::args::ServeArgs;
-pub use self::check::SHORT_PASSWORD;
 pub use self::env::AllowedEnv;
 pub use self::error::{ConfigError, Fault};
 pub use self::model::{

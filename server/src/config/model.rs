@@ -4,13 +4,14 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::env::AllowedEnv;
 use super::summary::Shown;
 use crate::auth::external::IssuerConfig;
+use crate::auth::strength;
 use crate::secrets::Keyring;
 use crate::secrets::keyring::KeyError;
 
@@ -180,6 +181,15 @@ pub struct AdminConfig {
     /// The password; generated and printed once when absent.
     #[serde(default)]
     pub password: Option<SecretString>,
+}
+
+impl AdminConfig {
+    /// Why the password is too easy to guess, if there is one and it is.
+    #[must_use]
+    pub fn weakness(&self) -> Option<String> {
+        let password = self.password.as_ref()?;
+        strength::weakness(password.expose_secret(), &[&self.username])
+    }
 }
 
 /// The keys that secrets are encrypted with. All of them decrypt; the first one encrypts.

@@ -32,6 +32,7 @@ pub mod resolve;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;
+pub mod sign_ins;
 pub mod spreadsheet;
 pub mod started;
 pub mod states;

@@ -21,11 +21,9 @@ use super::change_record::differing;
 use super::policy_tests;
 use super::world::{ProjectState, World};
 use crate::auth::password::{self, MAX_PASSWORD_BYTES, PasswordError};
+use crate::auth::strength;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
-
-/// The fewest characters of a password that a person chooses.
-const SHORTEST_PASSWORD: usize = 12;
 
 /// A password that was chosen or made.
 pub struct NewPassword {
@@ -61,14 +59,32 @@ pub fn check_display_name(name: Option<&str>) -> Option<Diagnostic> {
     })
 }
 
-/// What is wrong with a chosen password, if anything.
-#[must_use]
-pub fn check_password(password: Option<&str>, pointer: &str) -> Option<Diagnostic> {
-    let password = password?;
-    let valid = password.chars().count() >= SHORTEST_PASSWORD && password.len() <= MAX_PASSWORD_BYTES;
-    (!valid).then(|| {
-        Diagnostic::error("a password has 12 characters to 1024 bytes").at_pointer(pointer.to_owned())
-    })
+/// What is wrong with a password that was chosen for the user of these names, if anything.
+///
+/// # Errors
+/// 503 when too many passwords are being looked at.
+pub async fn check_password(
+    app: &App,
+    password: Option<&str>,
+    names: &[Option<&str>],
+    pointer: &str,
+) -> ApiResult<Option<Diagnostic>> {
+    let Some(password) = password else { return Ok(None) };
+    let length = password.chars().count();
+    if length < strength::SHORTEST || password.len() > MAX_PASSWORD_BYTES {
+        let fault = Diagnostic::error("a password has 12 characters to 1024 bytes");
+        return Ok(Some(fault.at_pointer(pointer.to_owned())));
+    }
+    let names = names.iter().copied().flatten().map(str::to_owned).collect();
+    let weakness = app
+        .passwords
+        .weakness(SecretString::from(password), names)
+        .await?;
+    Ok(weakness.map(|why| {
+        Diagnostic::error(format!("this password is too easy to guess: {why}"))
+            .hint("Use several words that are not related, or a password made by a password manager.")
+            .at_pointer(pointer.to_owned())
+    }))
 }
 
 /// 422 with every fault, if there is any.

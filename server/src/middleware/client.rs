@@ -1,6 +1,7 @@
 //! The network address that a request came from.
 
-use std::net::{IpAddr, SocketAddr};
+use std::fmt;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use http::HeaderMap;
 use ipnet::IpNet;
@@ -28,7 +29,10 @@ impl TrustedProxies {
         networks.iter().map(network).collect::<Result<_, _>>().map(Self)
     }
 
-    fn trusts(&self, address: IpAddr) -> bool {
+    /// Whether an address is that of a proxy.
+    #[must_use]
+    pub fn trusts(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
     }
 
@@ -36,10 +40,18 @@ impl TrustedProxies {
     /// stands before an untrusted hop is its own claim and is not read.
     #[must_use]
     pub fn client(&self, peer: SocketAddr, headers: &HeaderMap) -> IpAddr {
-        let mut client = peer.ip().to_canonical();
-        if self.0.is_empty() || !self.trusts(client) {
-            return client;
+        self.forwarded(peer, headers)
+            .unwrap_or_else(|| peer.ip().to_canonical())
+    }
+
+    /// The client that a trusted proxy asks for: the last hop that is no proxy, or the first one when all are. `None` when
+    /// the peer is no trusted proxy, or names nobody.
+    #[must_use]
+    pub fn forwarded(&self, peer: SocketAddr, headers: &HeaderMap) -> Option<IpAddr> {
+        if self.0.is_empty() || !self.trusts(peer.ip()) {
+            return None;
         }
+        let mut client = None;
         let hops = headers
             .get_all(FORWARDED_FOR)
             .iter()
@@ -48,12 +60,39 @@ impl TrustedProxies {
         for hop in hops.take(MAX_HOPS) {
             // What cannot be read was not written by a proxy of ours: who passed it on is the last one known.
             let Some(address) = hop_address(hop) else { break };
-            client = address;
-            if !self.trusts(client) {
+            client = Some(address);
+            if !self.trusts(address) {
                 break;
             }
         }
         client
+    }
+}
+
+/// What one client can choose its address from: a single IPv4 address, or the 64 bits of an IPv6 network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClientNetwork(IpAddr);
+
+impl ClientNetwork {
+    /// The one that an address belongs to.
+    #[must_use]
+    pub fn of(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V6(v6) => {
+                let [a, b, c, d, ..] = v6.segments();
+                Self(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
+            }
+            v4 => Self(v4),
+        }
+    }
+}
+
+impl fmt::Display for ClientNetwork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V4(v4) => v4.fmt(f),
+            IpAddr::V6(v6) => write!(f, "{v6}/64"),
+        }
     }
 }
 
@@ -101,6 +140,15 @@ mod tests {
             proxies.client(peer.parse().unwrap(), &headers).to_string(),
             client
         );
+    }
+
+    #[rstest]
+    #[case("192.0.2.1", "192.0.2.1")]
+    #[case("::ffff:192.0.2.1", "192.0.2.1")]
+    #[case("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64")]
+    #[case("2001:db8:1:2::", "2001:db8:1:2::/64")]
+    fn networks(#[case] address: &str, #[case] network: &str) {
+        assert_eq!(ClientNetwork::of(address.parse().unwrap()).to_string(), network);
     }
 
     #[test]

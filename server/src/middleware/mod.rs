@@ -17,7 +17,7 @@ mod tests;
 
 use axum::Router;
 
-pub use self::client::TrustedProxies;
+pub use self::client::{ClientNetwork, TrustedProxies};
 pub use self::edge::{EdgeLayer, EdgeSettings};
 pub use self::request_id::RequestId;
 pub use self::trace::LogPrincipal;

@@ -36,6 +36,7 @@ pub mod rows;
 mod secrets;
 mod sessions;
 mod settings;
+mod sign_ins;
 mod usage;
 mod users;
 mod versions;

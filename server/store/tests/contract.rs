@@ -69,6 +69,8 @@ mod secrets;
 mod sessions;
 #[path = "contract/settings.rs"]
 mod settings;
+#[path = "contract/sign_ins.rs"]
+mod sign_ins;
 #[path = "contract/tail.rs"]
 mod tail;
 #[path = "contract/usage.rs"]

@@ -50,6 +50,7 @@ mod revisions;
 mod secrets;
 mod sessions;
 mod settings;
+mod sign_ins;
 mod states;
 mod status;
 mod support;

@@ -1,10 +1,9 @@
 //! What of the configuration works but should be mended.
 
-use secrecy::ExposeSecret;
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
 use super::{Mend, ok};
-use crate::config::{Config, SHORT_PASSWORD};
+use crate::config::Config;
 
 /// One check for each setting that should be another one; one that says so when there is none.
 pub(super) fn checks(config: &Config) -> Vec<StatusCheck> {
@@ -34,14 +33,12 @@ pub(super) fn checks(config: &Config) -> Vec<StatusCheck> {
             "Set TOOLGATE_TELEMETRY_METRICS_TOKEN.",
         );
     }
-    let short = |password: &secrecy::SecretString| password.expose_secret().chars().count() < SHORT_PASSWORD;
-    if config.admin.password.as_ref().is_some_and(short) {
+    if let Some(why) = config.admin.weakness() {
         warn(
             "short_password",
             "Administrator's password",
             format!(
-                "The administrator's first password, from the configuration, has fewer than {SHORT_PASSWORD} characters: \
-                 it can be guessed."
+                "The administrator's first password, from the configuration, is too easy to guess: {why}."
             ),
             "Change the password after signing in, and take it out of the configuration.",
         );
@@ -126,7 +123,9 @@ mod tests {
             ids(&[open, ("TOOLGATE_PUBLIC_URL", "https://tools.example.com")]),
             ["open_metrics"]
         );
-        assert_eq!(ids(&[("TOOLGATE_ADMIN_PASSWORD", "short")]), ["short_password"]);
+        for password in ["short", "password1234"] {
+            assert_eq!(ids(&[("TOOLGATE_ADMIN_PASSWORD", password)]), ["short_password"]);
+        }
         assert_eq!(ids(&[("TOOLGATE_ALLOWED_HOSTS", "*")]), ["any_host"]);
         for entry in [
             "http://localhost:1",
