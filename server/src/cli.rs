@@ -225,6 +225,7 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
     for line in config.summary().lines() {
         tracing::info!("{line}");
     }
+    serve::allow_files(&config.limits);
     let listener = TcpListener::bind(config.listen)
         .await
         .with_context(|| format!("listening on {}", config.listen))?;
@@ -250,7 +251,8 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
     started.spawn_background();
     let app = router::router(Arc::clone(&started.app));
     println!("listening on http://{address}");
-    let drained = serve::serve(listener, app, &limits, shutdown).await;
+    let clients = Arc::clone(&started.app.clients);
+    let drained = serve::serve(listener, app, &limits, clients, shutdown).await;
     if let Err(error) = observe::flush(&started.app).await {
         tracing::warn!(
             cause = format!("{error:#}"),

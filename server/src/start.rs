@@ -35,7 +35,7 @@ use crate::gateway::world::WorldHolder;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
 use crate::secrets::signing::seal as sealed_signing_key;
-use crate::serve::Shutdown;
+use crate::serve::{Clients, Shutdown};
 use crate::state::{App, AppState};
 use crate::telemetry::Metrics;
 
@@ -137,6 +137,7 @@ pub async fn start(
         probes: Probes::default(),
         egress,
         env,
+        clients: Arc::new(Clients::new(proxies.clone(), &config.limits)),
         proxies,
         sign_ins: SignInGuard::default(),
         servers: AtomicU32::new(store.living_servers(now - SILENCE).await?),
@@ -200,8 +201,8 @@ impl Started {
             app.store.prune(now).await?;
             app.store.prune_artifacts(now).await?;
             app.store.prune_sessions(now - sessions::KEPT).await?;
-            if let Some(days) = app.config.audit.retention_days {
             app.store.prune_sign_ins(now - sign_ins::KEPT).await?;
+            if let Some(days) = app.config.audit.retention_days {
                 app.store
                     .prune_records(now - TimeDelta::days(i64::from(days)))
                     .await?;

@@ -21,7 +21,7 @@ use crate::gateway::recorded::Completer;
 use crate::gateway::world::WorldHolder;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
-use crate::serve::Shutdown;
+use crate::serve::{Clients, Shutdown};
 use crate::telemetry::Metrics;
 
 /// The state of the router.
@@ -63,6 +63,8 @@ pub struct App {
     pub env: AllowedEnv,
     /// Who is believed about a client's address.
     pub proxies: TrustedProxies,
+    /// Who is connected.
+    pub clients: Arc<Clients>,
     /// Counters and histograms.
     pub metrics: Metrics,
     /// What watches every decided request: usage, and suspicious patterns.

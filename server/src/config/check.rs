@@ -116,6 +116,12 @@ fn warn(config: &Config, warnings: &mut Vec<String>) {
         ),
         MetricsAccess::Open | MetricsAccess::Token(_) => {}
     }
+    if config.limits.max_connections_per_address >= config.limits.max_connections {
+        warnings.push(
+            "limits.max_connections_per_address is not below limits.max_connections: one client can take every connection"
+                .to_owned(),
+        );
+    }
     if config.limits.request_timeout_s <= LONGEST_TOOL_S {
         warnings.push(format!(
             "limits.request_timeout_s is not above the {LONGEST_TOOL_S} s that a tool may take"

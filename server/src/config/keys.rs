@@ -49,7 +49,7 @@ const fn number(path: &'static str, least: u64, most: u64) -> Key {
 }
 
 /// Every setting, in the order of the summary.
-pub(super) const KEYS: [Key; 34] = [
+pub(super) const KEYS: [Key; 35] = [
     key("listen", Reading::Text),
     key("public_url", Reading::Text),
     key("allowed_hosts", Reading::List),
@@ -73,6 +73,7 @@ pub(super) const KEYS: [Key; 34] = [
     key("auth.issuers", Reading::FileOnly),
     number("audit.retention_days", 1, 36_500),
     number("limits.max_connections", 1, 1_000_000),
+    number("limits.max_connections_per_address", 1, 1_000_000),
     number("limits.header_timeout_s", 1, 3600),
     number("limits.body_timeout_s", 1, 3600),
     number("limits.idle_timeout_s", 1, 3600),
@@ -153,6 +154,10 @@ pub(super) fn defaults() -> Vec<(&'static str, Value)> {
         ("auth.access_ttl_s", Value::from(3600_u64)),
         ("auth.issuers", empty()),
         ("limits.max_connections", Value::from(limits.max_connections)),
+        (
+            "limits.max_connections_per_address",
+            Value::from(limits.max_connections_per_address),
+        ),
         ("limits.header_timeout_s", Value::from(limits.header_timeout_s)),
         ("limits.body_timeout_s", Value::from(limits.body_timeout_s)),
         ("limits.idle_timeout_s", Value::from(limits.idle_timeout_s)),

@@ -306,8 +306,11 @@ pub struct AuditConfig {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Open connections; further ones wait to be accepted.
+    /// Open connections; further ones wait to be accepted while those that have sent no request are closed.
     pub max_connections: u32,
+    /// Open connections of one client address (of IPv6: of 64 bits); further ones are refused. Behind trusted proxies
+    /// requests at a time of the client that they name.
+    pub max_connections_per_address: u32,
     /// Seconds for the head of a request to arrive.
     pub header_timeout_s: u64,
     /// Seconds for the body of a request to arrive.
@@ -335,6 +338,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             max_connections: 4096,
+            max_connections_per_address: 1024,
             header_timeout_s: 10,
             body_timeout_s: 30,
             idle_timeout_s: 75,

@@ -81,7 +81,7 @@ fn every_setting_of_the_file_is_read() {
              database_url: sqlite:x.db\nadmin: {username: root, password: 'long enough to keep'}\n\
              egress_allow: ['https://api.example.com']\ntool_env: [JINA_API_KEY]\nlog: {filter: debug, format: json}\n\
              auth: {issuer: me, audience: you, access_ttl_s: 60, issuers: []}\n\
-             limits: {max_connections: 1, header_timeout_s: 2, body_timeout_s: 3, idle_timeout_s: 4, max_header_bytes: 8192,\n\
+             limits: {max_connections: 2, max_connections_per_address: 1, header_timeout_s: 2, body_timeout_s: 3, idle_timeout_s: 4, max_header_bytes: 8192,\n\
              \x20 max_body_bytes: 2048, request_timeout_s: 400, max_sessions_per_project: 5,\n\
              \x20 max_sessions_per_principal: 5, drain_s: 6, linger_s: 0}\n\
              telemetry: {metrics_public: true}\ncors_origins: ['https://app.example.com']\n",
@@ -103,7 +103,7 @@ fn every_setting_of_the_file_is_read() {
             config.limits.max_body_bytes,
             config.limits.drain_s
         ),
-        (1, 2048, 6)
+        (2, 2048, 6)
     );
     assert!(config.is_https());
     assert!(
@@ -263,6 +263,8 @@ fn unknown_variables_warn_with_the_nearest_name() {
 #[case::closed_metrics(&[("TOOLGATE_LISTEN", "0.0.0.0:80")], "telemetry.metrics_token")]
 #[case::both_ways(&[("TOOLGATE_TELEMETRY_METRICS_PUBLIC", "true"), ("TOOLGATE_TELEMETRY_METRICS_TOKEN", "t")], "no effect")]
 #[case::short_password(&[("TOOLGATE_ADMIN_PASSWORD", "short")], "admin.password")]
+#[case::common_password(&[("TOOLGATE_ADMIN_PASSWORD", "password1234")], "easy to guess")]
+#[case::one_client(&[("TOOLGATE_LIMITS_MAX_CONNECTIONS_PER_ADDRESS", "4096")], "one client")]
 #[case::any_host(&[("TOOLGATE_ALLOWED_HOSTS", "*")], "rebinding")]
 #[case::impatient(&[("TOOLGATE_LIMITS_REQUEST_TIMEOUT_S", "10")], "request_timeout_s")]
 fn odd_settings_warn(#[case] variables: &[(&str, &str)], #[case] says: &str) {

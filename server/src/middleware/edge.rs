@@ -25,6 +25,7 @@ use super::trace::Record;
 use super::{csrf, headers, problem};
 use crate::config::Config;
 use crate::error::ApiError;
+use crate::serve::TooManyRequests;
 use crate::telemetry::trace_context::TraceContext;
 use crate::telemetry::{Metrics, spans};
 
@@ -171,6 +172,10 @@ where
 /// Refuses what must not reach a handler.
 fn refuse(settings: &EdgeSettings, request: &Request, max_body_bytes: usize) -> Option<ApiError> {
     let (uri, headers) = (request.uri(), request.headers());
+    if let Some(TooManyRequests { most }) = request.extensions().get() {
+        let detail = format!("This client has {most} requests open already. Wait for their answers.");
+        return Some(ApiError::new(ErrorCode::RateLimited, detail).retry_after(1));
+    }
     if let Err(fault) = settings.hosts.check(uri, headers) {
         let (code, detail) = match fault {
             HostFault::Missing => (

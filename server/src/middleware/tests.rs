@@ -25,12 +25,18 @@ struct Fixture {
 
 /// A tiny router behind the layer: bodies up to 1 kB within a second, answers within two.
 async fn fixture() -> Fixture {
+    fixture_behind(&[], Limits::default()).await
+}
+
+/// The same behind proxies.
+async fn fixture_behind(proxies: &[&str], limits: Limits) -> Fixture {
     let metrics = Metrics::new();
     let counted = metrics.clone();
-    let server = Server::start(
+    let server = Server::behind(
+        proxies,
         Limits {
             linger_s: 0,
-            ..Limits::default()
+            ..limits
         },
         |listen: SocketAddr| {
             let settings = EdgeSettings {
@@ -68,6 +74,36 @@ fn router() -> Router {
         )
         .method_not_allowed_fallback(fallback)
         .fallback(async || ApiError::new(ErrorCode::NotFound, "nothing here"))
+}
+
+#[tokio::test]
+async fn a_client_of_a_proxy_with_too_many_requests_is_refused() {
+    let limits = Limits {
+        max_connections_per_address: 1,
+        ..Limits::default()
+    };
+    let Fixture { server, metrics } = fixture_behind(&["127.0.0.1"], limits).await;
+    let ask = |path: &str| request(&format!("GET {path}"), "x-forwarded-for: 198.51.100.1\r\n", "");
+    let mut waiting = server.connect().await;
+    waiting.send(ask("/never")).await;
+    while server.clients.report().busiest.is_none() {
+        tokio::task::yield_now().await;
+    }
+    let refused = server.exchange(ask("/id")).await;
+    assert_eq!((status(&refused), header(&refused, "retry-after")), (429, "1"));
+    let problem: Value = serde_json::from_str(body(&refused)).unwrap();
+    assert_eq!(problem["code"], "rate_limited");
+    assert_eq!(problem["request_id"], header(&refused, "x-request-id"));
+    drop(waiting);
+    while server.clients.report().busiest.is_some() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(status(&server.exchange(ask("/id")).await), 200);
+    assert!(
+        metrics.render().contains("status=\"429\""),
+        "{}",
+        metrics.render()
+    );
 }
 
 /// A whole request with a proper `Host`.

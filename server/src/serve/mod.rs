@@ -1,8 +1,10 @@
 //! The accept loop: own, because every connection needs time limits and a share of a bounded number.
 //!
-//! What guards one connection is in `stream`, what stops the server in `shutdown`. Nothing here costs a request
-//! more than a few atomic operations.
+//! What guards one connection is in `stream`, who may have how many in `clients`, what stops the server in `shutdown`.
+//! Nothing here costs a request more than a few atomic operations.
 
+mod clients;
+mod files;
 mod shutdown;
 mod stream;
 
@@ -12,6 +14,7 @@ pub(crate) mod raw;
 mod tests;
 
 use std::convert::Infallible;
+use std::io::Write;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,14 +30,19 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
+use toolgate_api::ErrorCode;
 use tower::Service;
 
+use self::clients::Place;
+pub use self::clients::{ClientReport, Clients, Refused, TooManyRequests};
+pub use self::files::{allow_files, connections};
 use self::shutdown::Running;
 pub use self::shutdown::Shutdown;
 use self::stream::{Activity, TimedStream};
 use crate::config::Limits;
+use crate::error::ApiError;
 
 /// Requests that one HTTP/2 connection may have open.
 const MAX_STREAMS: u32 = 128;
@@ -42,6 +50,9 @@ const MAX_STREAMS: u32 = 128;
 const MAX_PENDING_RESETS: usize = 32;
 /// After a failed accept, such as for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Between two looks for a silent connection that gives way, while every connection is taken.
+const ROOM_PAUSE: Duration = Duration::from_millis(50);
 
 /// How serving ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,13 +68,22 @@ type Builder = auto::Builder<TokioExecutor>;
 /// A stopping server goes through three steps: for `linger` everything goes on, so that load balancers see it is not
 /// ready; then answers close their connections while running requests end; then nothing is accepted any more.
 /// Handlers find the client's address as [`ConnectInfo<SocketAddr>`].
-pub async fn serve(listener: TcpListener, app: Router, limits: &Limits, shutdown: Shutdown) -> Drained {
+pub async fn serve(
+    listener: TcpListener,
+    app: Router,
+    limits: &Limits,
+    clients: Arc<Clients>,
+    shutdown: Shutdown,
+) -> Drained {
+    let all = connections(limits.max_connections);
     let server = Arc::new(Server {
         builder: builder(limits),
+        refusal: refusal(&clients),
+        clients,
         app,
         header_timeout: limits.header_timeout(),
         idle_timeout: limits.idle_timeout(),
-        slots: Arc::new(Semaphore::new(limits.max_connections as usize)),
+        slots: Arc::new(Semaphore::new(all as usize)),
         connections: metrics::gauge!("toolgate_http_connections"),
         running: Running::default(),
         drain: CancellationToken::new(),
@@ -90,7 +110,6 @@ pub async fn serve(listener: TcpListener, app: Router, limits: &Limits, shutdown
     drop(listener);
     // The last bytes go out.
     server.close.cancel();
-    let all = limits.max_connections;
     let flushed = timeout_at(deadline, server.slots.acquire_many(all)).await.is_ok();
     let aborted = if flushed { 0 } else { server.running.count() };
     if !flushed {
@@ -123,8 +142,25 @@ fn builder(limits: &Limits) -> Builder {
     builder
 }
 
+/// What a connection is answered with when its client has too many.
+fn refusal(clients: &Clients) -> Vec<u8> {
+    let most = clients.report().most;
+    let detail =
+        format!("This address has {most} connections open already. Close some, or wait for their answers.");
+    let problem = ApiError::new(ErrorCode::RateLimited, detail).into_problem("");
+    let body = serde_json::to_string(&problem).unwrap_or_default();
+    let length = body.len();
+    format!(
+        "HTTP/1.1 429 Too Many Requests\r\ncontent-type: application/problem+json\r\ncontent-length: {length}\r\n\
+         retry-after: 1\r\nconnection: close\r\n\r\n{body}"
+    )
+    .into_bytes()
+}
+
 struct Server {
     builder: Builder,
+    clients: Arc<Clients>,
+    refusal: Vec<u8>,
     app: Router,
     header_timeout: Duration,
     idle_timeout: Duration,
@@ -140,7 +176,8 @@ struct Server {
 }
 
 impl Server {
-    /// Accepts connections until `end`; without a free slot they wait in the backlog of the operating system.
+    /// Accepts connections until `end`; without a free slot they wait in the backlog of the operating system while those
+    /// that have sent no request yet are closed.
     async fn accept_while(self: &Arc<Self>, listener: &TcpListener, end: impl Future<Output = ()>) {
         let mut end = std::pin::pin!(end);
         loop {
@@ -151,7 +188,13 @@ impl Server {
             };
             match accepted {
                 Ok((stream, peer, slot)) => {
-                    tokio::spawn(Arc::clone(self).connection(stream, peer, slot));
+                    let activity = Arc::new(Activity::default());
+                    match self.clients.connect(peer, &activity) {
+                        Some(place) => {
+                            tokio::spawn(Arc::clone(self).connection(stream, peer, activity, place, slot));
+                        }
+                        None => self.refuse(stream),
+                    }
                 }
                 Err(error) if is_of_connection(&error) => {}
                 Err(error) => {
@@ -169,19 +212,41 @@ impl Server {
         &self,
         listener: &TcpListener,
     ) -> std::io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
-        let slot = Arc::clone(&self.slots)
-            .acquire_owned()
-            .await
-            .map_err(std::io::Error::other)?;
+        let slot = self.slot().await?;
         let (stream, peer) = listener.accept().await?;
         Ok((stream, peer, slot))
     }
 
-    async fn connection(self: Arc<Self>, stream: TcpStream, peer: SocketAddr, _slot: OwnedSemaphorePermit) {
+    async fn slot(&self) -> std::io::Result<OwnedSemaphorePermit> {
+        if let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
+            return Ok(slot);
+        }
+        loop {
+            self.clients.make_room();
+            if let Ok(slot) = timeout(ROOM_PAUSE, Arc::clone(&self.slots).acquire_owned()).await {
+                return slot.map_err(std::io::Error::other);
+            }
+        }
+    }
+
+    /// Says why, as far as that can be done without waiting for the client, and closes the connection.
+    fn refuse(&self, stream: TcpStream) {
+        if let Ok(mut stream) = stream.into_std() {
+            drop(stream.write(&self.refusal));
+        }
+    }
+
+    async fn connection(
+        self: Arc<Self>,
+        stream: TcpStream,
+        peer: SocketAddr,
+        activity: Arc<Activity>,
+        place: Place,
+        _slot: OwnedSemaphorePermit,
+    ) {
         let _open = Open::new(&self.connections);
         // Answers are small and written whole: waiting to fill a packet only adds time.
         drop(stream.set_nodelay(true));
-        let activity = Arc::new(Activity::default());
         let stream = TimedStream::new(
             stream,
             Arc::clone(&activity),
@@ -189,10 +254,14 @@ impl Server {
             self.idle_timeout,
         );
 
-        let (server, requests) = (Arc::clone(&self), Arc::clone(&activity));
+        let (server, requests, seat) = (Arc::clone(&self), Arc::clone(&activity), &place);
         let service = service_fn(move |mut request: Request<Incoming>| {
             let version = request.version();
-            let guards = (requests.begin(version), server.running.begin());
+            let forwarded = seat.forward(peer, request.headers()).unwrap_or_else(|too_many| {
+                request.extensions_mut().insert(too_many);
+                None
+            });
+            let guards = (requests.begin(version), server.running.begin(), forwarded);
             request.extensions_mut().insert(ConnectInfo(peer));
             let answer = server.app.clone().call(request);
             let server = Arc::clone(&server);
@@ -216,6 +285,7 @@ impl Server {
             Signal::Finish.of(&self.drain)
         });
         signals.push(Signal::Abort.of(&self.abort));
+        signals.push(Signal::Leave.of(place.leave()));
         loop {
             tokio::select! {
                 biased;
@@ -232,6 +302,8 @@ impl Server {
                     }
                     Signal::Close => activity.close(),
                     Signal::Abort => return,
+                    Signal::Leave if activity.is_silent() => return,
+                    Signal::Leave => place.stay(),
                 },
             }
         }
@@ -247,6 +319,8 @@ enum Signal {
     Close,
     /// To end as it is.
     Abort,
+    /// To end if it has sent no request yet.
+    Leave,
 }
 
 impl Signal {

@@ -1,16 +1,18 @@
 //! A client that writes and reads bytes, for tests of what no proper client sends.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::{Drained, Shutdown, serve};
+use super::{Clients, Drained, Shutdown, serve};
 use crate::config::Limits;
+use crate::middleware::TrustedProxies;
 
 /// Longer than anything in these tests takes: a guard against waiting for ever.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -19,25 +21,49 @@ const PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     pub(crate) shutdown: Shutdown,
+    pub(crate) clients: Arc<Clients>,
     task: JoinHandle<Drained>,
 }
 
 impl Server {
     pub(crate) async fn start(limits: Limits, router: impl FnOnce(SocketAddr) -> Router) -> Self {
+        Self::behind(&[], limits, router).await
+    }
+
+    /// A server that believes these proxies.
+    pub(crate) async fn behind(
+        proxies: &[&str],
+        limits: Limits,
+        router: impl FnOnce(SocketAddr) -> Router,
+    ) -> Self {
+        let proxies: Vec<String> = proxies.iter().map(|&proxy| proxy.to_owned()).collect();
+        let clients = Clients::new(TrustedProxies::parse(&proxies).unwrap(), &limits);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (shutdown, app) = (Shutdown::new(), router(address));
         let handle = shutdown.clone();
-        let task = tokio::spawn(async move { serve(listener, app, &limits, handle).await });
+        let clients = Arc::new(clients);
+        let task = tokio::spawn({
+            let clients = Arc::clone(&clients);
+            async move { serve(listener, app, &limits, clients, handle).await }
+        });
         Self {
             address,
             shutdown,
+            clients,
             task,
         }
     }
 
     pub(crate) async fn connect(&self) -> Raw {
         Raw(TcpStream::connect(self.address).await.unwrap())
+    }
+
+    /// A connection from an address of this machine, such as `127.0.0.2`.
+    pub(crate) async fn connect_from(&self, address: &str) -> Raw {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(SocketAddr::new(address.parse().unwrap(), 0)).unwrap();
+        Raw(socket.connect(self.address).await.unwrap())
     }
 
     /// Sends on a fresh connection and reads until the server closes it.

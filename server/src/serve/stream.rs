@@ -35,6 +35,11 @@ impl Activity {
         self.closing.store(true, Ordering::Relaxed);
     }
 
+    /// Whether no request has begun yet.
+    pub(super) fn is_silent(&self) -> bool {
+        self.begun.load(Ordering::Relaxed) == 0
+    }
+
     pub(super) fn begin(self: &Arc<Self>, version: Version) -> ActivityGuard {
         if version == Version::HTTP_2 {
             self.multiplexed.store(true, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::PrometheusRecorder;
 /// The one histogram that counts something else than seconds.
 const FILTERED_TOOLS: &str = "agent_filtered_tools_count";
 const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
-pub(super) const COUNTERS: [(&str, &str); 11] = [
+pub(super) const COUNTERS: [(&str, &str); 12] = [
     (
         "toolgate_decisions_total",
         "Decisions on calls, by effect and by the code of the refusal.",
@@ -24,6 +24,10 @@ pub(super) const COUNTERS: [(&str, &str); 11] = [
     (
         "toolgate_http_requests_total",
         "Answered requests, by method, route template and status.",
+    ),
+    (
+        "toolgate_http_refused_total",
+        "Connections and requests of clients with too many, and silent connections that gave way, by reason.",
     ),
     (
         "toolgate_audit_failures_total",

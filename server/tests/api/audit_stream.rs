@@ -361,7 +361,8 @@ async fn a_stream_outlives_the_limits_of_requests_and_not_the_server() {
         ..Limits::default()
     };
     let (router, shutdown) = (app.router(), app.app.shutdown.clone());
-    let served = tokio::spawn(async move { serve(listener, router, &limits, shutdown).await });
+    let clients = Arc::clone(&app.app.clients);
+    let served = tokio::spawn(async move { serve(listener, router, &limits, clients, shutdown).await });
     let mut response = reqwest::Client::new()
         .get(format!("http://{address}{STREAM}"))
         .bearer_auth(admin.token.as_deref().expect("a token"))

@@ -1,5 +1,6 @@
 //! Tests of a real server process: how it ends, what it tells while it runs, and what it trusts.
 
+mod clients;
 mod crash;
 mod support;
 mod telemetry;

@@ -2,6 +2,7 @@
 //!
 //! To add a check, write a function that makes it, and put it into the list of those who shall see it.
 
+mod clients;
 mod configuration;
 mod connections;
 mod keys;
@@ -23,6 +24,7 @@ pub async fn of_server(app: &App, world: &World) -> SystemStatus {
         record::completions(app),
         record::integrity(app),
         record::instances(app),
+        clients::connections(app),
     ];
     checks.extend(keys::signing(app, world));
     checks.push(keys::secrets(app));

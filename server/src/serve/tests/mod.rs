@@ -1,3 +1,4 @@
+mod clients;
 mod stopping;
 
 use std::sync::Arc;
