@@ -256,3 +256,7 @@ fn missing(name: &str) -> Failure {
         ),
     })
 }
+
+#[cfg(test)]
+#[path = "pinned_tests.rs"]
+mod pinned_tests;

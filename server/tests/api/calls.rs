@@ -228,6 +228,32 @@ async fn fixed_and_environment_arguments_are_hidden_and_win() {
     );
 }
 
+#[tokio::test]
+async fn nothing_is_sent_beside_what_the_definition_sets() {
+    let base = echo().await;
+    let app = with_upstream(&base).await;
+    let admin = app.demo().await;
+    let yaml = format!(
+        "name: search\ndescription: Search.\noptions:\n  args: {{fixed: {{tenant: ours}}}}\n  http: {{base_url: \"{base}\", query: {{t: tenant}}, \
+         auth: {{scheme: query, name: key, env: TOOLGATE_TOOL_ENV_SEARCH_KEY}}}}\n"
+    );
+    admin.upload("/projects/demo/tools", &yaml).await.expect(201);
+    let agent = app.key(&admin, "demo", "agent", &["default"]).await;
+    for name in ["key", "t", "T", "key[]"] {
+        let request = json!({"tool": "search", "arguments": {name: "mine", "q": "rust"}});
+        let refused = agent
+            .post(CALLS, &request)
+            .await
+            .problem(422, "invalid_arguments")
+            .json();
+        assert_eq!(refused["errors"][0]["pointer"], format!("/{name}"), "{refused}");
+    }
+    let request = json!({"tool": "search", "arguments": {"q": "rust"}});
+    let answer = agent.post(CALLS, &request).await.expect(200).json();
+    assert_eq!(answer["result"]["query"]["t"], "ours", "{answer}");
+    assert_eq!(answer["result"]["query"]["q"], "rust", "{answer}");
+}
+
 async fn keyed(client: &Client<'_>, key: &str, body: &Value) -> Answer {
     let request = client
         .request(Method::POST, CALLS)

@@ -111,3 +111,50 @@ async fn without_its_key_search_says_which_variable_is_missing() {
     );
     assert!(hosts.received().is_empty());
 }
+
+/// What an administrator pins in a search, and calls that aim at it under its other names.
+const PINNED: &str = "name: pinned-search\ndescription: Searches one site.\ngroup: [web]\n\
+    parameters: {type: object, properties: {num: {type: integer}}}\n\
+    options:\n  args: {fixed: {query: site rules}}\n  \
+    jina: {mode: search, base_url: \"HOST\", headers: {X-Respond-With: no-content}}\n";
+
+#[tokio::test]
+async fn what_is_pinned_is_sent_and_recorded_under_every_name() {
+    let hosts = JinaStandIn::start().await;
+    let app = with_hosts(&hosts, VALID_KEY).await;
+    let admin = app.admin().await;
+    let yaml = PINNED.replace("HOST", &hosts.search);
+    admin.upload("/projects/demo/tools", &yaml).await.expect(201);
+
+    let answer = call(&admin, "pinned-search", json!({"q": "anything else", "count": 3})).await;
+    assert_eq!(answer["status"], "succeeded", "{answer}");
+    let received = hosts.received();
+    assert!(
+        received[0].target.contains("q=site+rules&num=3"),
+        "{}",
+        received[0].target
+    );
+    assert!(!received[0].target.contains("anything"), "{}", received[0].target);
+    let record = admin
+        .get("/projects/demo/audit?action=call")
+        .await
+        .expect(200)
+        .json()["items"][0]
+        .clone();
+    assert_eq!(
+        record["arguments"],
+        json!({"query": "site rules", "num": 3}),
+        "{record}"
+    );
+    assert_eq!(
+        record["provenance"],
+        json!({"query": "fixed", "num": "caller"}),
+        "{record}"
+    );
+
+    let request = json!({"tool": "pinned-search", "group": ["web"], "arguments": {"respondWith": "html"}});
+    let refused = admin.post("/projects/demo/calls", &request).await;
+    let problem = refused.problem(422, "invalid_arguments").json();
+    assert_eq!(problem["errors"][0]["pointer"], "/respondWith", "{problem}");
+    assert_eq!(hosts.received().len(), 1, "nothing was sent");
+}

@@ -1,18 +1,26 @@
 //! Argument layers (tool development guide, section 4), weakest first: the definition's defaults, the caller, the
-//! definition's fixed values, environment variables. What is fixed or from the environment is not the caller's to set.
+//! definition's fixed values, environment variables. What is fixed or from the environment is not the caller's to set,
+//! whatever name the caller gives it: names of one argument are folded before the layers are merged.
 
 mod context;
+pub(crate) mod names;
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde_json::{Map, Value};
 use toolgate_api::Diagnostic;
 use toolgate_api::audit::ArgumentLayer;
 
 pub use context::TemplateContext;
+use names::Names;
 
 use crate::definition::template::{self, TemplateError};
+use crate::http_mapping::jina;
 use crate::snapshot::CompiledTool;
+
+/// At most this many arguments are refused one by one.
+const MAX_FAULTS: usize = 100;
 
 /// The arguments a tool is executed with, but for those from the environment: the executor injects them, so that no
 /// value of theirs can end up in a record.
@@ -36,21 +44,57 @@ pub fn merge(
     context: &TemplateContext,
 ) -> Result<Merged, Vec<Diagnostic>> {
     let layers = &tool.definition.options.args;
+    let names = Names::of(&tool.definition.options);
     let mut faults = Vec::new();
     let mut provenance = BTreeMap::new();
 
     let mut checked = Map::with_capacity(caller.len() + layers.defaults.len() + layers.fixed.len());
-    for (name, value) in caller.iter().filter(|(name, _)| !tool.hides(name)) {
+    let declared = tool
+        .shown_parameters()
+        .get("properties")
+        .and_then(Value::as_object);
+    let is_declared = |name: &str| declared.is_some_and(|declared| declared.contains_key(name));
+    let aliases = names.aliases(declared.into_iter().flat_map(Map::keys));
+    let hidden: HashSet<_> = layers
+        .fixed
+        .keys()
+        .chain(tool.envs.keys())
+        .map(|name| names.key(name))
+        .collect();
+    // Under which name each argument of the caller is kept, by its key.
+    let mut known: HashMap<Cow<'_, str>, &String> = HashMap::with_capacity(caller.len());
+    for (given, value) in caller {
+        let key = names.key(given);
+        if hidden.contains(&key) {
+            continue;
+        }
+        let name = match aliases.get(&key) {
+            Some(declared) if !is_declared(given) => declared,
+            _ => given,
+        };
+        let fault = match known.get(&key) {
+            Some(twin) => Some(twins(given, twin)),
+            None if value.is_null() => None,
+            None => refusal(tool, given, is_declared(given)),
+        };
+        if let Some(fault) = fault {
+            if faults.len() < MAX_FAULTS {
+                faults.push(fault.at_pointer(pointer("", given)));
+            }
+            continue;
+        }
         checked.insert(name.clone(), value.clone());
         provenance.insert(name.clone(), ArgumentLayer::Caller);
+        known.insert(key, name);
     }
     let mut unchecked = Map::new();
     for (name, value) in &layers.defaults {
-        if tool.hides(name) || checked.contains_key(name) {
+        let key = names.key(name);
+        if hidden.contains(&key) || known.contains_key(&key) {
             continue;
         }
-        // A default that the schema does not know is no business of the caller, who could not mend it.
-        let target = if is_declared(tool, name) {
+        // The caller cannot correct a default that the schema does not know.
+        let target = if is_declared(name) {
             &mut checked
         } else {
             &mut unchecked
@@ -61,10 +105,11 @@ pub fn merge(
         );
         provenance.insert(name.clone(), ArgumentLayer::Default);
     }
+    let from_environment: HashSet<_> = tool.envs.keys().map(|name| names.key(name)).collect();
     for (name, value) in layers
         .fixed
         .iter()
-        .filter(|(name, _)| !tool.envs.contains_key(*name))
+        .filter(|(name, _)| !from_environment.contains(&names.key(name)))
     {
         unchecked.insert(
             name.clone(),
@@ -88,10 +133,27 @@ pub fn merge(
     }
 }
 
-fn is_declared(tool: &CompiledTool, name: &str) -> bool {
-    tool.shown_parameters()
-        .get("properties")
-        .is_some_and(|properties| properties.get(name).is_some())
+fn twins(given: &str, twin: &str) -> Diagnostic {
+    let [given, twin] = [given, twin].map(shortened);
+    Diagnostic::error(format!("{given:?} and {twin:?} are two names of one argument"))
+        .hint(format!("send {twin:?} only"))
+}
+
+/// Why an argument of the caller's, which is no null, is not sent, whatever its schema says.
+fn refusal(tool: &CompiledTool, given: &str, declared: bool) -> Option<Diagnostic> {
+    let problem = match &tool.definition.options.jina {
+        Some(jina) => {
+            let header = jina::overwritten(jina.headers.keys().map(String::as_str), given)?;
+            format!("would overwrite the header {header}, which the definition sets")
+        }
+        None => tool.unmapped()?.refusal(given, declared)?,
+    };
+    Some(Diagnostic::error(format!("{:?} {problem}", shortened(given))).hint("leave it out"))
+}
+
+/// The beginning of a name that a caller chose.
+fn shortened(name: &str) -> String {
+    name.chars().take(80).collect()
 }
 
 /// Renders every string in a value, in one pass; a fault leaves the text as it is and is noted with its place, `at`.
@@ -108,7 +170,7 @@ fn render(
                 let hint = match &error {
                     TemplateError::Missing(name) => format!("send {name} in the call's context"),
                     TemplateError::Unknown(_) => format!(
-                        "ask an editor of the project to mend the definition; it may use {}",
+                        "ask an editor of the project to correct the definition; it may use {}",
                         template::VARIABLES.join(", ")
                     ),
                 };

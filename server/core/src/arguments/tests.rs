@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use toolgate_api::calls::CallContext;
 
 use super::*;
+use crate::definition::model::{HttpOptions, JinaMode, JinaOptions};
 use crate::ids::ProjectId;
 use crate::snapshot::testing::{Draft, object, tool};
 
@@ -224,4 +225,160 @@ fn every_documented_variable_has_its_value() {
         assert_eq!(context.get(variable).as_deref(), Some(expected));
     }
     assert_eq!(context.get("user_id"), None);
+}
+
+fn jina(mode: JinaMode, headers: &[&str]) -> JinaOptions {
+    let headers = headers
+        .iter()
+        .map(|name| ((*name).to_owned(), "constant".to_owned()));
+    JinaOptions {
+        mode,
+        base_url: None,
+        path: None,
+        method: None,
+        auth_env: None,
+        accept: None,
+        headers: headers.collect(),
+    }
+}
+
+#[rstest]
+#[case::search(JinaMode::Search, "query", "q")]
+#[case::the_other_way(JinaMode::Search, "q", "Query")]
+#[case::number(JinaMode::Search, "num", "count")]
+#[case::reader(JinaMode::Reader, "target_url", "url")]
+#[case::camel_case(JinaMode::Reader, "url", "targetUrl")]
+#[case::option(JinaMode::Reader, "respond_with", "X-Respond-With")]
+#[case::former_option(JinaMode::Reader, "respondWith", "return_format")]
+#[case::any_other(JinaMode::Search, "session_id", "sessionId")]
+fn what_is_pinned_is_pinned_under_every_name(
+    #[case] mode: JinaMode,
+    #[case] pinned: &str,
+    #[case] alias: &str,
+) {
+    let plain = || tool("t").jina(jina(mode, &[]));
+    let fixed = plain().fixed(json!({pinned: "pinned"})).compiled();
+    let merged = merge(&fixed, &object(json!({alias: "mine"})), &turn()).unwrap();
+    assert_eq!(Value::Object(merged.arguments), json!({pinned: "pinned"}));
+    assert_eq!(
+        merged.provenance,
+        BTreeMap::from([(pinned.to_owned(), ArgumentLayer::Fixed)])
+    );
+
+    let env = plain().envs(&[(pinned, "API_KEY")]).compiled();
+    let merged = merge(&env, &object(json!({alias: "mine"})), &turn()).unwrap();
+    assert!(merged.arguments.is_empty());
+    assert_eq!(
+        merged.provenance,
+        BTreeMap::from([(pinned.to_owned(), ArgumentLayer::Env)])
+    );
+
+    let declared = json!({"type": "object", "properties": {alias: {"type": "string"}}, "required": [alias]});
+    let hidden = plain()
+        .parameters(declared)
+        .fixed(json!({pinned: "pinned"}))
+        .compiled();
+    assert_eq!(
+        *hidden.shown_parameters(),
+        json!({"type": "object", "properties": {}})
+    );
+
+    let other = tool("t").fixed(json!({pinned: "pinned"})).compiled();
+    let merged = merge(&other, &object(json!({alias: "mine"})), &turn()).unwrap();
+    assert_eq!(
+        merged.arguments.len(),
+        2,
+        "elsewhere each name is an argument of its own"
+    );
+}
+
+#[test]
+fn a_callers_alias_is_the_declared_argument() {
+    let compiled = tool("t")
+        .jina(jina(JinaMode::Search, &[]))
+        .parameters(json!({
+            "type": "object",
+            "properties": {"query": {"type": "string"}},
+            "required": ["query"],
+            "additionalProperties": false,
+        }))
+        .defaults(json!({"query": "default"}))
+        .compiled();
+    let merged = merge(&compiled, &object(json!({"q": "rust"})), &turn()).unwrap();
+    assert_eq!(Value::Object(merged.arguments), json!({"query": "rust"}));
+    assert_eq!(merged.provenance["query"], ArgumentLayer::Caller);
+    let faults = merge(&compiled, &object(json!({"q": "a", "query": "b"})), &turn()).unwrap_err();
+    assert_eq!(faults.len(), 1);
+    assert_eq!(faults[0].pointer.as_deref(), Some("/query"));
+    assert!(
+        faults[0].message.contains("two names of one argument"),
+        "{}",
+        faults[0].message
+    );
+}
+
+#[rstest]
+#[case("respondWith", Some("X-Respond-With"))]
+#[case("x_respond_with", Some("X-Respond-With"))]
+#[case("returnFormat", Some("X-Respond-With"))]
+#[case("proxyUrl", Some("x-proxy-url"))]
+#[case("userAgent", None)]
+fn a_constant_header_is_overwritten_by_no_argument(#[case] argument: &str, #[case] header: Option<&str>) {
+    let constant = jina(JinaMode::Reader, &["X-Respond-With", "x-proxy-url", "User-Agent"]);
+    let compiled = tool("t").jina(constant).compiled();
+    let merged = merge(&compiled, &object(json!({argument: "mine"})), &turn());
+    let Some(header) = header else {
+        assert!(merged.is_ok());
+        return;
+    };
+    let faults = merged.unwrap_err();
+    assert_eq!(
+        faults[0].pointer.as_deref(),
+        Some(format!("/{argument}").as_str())
+    );
+    assert!(faults[0].message.contains(header), "{}", faults[0].message);
+}
+
+fn http(options: Value) -> HttpOptions {
+    let mut http = json!({"base_url": "https://a.example"});
+    http.as_object_mut().unwrap().extend(object(options));
+    serde_json::from_value(http).unwrap()
+}
+
+#[rstest]
+#[case::mapped(json!({"query": {"key": "pinned"}}), "key", Some("beside \"key\""))]
+#[case::mapped_in_another_case(json!({"query": {"key": "pinned"}}), "KEY", Some("beside"))]
+#[case::more_of_it(json!({"query": {"key": "pinned"}}), "key[]", Some("beside"))]
+#[case::credential(json!({"auth": {"scheme": "query", "name": "api.key", "env": "K"}}), "api_key", Some("beside \"api.key\""))]
+#[case::pinned_in_another_case(json!({}), "Pinned", Some("beside \"pinned\""))]
+#[case::pinned_in_the_body(json!({"method": "POST"}), "PINNED", Some("beside"))]
+#[case::no_place(json!({"method": "POST", "body": {"a": "pinned"}}), "b", Some("no place"))]
+#[case::no_place_in_a_request(json!({"request": {"parameters": [{"name": "pinned", "in": "query"}]}}), "b", Some("no place"))]
+#[case::query(json!({"query": {"key": "pinned"}}), "keys", None)]
+#[case::body(json!({"method": "POST", "query": {"key": "pinned"}}), "key", None)]
+#[case::declared(json!({"query": {"filter": "pinned"}}), "filter[tag]", None)]
+fn what_aims_at_a_place_with_an_owner_is_refused(
+    #[case] options: Value,
+    #[case] argument: &str,
+    #[case] problem: Option<&str>,
+) {
+    let compiled = tool("t")
+        .http(http(options))
+        .parameters(json!({"type": "object", "properties": {"filter[tag]": {}}}))
+        .fixed(json!({"pinned": "p"}))
+        .compiled();
+    let merged = merge(&compiled, &object(json!({argument: "mine"})), &turn());
+    match problem {
+        None => assert_eq!(merged.unwrap().arguments[argument], "mine"),
+        Some(problem) => {
+            let faults = merged.unwrap_err();
+            assert_eq!(
+                faults[0].pointer.as_deref(),
+                Some(format!("/{argument}").as_str())
+            );
+            assert!(faults[0].message.contains(problem), "{}", faults[0].message);
+        }
+    }
+    let null = merge(&compiled, &object(json!({argument: null})), &turn());
+    assert!(null.is_ok(), "what is not sent is no fault");
 }

@@ -7,23 +7,8 @@ use url::Url;
 use super::fields;
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, listed, shown};
+use crate::http_mapping::headers::{is_forwarding, is_transport};
 
-/// Headers that only the HTTP client itself may set, in lower case.
-pub(crate) const TRANSPORT: [&str; 13] = [
-    "host",
-    "content-length",
-    "connection",
-    "transfer-encoding",
-    "te",
-    "upgrade",
-    "keep-alive",
-    "trailer",
-    "expect",
-    "accept-encoding",
-    "content-encoding",
-    "proxy-connection",
-    "proxy-authenticate",
-];
 /// Headers whose value is a secret by their meaning.
 const SECRET_HEADERS: [&str; 4] = ["authorization", "proxy-authorization", "cookie", "set-cookie"];
 
@@ -124,7 +109,7 @@ pub(super) fn header_name(name: &str, spot: &Spot, report: &mut Report) -> bool 
         );
         return false;
     }
-    if TRANSPORT.contains(&name.to_ascii_lowercase().as_str()) {
+    if is_transport(name) {
         report.error(
             spot,
             format!("the header {name} is set by the gateway itself"),
@@ -133,6 +118,21 @@ pub(super) fn header_name(name: &str, spot: &Spot, report: &mut Report) -> bool 
         return false;
     }
     true
+}
+
+/// Checks the name of a header that an argument is sent in: also none by which the caller would pass for a proxy.
+pub(super) fn argument_header(name: &str, spot: &Spot, report: &mut Report) -> bool {
+    if is_forwarding(name) {
+        report.error(
+            spot,
+            format!(
+                "the header {name} is set by proxies; servers may take another client, path or method from it"
+            ),
+            "remove it, or give it a constant value under headers",
+        );
+        return false;
+    }
+    header_name(name, spot, report)
 }
 
 /// Constant headers. Secrets have no place here: definitions are shown, compared and exported.

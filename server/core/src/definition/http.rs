@@ -74,7 +74,7 @@ pub(super) fn read(
     });
     let header = cursor.get("header").map_or_else(BTreeMap::new, |at| {
         at.entries().for_each(|(name, spot, _)| {
-            destination::header_name(name, &spot, report);
+            destination::argument_header(name, &spot, report);
         });
         fields::string_map(&at, "header", report)
     });
@@ -151,7 +151,7 @@ pub(super) fn is_dots(segment: &str) -> bool {
 }
 
 /// The names in braces of a path; `None` when a brace is not paired.
-fn path_parameters(path: &str) -> Option<Vec<&str>> {
+pub(crate) fn path_parameters(path: &str) -> Option<Vec<&str>> {
     let mut names = Vec::new();
     let mut rest = path;
     while let Some(at) = rest.find(['{', '}']) {

@@ -25,8 +25,8 @@ pub struct HttpOptions {
     /// Header to argument name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub header: BTreeMap<String, String>,
-    /// What goes into a JSON body. Absent: arguments used nowhere else go to the query (GET, HEAD, DELETE) or into a
-    /// JSON object (other methods).
+    /// What goes into the body, and nothing else then. Absent: arguments used nowhere else go to the query (GET, HEAD,
+    /// DELETE) or into an object (other methods). It is JSON, or a form where `headers` has that `Content-Type`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<HttpBody>,
     /// Instead of `query`, `header` and `body`: every part of the request by name, and nothing else.
@@ -58,7 +58,7 @@ pub struct HttpOptions {
     pub result: Option<HttpResult>,
 }
 
-/// What goes into a JSON body.
+/// What goes into the body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum HttpBody {

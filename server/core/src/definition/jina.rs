@@ -1,5 +1,7 @@
 //! `options.jina`: the preset for Jina's search and reader (tool development guide, section 4).
 
+use std::collections::BTreeMap;
+
 use url::Url;
 
 use super::UploadContext;
@@ -30,6 +32,16 @@ pub(super) fn read(
         .get("base_url")
         .and_then(|at| destination::base_url(&at, report));
     let mode = mode(cursor, base_url.as_deref(), report);
+    if let (Some(mode), Some(hosts)) = (mode, base_url.as_deref().and_then(mode_of))
+        && mode != hosts
+    {
+        let [mode, hosts] = [mode, hosts].map(word);
+        report.error(
+            &cursor.find("/base_url").spot,
+            format!("mode: {mode} is not what this host is for"),
+            format!("write mode: {hosts}, or leave base_url out"),
+        );
+    }
     let path = cursor.get("path").and_then(|at| {
         let text = fields::word(&at, "path", 1_000, report)?;
         if !text.starts_with('/') || text.contains(['?', '#', '{', '}', '\\']) || text.contains("//") {
@@ -74,13 +86,7 @@ pub(super) fn read(
             .and_then(|at| destination::method(&at, &["GET", "POST"], report)),
         auth_env,
         accept,
-        headers: cursor.get("headers").map_or_else(Default::default, |at| {
-            destination::headers(
-                &at,
-                "name an environment variable under jina.auth_env instead",
-                report,
-            )
-        }),
+        headers: headers(cursor, report),
     })
 }
 
@@ -102,21 +108,61 @@ fn keys(cursor: &Cursor<'_>, report: &mut Report) {
     }
 }
 
+/// What one of Jina's hosts is for; `None` for any other host.
+fn mode_of(base_url: &str) -> Option<JinaMode> {
+    match Url::parse(base_url).ok()?.host_str()? {
+        "s.jina.ai" | "eu.s.jina.ai" => Some(JinaMode::Search),
+        "r.jina.ai" | "eu.r.jina.ai" => Some(JinaMode::Reader),
+        _ => None,
+    }
+}
+
+fn word(mode: JinaMode) -> &'static str {
+    match mode {
+        JinaMode::Search => "search",
+        JinaMode::Reader => "reader",
+    }
+}
+
+/// Constant headers, but for those that other keys say.
+fn headers(cursor: &Cursor<'_>, report: &mut Report) -> BTreeMap<String, String> {
+    let Some(at) = cursor.get("headers") else {
+        return BTreeMap::new();
+    };
+    for (name, spot, _) in at.entries() {
+        if name.eq_ignore_ascii_case("accept") && cursor.get("accept").is_some() {
+            report.error(
+                &spot,
+                "the header Accept has two owners: accept and headers",
+                "a place has one owner; keep one of them",
+            );
+        }
+        if name.eq_ignore_ascii_case("content-type") {
+            report.error(
+                &spot,
+                "the header Content-Type is that of the body, which is JSON",
+                "remove it",
+            );
+        }
+    }
+    destination::headers(
+        &at,
+        "name an environment variable under jina.auth_env instead",
+        report,
+    )
+}
+
 fn mode(cursor: &Cursor<'_>, base_url: Option<&str>, report: &mut Report) -> Option<JinaMode> {
     let Some(at) = cursor.get("mode") else {
-        let host = base_url.and_then(|base| Url::parse(base).ok());
-        return match host.as_ref().and_then(Url::host_str) {
-            Some("s.jina.ai") => Some(JinaMode::Search),
-            Some("r.jina.ai") => Some(JinaMode::Reader),
-            _ => {
-                report.error(
-                    &cursor.spot,
-                    "jina has no \"mode\"",
-                    "write mode: search or mode: reader",
-                );
-                None
-            }
-        };
+        let mode = base_url.and_then(mode_of);
+        if mode.is_none() {
+            report.error(
+                &cursor.spot,
+                "jina has no \"mode\"",
+                "write mode: search or mode: reader",
+            );
+        }
+        return mode;
     };
     let text = fields::string(&at, "mode", report)?;
     match text.trim().to_ascii_lowercase().as_str() {

@@ -8,13 +8,14 @@ use super::UploadContext;
 use super::destination;
 use super::fields;
 use super::http;
+use super::http_places;
 use super::jina;
+use super::jina_arguments;
 use super::model::{ArgOptions, Options};
 use super::names;
 use super::node::{Cursor, Data};
 use super::parameters::Declared;
 use super::report::{Report, Spot, listed, shown};
-use super::request;
 use super::template;
 
 const KEYS: [&str; 5] = ["args", "envs", "timeout_ms", "jina", "http"];
@@ -159,8 +160,16 @@ fn string_value(name: &str, text: &str, spot: &Spot, report: &mut Report) {
     }
 }
 
-/// Rules that need the options and the schema of the arguments together.
-pub(super) fn check(cursor: &Cursor<'_>, options: &Options, declared: &Declared<'_>, report: &mut Report) {
+/// Rules that need the options and the schema of the arguments together. Options that are not `whole` have faults that
+/// were reported, so that it is not known where their arguments go.
+pub(super) fn check(
+    cursor: &Cursor<'_>,
+    options: &Options,
+    declared: &Declared<'_>,
+    whole: bool,
+    report: &mut Report,
+) {
+    let before = report.errors();
     let layers: [(&str, Vec<&String>); 3] = [
         ("/args/defaults", options.args.defaults.keys().collect()),
         ("/args/fixed", options.args.fixed.keys().collect()),
@@ -210,18 +219,21 @@ pub(super) fn check(cursor: &Cursor<'_>, options: &Options, declared: &Declared<
             "remove the default",
         );
     }
-    if let (Some(http), Some(at)) = (&options.http, cursor.get("http")) {
-        let in_address = http.request.iter().flat_map(request::in_address);
-        for name in in_address.filter(|name| options.envs.contains_key(*name)) {
-            report.error(
-                &spot(cursor, "/envs", name),
-                format!(
-                    "{} would be part of the address, where secrets leak into logs",
-                    shown(name)
-                ),
-                "send it as a header, a cookie or in the body",
-            );
+    let place = |name: &str| {
+        let layer = layers
+            .iter()
+            .find(|(_, names)| names.iter().any(|other| *other == name));
+        match layer {
+            Some((pointer, _)) if !declared.names().any(|declared| declared == name) => {
+                spot(cursor, pointer, name)
+            }
+            _ => declared.spot(name),
         }
+    };
+    if let Some(jina) = &options.jina {
+        jina_arguments::check(options, jina, declared, &place, report);
+    }
+    if let (Some(http), Some(at)) = (&options.http, cursor.get("http")) {
         for (name, spot) in http::arguments(&at, http) {
             let given = options.args.fixed.contains_key(&name)
                 || options.args.defaults.contains_key(&name)
@@ -234,6 +246,9 @@ pub(super) fn check(cursor: &Cursor<'_>, options: &Options, declared: &Declared<
                 };
                 report.error(&spot, format!("{} is no declared parameter", shown(&name)), hint);
             }
+        }
+        if whole && report.errors() == before {
+            http_places::check(&at, options, http, declared, &place, report);
         }
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::fields;
 use super::node::{Cursor, Data};
-use super::report::{Report, listed, shown};
+use super::report::{Report, Spot, listed, shown};
 use super::schema;
 
 const KEYS: [&str; 6] = ["name", "type", "description", "required", "enum", "items"];
@@ -150,12 +150,28 @@ fn argument(item: &Cursor<'_>, report: &mut Report) -> Option<Argument> {
 /// What a schema says about which arguments exist.
 pub(super) struct Declared<'s> {
     schema: &'s Value,
+    tool: &'s Cursor<'s>,
 }
 
 impl<'s> Declared<'s> {
     /// Of the parameters of a tool.
-    pub(super) fn of(schema: &'s Value) -> Self {
-        Self { schema }
+    pub(super) fn of(schema: &'s Value, tool: &'s Cursor<'s>) -> Self {
+        Self { schema, tool }
+    }
+
+    /// Where an argument is declared.
+    pub(super) fn spot(&self, name: &str) -> Spot {
+        let listed = self.tool.find("/arguments").items().find(|item| {
+            let declares = |at: Cursor<'_>| matches!(&at.node.data, Data::Text(text) if text == name);
+            item.get("name").is_some_and(declares)
+        });
+        match listed {
+            Some(item) => item.spot,
+            None => {
+                let step = name.replace('~', "~0").replace('/', "~1");
+                self.tool.find(&format!("/parameters/properties/{step}")).spot
+            }
+        }
     }
 
     /// Whether an argument of this name is declared. Schemas made of other schemas are not taken apart: they may

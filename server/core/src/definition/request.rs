@@ -166,7 +166,7 @@ fn place(cursor: &Cursor<'_>, parameter: &RequestParameter, path: &PathNames<'_>
             "write it into http.path, or remove the parameter",
         ),
         ParameterLocation::Header => {
-            destination::header_name(name, &at, report);
+            destination::argument_header(name, &at, report);
         }
         ParameterLocation::Cookie if name.contains(['=', ';', ',', ' ', '"']) || !name.is_ascii() => report
             .error(

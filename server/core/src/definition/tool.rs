@@ -61,12 +61,14 @@ pub(super) fn read(
     let options = options_at
         .as_ref()
         .map_or_else(Options::default, |at| options::read(at, context, report));
+    let options_are_whole = report.errors() == before;
     let kind = kind(cursor, report);
     let (service_id, service) = refers_to(cursor, kind, service, report);
     let config = config::read(cursor, kind, &service, report);
     let parameters = parameters::read(cursor, &|| default_parameters(kind, &options), report);
     if let Some(at) = &options_at {
-        options::check(at, &options, &Declared::of(&parameters), report);
+        let declared = Declared::of(&parameters, cursor);
+        options::check(at, &options, &declared, options_are_whole, report);
     }
     let target_subject = cursor
         .get("target_subject")

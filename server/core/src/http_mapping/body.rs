@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::escape::Escape;
 use super::file::{File, LinkedFile};
 use super::media::{self, MediaKind};
+use super::names::{self, Sent};
 use super::style::{self, EncodedPairs};
 use super::{Lookup, MappingError, multipart};
 use crate::definition::request_model::{PartEncoding, RequestBody};
@@ -123,7 +124,11 @@ impl BodyMapping {
             return Ok(None);
         }
         let fault = |problem: &str| MappingError::argument(name, problem);
-        let form = || value.as_object().ok_or_else(|| fault("a form is an object"));
+        let form = || {
+            let form = value.as_object().ok_or_else(|| fault("a form is an object"))?;
+            self.names_are_distinct(form)?;
+            Ok::<_, MappingError>(form)
+        };
         let content_type = || self.content_type.clone();
         Ok(Some(match self.kind {
             MediaKind::Json => (content_type(), value.to_string().into_bytes()),
@@ -156,6 +161,23 @@ impl BodyMapping {
 
     fn form(&self, form: &Map<String, Value>) -> String {
         write_form(form, &self.encoding)
+    }
+
+    /// Checks that no argument is sent under the name of another's property. A body that is one argument is its own.
+    fn names_are_distinct(&self, form: &Map<String, Value>) -> Result<(), MappingError> {
+        let Source::Properties(properties) = &self.source else {
+            return Ok(());
+        };
+        let sent = properties.iter().filter_map(|(name, argument)| {
+            let encoding = self.encoding.get(name).filter(|encoding| encoding.is_styled());
+            Some(Sent {
+                name,
+                argument,
+                value: form.get(name)?,
+                rule: encoding.map(multipart::rule),
+            })
+        });
+        names::distinct(&sent.collect::<Vec<_>>(), None)
     }
 }
 

@@ -2,28 +2,36 @@
 //! Object", "Encoding Object").
 //!
 //! `request` puts the parts together; `path`, `body` and `multipart` make one each; `style` knows the tables of styles,
-//! `escape` characters, `media` media types. Everything is pure and depends on nothing but the definition and the
+//! `escape` characters, `media` media types. `places` says who owns which place of a request, and `names` and `unmapped`
+//! keep others out of it. Everything is pure and depends on nothing but the definition and the
 //! arguments: the same call makes the same bytes.
 
 mod body;
 mod escape;
 mod file;
+pub mod headers;
+pub mod jina;
 pub mod media;
 mod multipart;
+mod names;
 mod path;
+pub mod places;
 mod request;
 mod style;
 #[cfg(test)]
 mod tests;
+mod unmapped;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use thiserror::Error;
 
 pub use self::file::LinkedFile;
 pub use self::request::RequestMapping;
+pub use self::unmapped::{Rest, Unmapped};
 
 /// One argument of a call.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,6 +74,12 @@ impl fmt::Debug for MappedHeader {
         let value = if self.secret { "[secret]" } else { &self.value };
         write!(f, "{}: {value}", self.name)
     }
+}
+
+/// An object as `application/x-www-form-urlencoded`: lists item by item, objects as JSON text, nulls left out.
+#[must_use]
+pub fn form(form: &Map<String, Value>) -> String {
+    body::write_form(form, &BTreeMap::new())
 }
 
 /// Why there is no request.

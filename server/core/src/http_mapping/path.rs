@@ -1,9 +1,10 @@
 //! The path of a request: literal pieces and parameters.
 
 use super::escape::Escape;
+use super::names::{self, Sent};
 use super::request::{document, for_address, rule};
 use super::{Lookup, MappingError, style};
-use crate::definition::request_model::RequestParameter;
+use crate::definition::request_model::{ParameterStyle, RequestParameter};
 
 /// The path of a definition, made ready.
 pub(super) struct PathMapping(Vec<Piece>);
@@ -46,6 +47,7 @@ impl PathMapping {
     /// # Errors
     /// When an argument is absent, empty, or would lead to another path.
     pub(super) fn write(&self, lookup: Lookup<'_>) -> Result<String, MappingError> {
+        self.names_are_distinct(lookup)?;
         let mut path = String::with_capacity(64);
         for piece in &self.0 {
             match piece {
@@ -59,6 +61,21 @@ impl PathMapping {
             ));
         }
         Ok(path)
+    }
+
+    /// Only the style `matrix` sends names.
+    fn names_are_distinct(&self, lookup: Lookup<'_>) -> Result<(), MappingError> {
+        let parameters = self.0.iter().filter_map(|piece| match piece {
+            Piece::Parameter(parameter) if parameter.style() == ParameterStyle::Matrix => Some(parameter),
+            Piece::Parameter(_) | Piece::Literal(_) => None,
+        });
+        let given: Vec<_> = parameters
+            .filter_map(|parameter| Some((parameter, lookup(parameter.argument())?)))
+            .collect();
+        let sent = given
+            .iter()
+            .map(|(parameter, argument)| Sent::parameter(parameter, &argument.value));
+        names::distinct(&sent.collect::<Vec<_>>(), None)
     }
 }
 

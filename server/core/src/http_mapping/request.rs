@@ -9,9 +9,12 @@ use super::body::{self, BodyMapping};
 use super::escape::Escape;
 use super::file::LinkedFile;
 use super::media::MediaKind;
+use super::names::Sent;
 use super::path::PathMapping;
+use super::places::Place;
 use super::style::{self, EncodedPairs, Pairs, Rule};
-use super::{Argument, Lookup, MappedHeader, MappedRequest, MappingError};
+use super::{Argument, Lookup, MappedHeader, MappedRequest, MappingError, names};
+use crate::definition::model::HttpAuth;
 use crate::definition::request_model::{HttpRequest, ParameterLocation, ParameterStyle, RequestParameter};
 
 /// `options.http.request`, made ready.
@@ -21,6 +24,10 @@ pub struct RequestMapping {
     headers: Vec<RequestParameter>,
     cookies: Vec<RequestParameter>,
     body: Option<BodyMapping>,
+    /// The name of the credential, where it is in the query.
+    query_credential: Option<String>,
+    /// The name of the credential, where it is a cookie.
+    cookie_credential: Option<String>,
 }
 
 impl RequestMapping {
@@ -43,7 +50,18 @@ impl RequestMapping {
             headers: at(&[ParameterLocation::Header]),
             cookies: at(&[ParameterLocation::Cookie]),
             body: request.body.as_ref().map(BodyMapping::new).transpose()?,
+            query_credential: None,
+            cookie_credential: None,
         })
+    }
+
+    /// The same request, which carries this credential too: no argument is sent under its name.
+    #[must_use]
+    pub fn beside(mut self, auth: Option<&HttpAuth>) -> Self {
+        let place = auth.and_then(Place::of_credential);
+        self.query_credential = place.and_then(Place::in_query).map(str::to_owned);
+        self.cookie_credential = place.and_then(Place::in_cookies).map(str::to_owned);
+        self
     }
 
     /// Whether there is a place for a file.
@@ -87,10 +105,10 @@ impl RequestMapping {
 
     fn query(&self, lookup: Lookup<'_>) -> Result<String, MappingError> {
         let mut query = String::new();
-        for parameter in &self.queries {
-            let name = parameter.argument();
-            let Some(argument) = lookup(name) else { continue };
-            let value = for_address(&argument, name)?;
+        let given = given(&self.queries, lookup);
+        distinct(&given, self.query_credential.as_deref())?;
+        for (parameter, argument) in &given {
+            let value = for_address(argument, parameter.argument())?;
             if parameter.location == ParameterLocation::Querystring {
                 query.push_str(&whole_query(parameter, value)?);
                 continue;
@@ -112,13 +130,13 @@ impl RequestMapping {
     fn cookie(&self, lookup: Lookup<'_>) -> Result<Option<MappedHeader>, MappingError> {
         let mut text = String::new();
         let mut secret = false;
-        for parameter in &self.cookies {
-            let name = parameter.argument();
-            let Some(argument) = lookup(name) else { continue };
+        let given = given(&self.cookies, lookup);
+        distinct(&given, self.cookie_credential.as_deref())?;
+        for (parameter, argument) in &given {
             let raw = parameter.style() == ParameterStyle::Cookie && parameter.content_type.is_none();
             if raw && !is_cookie_value(&argument.value) {
                 return Err(MappingError::argument(
-                    name,
+                    parameter.argument(),
                     "a cookie takes visible ASCII characters but blanks, quotes, commas, semicolons and backslashes",
                 ));
             }
@@ -136,6 +154,27 @@ impl RequestMapping {
             secret,
         }))
     }
+}
+
+/// The parameters whose arguments were given.
+fn given<'p, 'l>(
+    parameters: &'p [RequestParameter],
+    lookup: Lookup<'l>,
+) -> Vec<(&'p RequestParameter, Argument<'l>)> {
+    parameters
+        .iter()
+        .filter_map(|parameter| Some((parameter, lookup(parameter.argument())?)))
+        .collect()
+}
+
+fn distinct(
+    given: &[(&RequestParameter, Argument<'_>)],
+    credential: Option<&str>,
+) -> Result<(), MappingError> {
+    let sent = given
+        .iter()
+        .map(|(parameter, argument)| Sent::parameter(parameter, &argument.value));
+    names::distinct(&sent.collect::<Vec<_>>(), credential)
 }
 
 /// How a parameter's lists and objects are written.

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use super::document::{Dialect, Document};
 use super::draft::{Draft, NewArgument};
 use super::schemas::Converted;
-use crate::definition::destination::TRANSPORT;
 use crate::definition::request_model::{ParameterLocation, ParameterStyle, RequestParameter};
+use crate::http_mapping::headers::is_transport;
 use crate::http_mapping::media::MediaKind;
 
 /// Headers that OpenAPI keeps out of parameters (its Parameter Object), in lower case.
@@ -43,7 +43,7 @@ pub(super) fn collect<'d>(
 /// Whether a header may be a parameter: neither OpenAPI nor the HTTP client has it for itself.
 fn is_sent(header: &str) -> bool {
     let header = header.to_ascii_lowercase();
-    !NO_PARAMETERS.contains(&header.as_str()) && !TRANSPORT.contains(&header.as_str())
+    !NO_PARAMETERS.contains(&header.as_str()) && !is_transport(&header)
 }
 
 /// Adds every parameter that is no part of a body. The path comes first, so that it keeps the plain names.

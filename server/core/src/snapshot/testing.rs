@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{CompiledTool, ProjectSnapshot, ToolInput};
 use crate::definition::ToolDefinition;
-use crate::definition::model::{Options, ServiceDefinition};
+use crate::definition::model::{HttpOptions, JinaOptions, Options, ServiceDefinition};
 use crate::ids::ToolName;
 use crate::policy::groups::GroupSet;
 use crate::policy::moment::Moment;
@@ -79,6 +79,16 @@ impl Draft {
 
     pub(crate) fn envs(mut self, envs: &[(&str, &str)]) -> Self {
         self.0.definition.options.envs = pairs(envs);
+        self
+    }
+
+    pub(crate) fn jina(mut self, options: JinaOptions) -> Self {
+        self.0.definition.options.jina = Some(options);
+        self
+    }
+
+    pub(crate) fn http(mut self, options: HttpOptions) -> Self {
+        self.0.definition.options.http = Some(options);
         self
     }
 

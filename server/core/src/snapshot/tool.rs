@@ -9,7 +9,9 @@ use toolgate_api::Diagnostic;
 
 use super::shown::shown_parameters;
 use super::validate::{ArgumentValidator, OutputValidator};
+use crate::arguments::names::Names;
 use crate::definition::ToolDefinition;
+use crate::http_mapping::Unmapped;
 use crate::policy::decision::EVERY_STATE;
 use crate::policy::groups::DEFAULT_GROUP;
 
@@ -46,6 +48,7 @@ pub struct CompiledTool {
     shown: OnceLock<Value>,
     validator: OnceLock<ArgumentValidator>,
     output: OnceLock<OutputValidator>,
+    unmapped: OnceLock<Option<Unmapped>>,
 }
 
 impl CompiledTool {
@@ -71,6 +74,7 @@ impl CompiledTool {
             shown: OnceLock::new(),
             validator: OnceLock::new(),
             output: OnceLock::new(),
+            unmapped: OnceLock::new(),
         }
     }
 
@@ -87,6 +91,7 @@ impl CompiledTool {
             shown: OnceLock::new(),
             validator: OnceLock::new(),
             output: OnceLock::new(),
+            unmapped: OnceLock::new(),
         }
     }
 
@@ -121,11 +126,24 @@ impl CompiledTool {
             .any(|open| open == EVERY_STATE || open == state)
     }
 
-    /// Whether an argument is the definition's own business: fixed or from the environment. Callers neither see such
-    /// an argument nor set it.
+    /// Whether an argument is fixed or from the environment, under this name or another one of its names. Callers neither
+    /// see such an argument nor set it.
     #[must_use]
     pub fn hides(&self, parameter: &str) -> bool {
-        self.definition.options.args.fixed.contains_key(parameter) || self.envs.contains_key(parameter)
+        let options = &self.definition.options;
+        let fixed = &options.args.fixed;
+        fixed.contains_key(parameter)
+            || self.envs.contains_key(parameter)
+            || Names::of(options).has_alias(parameter, fixed.keys().chain(self.envs.keys()))
+    }
+
+    /// What becomes of arguments that its `options.http` does not map; `None` for tools without one.
+    pub(crate) fn unmapped(&self) -> Option<&Unmapped> {
+        let options = &self.definition.options;
+        let pinned = || options.args.fixed.keys().chain(self.envs.keys());
+        self.unmapped
+            .get_or_init(|| options.http.as_ref().map(|http| Unmapped::new(http, pinned())))
+            .as_ref()
     }
 
     /// The JSON Schema of the arguments as callers see it: without fixed and environment parameters at the top level,

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use secrecy::ExposeSecret;
 use serde_json::{Map, Value};
+use toolgate_core::definition::model::HttpAuth;
 use toolgate_core::definition::request_model::{HttpRequest, ParameterLocation};
 use toolgate_core::http_mapping::{Argument, LinkedFile, MappedHeader, MappingError, RequestMapping};
 use url::Url;
@@ -25,7 +26,12 @@ impl ExactRequest {
     ///
     /// # Errors
     /// `tool_unavailable` when the definition cannot be executed.
-    pub(super) fn new(base: &str, path: &str, request: &HttpRequest) -> Result<Self, Failure> {
+    pub(super) fn new(
+        base: &str,
+        path: &str,
+        request: &HttpRequest,
+        auth: Option<&HttpAuth>,
+    ) -> Result<Self, Failure> {
         for parameter in &request.parameters {
             if parameter.location == ParameterLocation::Header {
                 headers::name(&parameter.name)?;
@@ -33,7 +39,7 @@ impl ExactRequest {
         }
         Ok(Self {
             base: base.to_owned(),
-            mapping: RequestMapping::new(path, request).map_err(failure)?,
+            mapping: RequestMapping::new(path, request).map_err(failure)?.beside(auth),
         })
     }
 

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use secrecy::{ExposeSecret, SecretString};
+use toolgate_core::http_mapping::headers::is_transport;
 
 use super::plan::{Argument, scalar};
 use crate::failure::Failure;
@@ -15,29 +16,11 @@ use crate::failure::Failure;
 pub(crate) const USER_AGENT: HeaderValue =
     HeaderValue::from_static(concat!("toolgate/", env!("CARGO_PKG_VERSION")));
 
-/// Headers that belong to the connection, not to a definition.
-const RESERVED: [&str; 14] = [
-    "host",
-    "content-length",
-    "content-encoding",
-    "transfer-encoding",
-    "connection",
-    "keep-alive",
-    "proxy-connection",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "upgrade",
-    "expect",
-    "accept-encoding",
-];
-
 /// Reads a header name from a definition.
 pub(crate) fn name(text: &str) -> Result<HeaderName, Failure> {
     let name = HeaderName::from_bytes(text.as_bytes())
         .map_err(|_| Failure::misconfigured(format!("{text:?} is not a header name")))?;
-    if RESERVED.contains(&name.as_str()) {
+    if is_transport(name.as_str()) {
         return Err(Failure::misconfigured(format!(
             "the header {name} is set by the connection, not by a definition"
         )));

@@ -1,7 +1,5 @@
 //! `options.http` made ready: a definition and arguments become a [`RequestPlan`].
 
-use std::collections::HashSet;
-
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
@@ -9,14 +7,15 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use toolgate_core::definition::model::{HttpBody, HttpOptions};
-use toolgate_core::http_mapping::LinkedFile;
+use toolgate_core::http_mapping::media::MediaKind;
+use toolgate_core::http_mapping::{LinkedFile, Rest, Unmapped, form as form_body, places};
 use url::Url;
 
 use super::credential::Credential;
 use super::exact::ExactRequest;
 use super::headers;
 use super::oauth::OAuthTemplate;
-use super::plan::{Inputs, RequestPlan, append_query, scalar};
+use super::plan::{Argument, Inputs, RequestPlan, append_query, scalar};
 use super::redirect::Hop;
 use super::result::ResultTemplate;
 use super::retry::RetryPolicy;
@@ -57,8 +56,10 @@ pub(crate) struct HttpTemplate {
     result: Option<ResultTemplate>,
     /// How and where it is asked whether the upstream is well.
     probe: Option<(Method, Url)>,
-    /// Arguments that have a place; the others are left over.
-    placed: HashSet<String>,
+    /// Whether the short form's body is written as a form.
+    form: bool,
+    /// What becomes of arguments without a place of their own in the short form.
+    unmapped: Unmapped,
 }
 
 enum Piece {
@@ -88,12 +89,16 @@ impl HttpTemplate {
     /// # Errors
     /// `tool_unavailable` when the definition cannot be executed.
     pub(crate) fn new(options: &HttpOptions) -> Result<Self, Failure> {
+        if let Some(conflict) = places::conflicts(options).into_iter().next() {
+            return Err(Failure::misconfigured(conflict.message));
+        }
         let url = base_url(&options.base_url)?;
         let base = url.as_str().trim_end_matches('/').to_owned();
         let exact = match &options.request {
             Some(request) => {
                 literal_path(&options.path)?;
-                Some(ExactRequest::new(&base, &slashed(&options.path), request)?)
+                let path = slashed(&options.path);
+                Some(ExactRequest::new(&base, &path, request, options.auth.as_ref())?)
             }
             None => None,
         };
@@ -108,12 +113,6 @@ impl HttpTemplate {
             .iter()
             .map(|(to, from)| Ok((headers::name(to)?, from.clone())))
             .collect::<Result<Vec<_>, Failure>>()?;
-        let mut placed: HashSet<String> = query.iter().map(|(_, from)| from.clone()).collect();
-        placed.extend(header.iter().map(|(_, from)| from.clone()));
-        placed.extend(path.iter().filter_map(|piece| match piece {
-            Piece::Argument(name) => Some(name.clone()),
-            Piece::Literal(_) => None,
-        }));
         let result = options.result.as_ref();
         let accept = result
             .filter(|result| !result.accept.is_empty())
@@ -147,7 +146,8 @@ impl HttpTemplate {
             idempotency_header,
             result: result.map(ResultTemplate::new).transpose()?,
             probe,
-            placed,
+            form: is_form(options)?,
+            unmapped: Unmapped::new(options, [].iter()),
         })
     }
 
@@ -285,7 +285,11 @@ impl HttpTemplate {
                 headers.insert(name, headers::value(from, argument)?);
             }
         }
-        let body = self.body(inputs).map(|value| Bytes::from(value.to_string()));
+        let body = match self.body(inputs)? {
+            Some(Value::Object(form)) if self.form => Some(Bytes::from(form_body(&form))),
+            Some(_) if self.form => return Err(Failure::arguments("the body is a form: it takes an object")),
+            body => body.map(|value| Bytes::from(value.to_string())),
+        };
         if body.is_some() {
             headers
                 .entry(header::CONTENT_TYPE)
@@ -336,41 +340,57 @@ impl HttpTemplate {
                 append_query(&mut query, name, argument.for_url(from)?);
             }
         }
-        if self.body.is_none() && !self.leftovers_go_to_body() {
-            for (name, argument) in self.leftovers(inputs) {
+        if self.unmapped.rest() == Rest::Query {
+            for (name, argument) in self.rest(inputs)? {
                 append_query(&mut query, name, argument.for_url(name)?);
             }
         }
         Ok(query.finish())
     }
 
-    fn body(&self, inputs: &Inputs) -> Option<Value> {
-        match &self.body {
-            Some(HttpBody::Argument(name)) => inputs.get(name).map(super::plan::Argument::to_json),
+    fn body(&self, inputs: &Inputs) -> Result<Option<Value>, Failure> {
+        Ok(match &self.body {
+            Some(HttpBody::Argument(name)) => inputs.get(name).map(Argument::to_json),
             Some(HttpBody::Fields(fields)) => Some(Value::Object(
                 fields
                     .iter()
                     .filter_map(|(to, from)| Some((to.clone(), inputs.get(from)?.to_json())))
                     .collect::<Map<_, _>>(),
             )),
-            None if self.leftovers_go_to_body() => Some(Value::Object(
-                self.leftovers(inputs)
-                    .map(|(name, argument)| (name.to_owned(), argument.to_json()))
-                    .collect(),
-            )),
+            None if self.unmapped.rest() == Rest::Body => {
+                let rest = self.rest(inputs)?.into_iter();
+                let members = rest.map(|(name, argument)| (name.to_owned(), argument.to_json()));
+                Some(Value::Object(members.collect()))
+            }
             None => None,
-        }
+        })
     }
 
-    fn leftovers<'a>(
-        &'a self,
-        inputs: &'a Inputs,
-    ) -> impl Iterator<Item = (&'a str, super::plan::Argument<'a>)> {
-        inputs.iter().filter(|(name, _)| !self.placed.contains(*name))
+    /// The arguments that the short form does not map, none of which is sent in the place of another.
+    fn rest<'a>(&self, inputs: &'a Inputs) -> Result<Vec<(&'a str, Argument<'a>)>, Failure> {
+        let unmapped = inputs.iter().filter(|(name, _)| !self.unmapped.maps(name));
+        unmapped
+            .map(|(name, argument)| match self.unmapped.refusal(name, true) {
+                Some(problem) => Err(Failure::arguments(format!("/{name}: {problem}"))),
+                None => Ok((name, argument)),
+            })
+            .collect()
     }
+}
 
-    fn leftovers_go_to_body(&self) -> bool {
-        !matches!(self.method, Method::GET | Method::HEAD | Method::DELETE)
+/// Whether the short form's body is written as a form, which a constant `Content-Type` says.
+fn is_form(options: &HttpOptions) -> Result<bool, Failure> {
+    let mut headers = options.headers.iter();
+    let stated = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+    let Some((_, content_type)) = stated.filter(|_| places::sends_body(options)) else {
+        return Ok(false);
+    };
+    match MediaKind::of(content_type) {
+        Some(MediaKind::Json) => Ok(false),
+        Some(MediaKind::Form) => Ok(true),
+        _ => Err(Failure::misconfigured(format!(
+            "the body is written as JSON or as a form, not as {content_type:?}: use `request.body`"
+        ))),
     }
 }
 

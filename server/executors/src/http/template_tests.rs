@@ -84,6 +84,10 @@ fn bad_path_arguments(#[case] path: &str, #[case] arguments: Value) {
 #[case::length_header(json!({"base_url": "https://a.example", "header": {"Content-Length": "n"}}))]
 #[case::header_injection(json!({"base_url": "https://a.example", "headers": {"X-A": "b\r\nX-C: d"}}))]
 #[case::header_name(json!({"base_url": "https://a.example", "headers": {"X A": "b"}}))]
+#[case::credential_and_constant(json!({"base_url": "https://a.example", "headers": {"Authorization": "x"}, "auth": {"env": "K"}}))]
+#[case::credential_and_argument(json!({"base_url": "https://a.example", "query": {"key": "k"}, "auth": {"scheme": "query", "name": "key", "env": "K"}}))]
+#[case::constant_and_argument(json!({"base_url": "https://a.example", "headers": {"X-A": "b"}, "header": {"x-a": "a"}}))]
+#[case::body_type(json!({"base_url": "https://a.example", "method": "POST", "headers": {"Content-Type": "text/csv"}}))]
 #[case::nameless_auth(json!({"base_url": "https://a.example", "auth": {"scheme": "header", "env": "K"}}))]
 fn definitions_that_cannot_run(#[case] definition: Value) {
     let failure = HttpTemplate::new(&options(definition)).err().expect("refused");
@@ -128,6 +132,46 @@ fn bodies(#[case] body: Value, #[case] expected: Value) {
 }
 
 #[rstest]
+#[case::rest(json!(null), json!({"a": "x y", "list": [1, 2], "o": {"k": true}, "none": null}), "a=x+y&list=1&list=2&o=%7B%22k%22%3Atrue%7D")]
+#[case::fields(json!({"b": "a"}), json!({"a": "x&y=z"}), "b=x%26y%3Dz")]
+#[case::one(json!("a"), json!({"a": {"b": "c"}}), "b=c")]
+fn a_constant_type_makes_the_body_a_form(#[case] body: Value, #[case] arguments: Value, #[case] sent: &str) {
+    let mut definition = json!({
+        "base_url": "https://a.example", "method": "POST",
+        "headers": {"content-type": "application/x-www-form-urlencoded"},
+    });
+    if !body.is_null() {
+        definition["body"] = body;
+    }
+    let plan = plan(definition.clone(), arguments).expect("a plan");
+    assert_eq!(plan.first.body.expect("a body"), sent);
+    assert_eq!(
+        plan.first.headers["content-type"],
+        "application/x-www-form-urlencoded"
+    );
+    definition["body"] = json!("a");
+    let failure = self::plan(definition, json!({"a": [1]})).expect_err("refused");
+    assert_eq!(failure.code, ErrorCode::InvalidArguments);
+}
+
+#[rstest]
+#[case::mapped(json!({"query": {"key": "pinned"}}), "key")]
+#[case::credential(json!({"auth": {"scheme": "query", "name": "key", "env": "K"}}), "key")]
+fn nothing_is_sent_beside_a_parameter_that_has_an_owner(#[case] more: Value, #[case] name: &str) {
+    let mut definition = json!({"base_url": "https://a.example"});
+    definition
+        .as_object_mut()
+        .expect("an object")
+        .extend(more.as_object().expect("an object").clone());
+    let mut arguments = json!({"pinned": "p", "other": 1});
+    assert!(plan(definition.clone(), arguments.clone()).is_ok());
+    arguments[name] = json!("mine");
+    let failure = plan(definition, arguments).expect_err("refused");
+    assert_eq!(failure.code, ErrorCode::InvalidArguments);
+    assert!(failure.message.contains("beside \"key\""), "{}", failure.message);
+}
+
+#[rstest]
 #[case::line_break(json!("a\r\nX-Evil: 1"))]
 #[case::nul(json!("a\u{0}"))]
 #[case::not_ascii(json!("ä"))]
@@ -141,17 +185,12 @@ fn bad_header_arguments(#[case] value: Value) {
 }
 
 #[test]
-fn credentials_win_over_everything_else_in_their_header() {
-    let definition = json!({
-        "base_url": "https://a.example",
-        "headers": {"Authorization": "Basic constant"},
-        "header": {"Authorization": "mine"},
-        "auth": {"scheme": "bearer", "env": "KEY"},
-    });
+fn bearer_credentials_are_sensitive() {
+    let definition = json!({"base_url": "https://a.example", "auth": {"scheme": "bearer", "env": "KEY"}});
     let template = HttpTemplate::new(&options(definition)).expect("a template");
     assert_eq!(template.credential_env(), Some("KEY"));
     let plan = template
-        .plan(&inputs(json!({"mine": "Bearer stolen"}), &[], Some("k1")))
+        .plan(&inputs(json!({}), &[], Some("k1")))
         .expect("a plan");
     assert_eq!(plan.first.headers["authorization"], "Bearer k1");
     assert!(plan.first.headers["authorization"].is_sensitive());
@@ -216,7 +255,7 @@ fn labels_hold_no_argument() {
 fn a_named_request_sends_exactly_what_it_names() {
     let definition = json!({
         "base_url": "https://a.example/v1/", "path": "/people/{id}/notes", "method": "POST",
-        "headers": {"Content-Type": "text/plain"}, "auth": {"env": "KEY"},
+        "auth": {"env": "KEY"},
         "request": {
             "parameters": [
                 {"name": "id", "in": "path", "style": "matrix"},

@@ -1,15 +1,17 @@
 //! `options.jina` made ready: it becomes the same [`RequestPlan`] as any other HTTP tool.
 
+use std::collections::HashSet;
+
 use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use percent_encoding::utf8_percent_encode;
 use serde_json::{Map, Value};
 use toolgate_core::definition::model::{JinaMode, JinaOptions};
+use toolgate_core::http_mapping::jina::{any_header, key, option_header, overwritten, subject};
 use url::Url;
 
 use super::answer;
-use super::headers::{any_header, option_header};
 use crate::failure::Failure;
 use crate::http::headers;
 use crate::http::plan::{Argument, Inputs, RequestPlan, append_query, scalar};
@@ -104,17 +106,11 @@ impl JinaTemplate {
         if let Some(key) = &inputs.credential {
             headers.insert(header::AUTHORIZATION, headers::bearer(key)?);
         }
+        self.keeps_constants(inputs)?;
         let (url, body) = match (self.mode, self.method == Method::GET) {
             (JinaMode::Search, true) => (self.search_url(inputs, &mut headers)?, None),
             (JinaMode::Reader, true) => (self.reader_url(inputs, &mut headers)?, None),
-            (JinaMode::Search, false) => (
-                self.bare_url()?,
-                Some(body("q", query(inputs)?, inputs, ["q", "query"])),
-            ),
-            (JinaMode::Reader, false) => (
-                self.bare_url()?,
-                Some(body("url", target(inputs)?, inputs, ["url", "target_url"])),
-            ),
+            (_, false) => (self.bare_url()?, Some(self.body(inputs)?)),
         };
         if body.is_some() {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -145,10 +141,78 @@ impl JinaTemplate {
         parse(&format!("{}{}", self.base, self.path))
     }
 
+    /// Refuses what would overwrite a constant header.
+    fn keeps_constants(&self, inputs: &Inputs) -> Result<(), Failure> {
+        let headers = || self.constant.keys().map(HeaderName::as_str);
+        for (name, argument) in inputs.iter() {
+            let Some(header) = overwritten(headers(), name) else {
+                continue;
+            };
+            let text = format!("/{name}: the definition sets the header {header} itself");
+            return Err(match argument {
+                Argument::Given(_) => Failure::arguments(text),
+                Argument::Env(_) => Failure::misconfigured(text),
+            });
+        }
+        Ok(())
+    }
+
+    fn body(&self, inputs: &Inputs) -> Result<Bytes, Failure> {
+        let mut body = Map::new();
+        body.insert(subject(self.mode).to_owned(), self.subject(inputs)?.to_json());
+        body.extend(
+            self.others(inputs)
+                .map(|(name, argument)| (name.to_owned(), argument.to_json())),
+        );
+        Ok(Bytes::from(Value::Object(body).to_string()))
+    }
+
+    /// What is searched for, or the page that is read: from the environment, or else given.
+    fn subject<'a>(&self, inputs: &'a Inputs) -> Result<Argument<'a>, Failure> {
+        let named = || {
+            inputs
+                .iter()
+                .filter(|(name, _)| self.is_subject(name))
+                .map(|(_, argument)| argument)
+        };
+        let environment = named().find(|argument| matches!(argument, Argument::Env(_)));
+        let argument = environment.or_else(|| {
+            named().find(|argument| match argument {
+                Argument::Given(value) => scalar(value).is_some_and(|text| !text.trim().is_empty()),
+                Argument::Env(_) => true,
+            })
+        });
+        match (self.mode, argument) {
+            (JinaMode::Search, None) => Err(Failure::arguments(
+                "a search needs `q` (or `query`), a text that is not blank",
+            )),
+            (JinaMode::Reader, None) => Err(Failure::arguments(
+                "the reader needs `url` (or `target_url`), an http or https URL",
+            )),
+            (JinaMode::Reader, Some(Argument::Given(value))) if !is_page(value) => Err(Failure::arguments(
+                "/url: must be an http or https URL without user information",
+            )),
+            (_, Some(argument)) => Ok(argument),
+        }
+    }
+
+    fn is_subject(&self, name: &str) -> bool {
+        key(name) == subject(self.mode)
+    }
+
+    /// Every other argument; one from the environment wins over its aliases.
+    fn others<'a>(&'a self, inputs: &'a Inputs) -> impl Iterator<Item = (&'a str, Argument<'a>)> {
+        let environment: HashSet<String> = inputs.envs.keys().map(|name| key(name)).collect();
+        inputs.iter().filter(move |(name, argument)| {
+            !self.is_subject(name)
+                && (matches!(argument, Argument::Env(_)) || !environment.contains(&key(name)))
+        })
+    }
+
     fn search_url(&self, inputs: &Inputs, headers: &mut HeaderMap) -> Result<Url, Failure> {
         let mut pairs = url::form_urlencoded::Serializer::new(String::new());
-        append_query(&mut pairs, "q", query(inputs)?.for_url("q")?);
-        for (name, argument) in others(inputs, ["q", "query"]) {
+        append_query(&mut pairs, "q", self.subject(inputs)?.for_url("q")?);
+        for (name, argument) in self.others(inputs) {
             match argument {
                 Argument::Given(value) => append_query(&mut pairs, name, value),
                 Argument::Env(_) => set_header(headers, &any_header(name), name, argument)?,
@@ -158,9 +222,9 @@ impl JinaTemplate {
     }
 
     fn reader_url(&self, inputs: &Inputs, headers: &mut HeaderMap) -> Result<Url, Failure> {
-        let target = target(inputs)?.for_url("url")?;
+        let target = self.subject(inputs)?.for_url("url")?;
         let target = scalar(target).unwrap_or_default();
-        for (name, argument) in others(inputs, ["url", "target_url"]) {
+        for (name, argument) in self.others(inputs) {
             let header = match argument {
                 Argument::Env(_) => any_header(name),
                 Argument::Given(_) => option_header(name).ok_or_else(|| {
@@ -208,61 +272,17 @@ fn set_header(
     Ok(())
 }
 
-fn body(key: &str, main: Argument<'_>, inputs: &Inputs, aliases: [&str; 2]) -> Bytes {
-    let mut body = Map::new();
-    body.insert(key.to_owned(), main.to_json());
-    body.extend(others(inputs, aliases).map(|(name, argument)| (name.to_owned(), argument.to_json())));
-    Bytes::from(Value::Object(body).to_string())
-}
-
-fn others<'a>(inputs: &'a Inputs, aliases: [&'a str; 2]) -> impl Iterator<Item = (&'a str, Argument<'a>)> {
-    inputs.iter().filter(move |(name, _)| !aliases.contains(name))
-}
-
-/// `q`, or else `query`.
-fn query(inputs: &Inputs) -> Result<Argument<'_>, Failure> {
-    first(
-        inputs,
-        ["q", "query"],
-        "a search needs `q` (or `query`), a text that is not blank",
-    )
-}
-
-/// `url`, or else `target_url`: an http or https URL.
-fn target(inputs: &Inputs) -> Result<Argument<'_>, Failure> {
-    let argument = first(
-        inputs,
-        ["url", "target_url"],
-        "the reader needs `url` (or `target_url`), an http or https URL",
-    )?;
-    if let Argument::Given(value) = argument {
-        let usable = value
-            .as_str()
-            .and_then(|text| Url::parse(text.trim()).ok())
-            .is_some_and(|url| {
-                matches!(url.scheme(), "http" | "https")
-                    && url.has_host()
-                    && url.username().is_empty()
-                    && url.password().is_none()
-            });
-        if !usable {
-            return Err(Failure::arguments(
-                "/url: must be an http or https URL without user information",
-            ));
-        }
-    }
-    Ok(argument)
-}
-
-fn first<'a>(inputs: &'a Inputs, names: [&str; 2], otherwise: &str) -> Result<Argument<'a>, Failure> {
-    names
-        .iter()
-        .filter_map(|name| inputs.get(name))
-        .find(|argument| match argument {
-            Argument::Given(value) => scalar(value).is_some_and(|text| !text.trim().is_empty()),
-            Argument::Env(_) => true,
+/// Whether a value is the address of a page that the reader may fetch.
+fn is_page(value: &Value) -> bool {
+    value
+        .as_str()
+        .and_then(|text| Url::parse(text.trim()).ok())
+        .is_some_and(|url| {
+            matches!(url.scheme(), "http" | "https")
+                && url.has_host()
+                && url.username().is_empty()
+                && url.password().is_none()
         })
-        .ok_or_else(|| Failure::arguments(otherwise))
 }
 
 fn parse(text: &str) -> Result<Url, Failure> {

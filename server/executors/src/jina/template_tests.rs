@@ -129,6 +129,41 @@ fn the_reader_by_get_encodes_the_target_and_sends_options_as_headers() {
 }
 
 #[rstest]
+#[case(json!({"mode": "search", "method": "POST"}), "query", "q", "q")]
+#[case(json!({"mode": "reader"}), "target_url", "url", "url")]
+#[case(json!({"mode": "reader"}), "proxyUrl", "proxy_url", "proxyUrl")]
+fn the_environment_wins_under_every_name(
+    #[case] options: Value,
+    #[case] env: &str,
+    #[case] alias: &str,
+    #[case] sent: &str,
+) {
+    let mut arguments = json!({"url": "https://mine.example", "q": "mine"});
+    arguments[alias] = json!("https://mine.example");
+    let plan = template(options)
+        .plan(&inputs(arguments, &[(env, "https://secret.example")], None))
+        .expect("a plan");
+    let body = json_body(&plan);
+    assert_eq!(body[sent], "https://secret.example");
+    assert!(alias == sent || body.get(alias).is_none(), "{body}");
+}
+
+#[rstest]
+#[case("GET", "respondWith")]
+#[case("GET", "return_format")]
+#[case("POST", "x_respond_with")]
+fn constant_headers_are_constant(#[case] method: &str, #[case] argument: &str) {
+    let options = json!({"mode": "reader", "method": method, "headers": {"X-Respond-With": "text"}});
+    let mut arguments = json!({"url": "https://x.example"});
+    arguments[argument] = json!("html");
+    let failure = template(options)
+        .plan(&inputs(arguments, &[], None))
+        .expect_err("refused");
+    assert_eq!(failure.code, ErrorCode::InvalidArguments);
+    assert!(failure.message.contains("x-respond-with"), "{}", failure.message);
+}
+
+#[rstest]
 #[case::blank(json!({"mode": "search"}), json!({"q": " ", "query": ""}))]
 #[case::absent(json!({"mode": "search"}), json!({}))]
 #[case::list(json!({"mode": "search"}), json!({"q": ["a"]}))]

@@ -15,6 +15,7 @@ use crate::definition::request_model::{
     HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
 };
 use crate::definition::{check_tool, diff, service_diff, service_to_yaml, to_yaml};
+use crate::http_mapping::{Rest, Unmapped, jina};
 
 #[test]
 fn the_canonical_form_is_readable_and_in_the_order_of_the_model() {
@@ -107,7 +108,10 @@ fn jina() -> impl Strategy<Value = JinaOptions> {
     )
         .prop_map(|(mode, full, header)| JinaOptions {
             mode,
-            base_url: full.then(|| "https://s.jina.ai".to_owned()),
+            base_url: full.then(|| match mode {
+                JinaMode::Search => "https://s.jina.ai".to_owned(),
+                JinaMode::Reader => "https://r.jina.ai".to_owned(),
+            }),
             path: full.then(|| "/search".to_owned()),
             method: full.then(|| "POST".to_owned()),
             auth_env: full.then(|| "JINA_API_KEY".to_owned()),
@@ -250,6 +254,30 @@ fn request() -> impl Strategy<Value = HttpOptions> {
         })
 }
 
+/// The same definition with those arguments only that have a place of their own.
+fn with_places(mut definition: ToolDefinition) -> ToolDefinition {
+    let mut keys = std::collections::HashMap::new();
+    let options = &mut definition.options;
+    let unmapped = options.http.as_ref().map(|http| Unmapped::new(http, [].iter()));
+    if unmapped
+        .as_ref()
+        .is_some_and(|unmapped| unmapped.rest() != Rest::Body)
+    {
+        options.envs.clear();
+    }
+    let mut has_place = |name: &String| match &unmapped {
+        Some(unmapped) => unmapped.refusal(name, true).is_none(),
+        None => keys.entry(jina::key(name)).or_insert_with(|| name.clone()) == name,
+    };
+    options.envs.retain(|name, _| has_place(name));
+    options.args.fixed.retain(|name, _| has_place(name));
+    options.args.defaults.retain(|name, _| has_place(name));
+    if let Some(properties) = definition.parameters["properties"].as_object_mut() {
+        properties.retain(|name, _| has_place(name));
+    }
+    definition
+}
+
 fn definitions() -> impl Strategy<Value = ToolDefinition> {
     let options = (
         maps(),
@@ -294,7 +322,7 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                 (parameters, after, enabled),
                 (service, value, options),
             )| {
-                ToolDefinition {
+                with_places(ToolDefinition {
                     name: ToolName::parse(name).expect("a name"),
                     kind: "openapi".to_owned(),
                     description: if description.trim().is_empty() {
@@ -318,7 +346,7 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                         .into_iter()
                         .collect(),
                     options,
-                }
+                })
             },
         )
 }

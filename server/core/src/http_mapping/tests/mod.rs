@@ -1,6 +1,7 @@
 //! Requests as tables, and properties against a plain oracle.
 
 mod bodies;
+mod names;
 mod oracle;
 mod parameters;
 mod styles;
