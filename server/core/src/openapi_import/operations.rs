@@ -151,10 +151,11 @@ fn definition<'d>(
     // Descriptions tell operations of one path apart by what follows a `#`, which is never sent.
     let path = found.path.split('#').next().unwrap_or_default();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    parameters::add(draft, &parameters, path)?;
-    let fixed = parameters::constants(draft, query)?;
+    let chosen = security::choose(draft, security, options);
+    parameters::add(draft, &parameters, path, chosen.as_ref())?;
+    let fixed = parameters::constants(draft, query, chosen.as_ref())?;
     bodies::add(draft, found.operation, &parameters, &found.method)?;
-    let credentials = security::present(draft, security, options)?;
+    let credentials = security::present(draft, chosen.as_ref(), options)?;
     let (schema, parts) = draft.parameters()?;
     let request = serde_json::to_value(&draft.request).map_err(|error| error.to_string())?;
     let mut http = json!({

@@ -5,9 +5,11 @@ use serde_json::{Map, Value};
 use super::document::{Dialect, Document};
 use super::draft::{Draft, NewArgument};
 use super::schemas::Converted;
+use super::security::Chosen;
 use crate::definition::request_model::{ParameterLocation, ParameterStyle, RequestParameter};
-use crate::http_mapping::headers::is_transport;
+use crate::http_mapping::headers::{is_forwarding, is_transport};
 use crate::http_mapping::media::MediaKind;
+use crate::http_mapping::places::Place;
 
 /// Headers that OpenAPI keeps out of parameters (its Parameter Object), in lower case.
 const NO_PARAMETERS: [&str; 3] = ["accept", "content-type", "authorization"];
@@ -46,11 +48,39 @@ fn is_sent(header: &str) -> bool {
     !NO_PARAMETERS.contains(&header.as_str()) && !is_transport(&header)
 }
 
-/// Adds every parameter that is no part of a body. The path comes first, so that it keeps the plain names.
+/// Whether a parameter is left out although an argument could be sent in its place: a credential has the place, or
+/// callers would pass for a proxy.
+fn is_left_out(
+    draft: &mut Draft<'_, '_>,
+    location: ParameterLocation,
+    name: &str,
+    credentials: Option<&Chosen<'_>>,
+) -> bool {
+    let place = Place::of_parameter(location, name);
+    if let Some(place) = place.filter(|place| credentials.is_some_and(|chosen| chosen.has(*place))) {
+        draft.note(format!(
+            "{place} is for the credential: callers are not asked for it"
+        ));
+        return true;
+    }
+    if location == ParameterLocation::Header && is_forwarding(name) {
+        draft.note(format!("the header {name} is left out: proxies set it"));
+        return true;
+    }
+    false
+}
+
+/// Adds every parameter that is no part of a body and has no credential in its place. The path comes first, so that it
+/// keeps the plain names.
 ///
 /// # Errors
 /// Why the operation cannot be called without one of them.
-pub(super) fn add<'d>(draft: &mut Draft<'_, 'd>, parameters: &[&'d Value], path: &str) -> Result<(), String> {
+pub(super) fn add<'d>(
+    draft: &mut Draft<'_, 'd>,
+    parameters: &[&'d Value],
+    path: &str,
+    credentials: Option<&Chosen<'_>>,
+) -> Result<(), String> {
     for (text, location) in ParameterLocation::ALL {
         for parameter in parameters
             .iter()
@@ -67,7 +97,9 @@ pub(super) fn add<'d>(draft: &mut Draft<'_, 'd>, parameters: &[&'d Value], path:
                 draft.note(format!("the path has no {{{name}}}: the parameter is left out"));
                 continue;
             }
-            if location == ParameterLocation::Header && !is_sent(name) {
+            if location == ParameterLocation::Header && !is_sent(name)
+                || is_left_out(draft, location, name, credentials)
+            {
                 continue;
             }
             match one(draft, parameter, name, location, required) {
@@ -84,9 +116,16 @@ pub(super) fn add<'d>(draft: &mut Draft<'_, 'd>, parameters: &[&'d Value], path:
 ///
 /// # Errors
 /// Why an argument cannot be added.
-pub(super) fn constants(draft: &mut Draft<'_, '_>, query: &str) -> Result<Map<String, Value>, String> {
+pub(super) fn constants(
+    draft: &mut Draft<'_, '_>,
+    query: &str,
+    credentials: Option<&Chosen<'_>>,
+) -> Result<Map<String, Value>, String> {
     let mut fixed = Map::new();
     for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        if is_left_out(draft, ParameterLocation::Query, &name, credentials) {
+            continue;
+        }
         let described = draft
             .request
             .parameters

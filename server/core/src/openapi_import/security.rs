@@ -8,6 +8,7 @@ use super::draft::{Draft, NewArgument};
 use super::schemas::Converted;
 use super::servers;
 use crate::definition::request_model::{ParameterLocation, RequestParameter};
+use crate::http_mapping::places::Place;
 
 /// One thing that must be presented.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +44,26 @@ impl Kind {
             self,
             Self::Bearer | Self::Basic | Self::OAuth2(_) | Self::Query(_)
         )
+    }
+
+    /// Name and location as a parameter, for those that may be one.
+    fn as_parameter(&self) -> Option<(&str, ParameterLocation)> {
+        match self {
+            Self::Header(name) => Some((name, ParameterLocation::Header)),
+            Self::Cookie(name) => Some((name, ParameterLocation::Cookie)),
+            Self::Bearer | Self::Basic | Self::OAuth2(_) | Self::Query(_) | Self::Unsupported => None,
+        }
+    }
+
+    /// Where it is sent.
+    fn place(&self) -> Option<Place<'_>> {
+        let (name, location) = match self {
+            Self::Bearer | Self::Basic | Self::OAuth2(_) => ("Authorization", ParameterLocation::Header),
+            Self::Query(name) => (name.as_str(), ParameterLocation::Query),
+            Self::Header(_) | Self::Cookie(_) => self.as_parameter()?,
+            Self::Unsupported => return None,
+        };
+        Place::of_parameter(location, name)
     }
 }
 
@@ -148,64 +169,101 @@ pub(super) struct Credentials {
     pub(super) envs: Map<String, Value>,
 }
 
-/// Presents the first alternative for which every credential is there. Without one, the tool is called without: what it
-/// needs is in the preview.
+/// The credentials that a tool presents.
+pub(super) struct Chosen<'n> {
+    needs: &'n [SecurityNeed],
+    /// The one that `options.http.auth` presents.
+    first: usize,
+}
+
+impl Chosen<'_> {
+    /// Whether a credential is sent in this place.
+    pub(super) fn has(&self, place: Place<'_>) -> bool {
+        let presented = self
+            .needs
+            .iter()
+            .enumerate()
+            .filter(|(at, need)| *at == self.first || need.kind.as_parameter().is_some());
+        presented
+            .filter_map(|(_, need)| need.kind.place())
+            .any(|own| own.overlaps(place))
+    }
+}
+
+/// The first alternative for which every credential is there. Without one, the tool is called without: what it needs is in
+/// the preview.
+pub(super) fn choose<'n>(
+    draft: &mut Draft<'_, '_>,
+    alternatives: &'n [Vec<SecurityNeed>],
+    options: &ImportOptions,
+) -> Option<Chosen<'n>> {
+    let has = |need: &SecurityNeed| need.supported && options.credentials.contains_key(&need.scheme);
+    let chosen = alternatives
+        .iter()
+        .find(|needs| !needs.is_empty() && needs.iter().all(has));
+    if let Some(needs) = chosen {
+        // What nothing else can present comes first.
+        let first = needs
+            .iter()
+            .position(|need| need.kind.is_for_auth())
+            .unwrap_or_default();
+        return Some(Chosen { needs, first });
+    }
+    let optional = alternatives.is_empty() || alternatives.iter().any(Vec::is_empty);
+    if !optional {
+        let ways: Vec<String> = alternatives
+            .iter()
+            .map(|needs| {
+                needs
+                    .iter()
+                    .map(|need| need.what.as_str())
+                    .collect::<Vec<_>>()
+                    .join(" and ")
+            })
+            .collect();
+        draft.note(format!(
+            "the tool presents no credential; the API asks for {}",
+            ways.join(", or ")
+        ));
+    }
+    None
+}
+
+/// What a definition says about the credentials that were chosen.
 ///
 /// # Errors
 /// Why an argument cannot be added.
 pub(super) fn present(
     draft: &mut Draft<'_, '_>,
-    alternatives: &[Vec<SecurityNeed>],
+    chosen: Option<&Chosen<'_>>,
     options: &ImportOptions,
 ) -> Result<Credentials, String> {
     let mut credentials = Credentials::default();
-    let has = |need: &SecurityNeed| need.supported && options.credentials.contains_key(&need.scheme);
-    let Some(chosen) = alternatives
-        .iter()
-        .find(|needs| !needs.is_empty() && needs.iter().all(has))
-    else {
-        let optional = alternatives.is_empty() || alternatives.iter().any(Vec::is_empty);
-        if !optional {
-            let ways: Vec<String> = alternatives
-                .iter()
-                .map(|needs| {
-                    needs
-                        .iter()
-                        .map(|need| need.what.as_str())
-                        .collect::<Vec<_>>()
-                        .join(" and ")
-                })
-                .collect();
-            draft.note(format!(
-                "the tool presents no credential; the API asks for {}",
-                ways.join(", or ")
-            ));
-        }
+    let Some(chosen) = chosen else {
         return Ok(credentials);
     };
-    // What nothing else can present comes first.
-    let first = chosen
-        .iter()
-        .position(|need| need.kind.is_for_auth())
-        .unwrap_or_default();
-    for (at, need) in chosen.iter().enumerate() {
-        let source = &options.credentials[&need.scheme];
-        if at == first {
-            credentials.auth = Some(auth(need, source, options)?);
+    let main = &chosen.needs[chosen.first];
+    credentials.auth = Some(auth(main, &options.credentials[&main.scheme], options)?);
+    let mut places: Vec<_> = main.kind.place().into_iter().collect();
+    for (at, need) in chosen.needs.iter().enumerate() {
+        if at == chosen.first {
             continue;
         }
-        let (name, location) = match &need.kind {
-            Kind::Header(name) => (name, ParameterLocation::Header),
-            Kind::Cookie(name) => (name, ParameterLocation::Cookie),
-            Kind::Bearer | Kind::Basic | Kind::OAuth2(_) | Kind::Query(_) | Kind::Unsupported => {
-                draft.note(format!(
-                    "{} is not presented: another credential has its place",
-                    need.what
-                ));
-                continue;
+        let free = need
+            .kind
+            .place()
+            .filter(|place| !places.iter().any(|taken| taken.overlaps(*place)));
+        match (need.kind.as_parameter(), free) {
+            (Some((name, location)), Some(place)) => {
+                places.push(place);
+                let source = &options.credentials[&need.scheme];
+                as_parameter(draft, &mut credentials, need, name, location, source)?;
             }
-        };
-        as_parameter(draft, &mut credentials, need, name, location, source)?;
+            _ => draft.note(format!(
+                "{} is not presented: another credential has its place",
+                need.what
+            )),
+        }
     }
     Ok(credentials)
 }

@@ -185,3 +185,79 @@ fn definitions_of_swagger_2() {
         "a user and a password"
     );
 }
+
+/// One operation with these parameters, whose key is in this place.
+fn with_key(location: &str, name: &str, path: &str, parameters: &Value) -> Operation {
+    let key = json!({"type": "apiKey", "in": location, "name": name});
+    let mut described = description(&json!({ "main": key }), &json!([{"main": []}]));
+    let mut item = described["paths"]
+        .as_object_mut()
+        .expect("paths")
+        .remove("/things")
+        .expect("a path");
+    item["get"]["parameters"] = parameters.clone();
+    described["paths"] = json!({ path: item });
+    imported(&described, &["main"])
+}
+
+#[rstest]
+#[case::header("header", "X-Key", json!({"name": "x-key", "in": "header", "required": true, "schema": {"type": "string"}}))]
+#[case::query("query", "key", json!({"name": "key", "in": "query", "required": true, "schema": {"type": "string"}}))]
+#[case::cookie("cookie", "SID", json!({"name": "SID", "in": "cookie", "schema": {"type": "string"}}))]
+#[case::cookies("cookie", "SID", json!({"name": "Cookie", "in": "header", "schema": {"type": "string"}}))]
+fn the_place_of_a_credential_is_no_parameter(
+    #[case] location: &str,
+    #[case] name: &str,
+    #[case] parameter: Value,
+) {
+    let operation = with_key(location, name, "/x", &json!([parameter]));
+    let definition = tool(&operation);
+    assert_eq!(definition.parameters.get("properties"), Some(&json!({})));
+    assert_eq!(definition.parameters.get("required"), None);
+    let http = definition.options.http.expect("a request");
+    assert!(http.request.expect("a request").parameters.is_empty());
+    assert_eq!(http.auth.and_then(|auth| auth.name).as_deref(), Some(name));
+    assert!(
+        operation
+            .notes
+            .iter()
+            .any(|note| note.contains("callers are not asked for it")),
+        "{:?}",
+        operation.notes
+    );
+}
+
+#[test]
+fn a_key_in_another_place_leaves_the_parameter() {
+    let parameter = json!({"name": "key", "in": "query", "schema": {"type": "string"}});
+    let definition = tool(&with_key("header", "key", "/x", &json!([parameter])));
+    assert!(definition.parameters["properties"].get("key").is_some());
+}
+
+#[test]
+fn a_constant_of_the_path_makes_room_for_the_credential() {
+    let definition = tool(&with_key("query", "key", "/x?key=demo&v=1", &json!([])));
+    let options = serde_json::to_value(&definition.options).expect("JSON");
+    assert_eq!(options["args"]["fixed"], json!({"v": "1"}));
+    assert_eq!(
+        options["http"]["request"]["parameters"],
+        json!([{"name": "v", "in": "query"}])
+    );
+}
+
+#[test]
+fn two_credentials_have_two_places() {
+    let schemes = json!({
+        "one": {"type": "apiKey", "in": "header", "name": "X-Key"},
+        "two": {"type": "apiKey", "in": "header", "name": "x-key"},
+    });
+    let operation = imported(
+        &description(&schemes, &json!([{"one": [], "two": []}])),
+        &["one", "two"],
+    );
+    assert!(tool(&operation).options.envs.is_empty());
+    assert_eq!(
+        operation.notes,
+        ["an API key in the header x-key is not presented: another credential has its place"]
+    );
+}
