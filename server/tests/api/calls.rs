@@ -244,8 +244,7 @@ async fn nothing_is_sent_beside_what_the_definition_sets() {
         let refused = agent
             .post(CALLS, &request)
             .await
-            .problem(422, "invalid_arguments")
-            .json();
+            .problem(422, "invalid_arguments");
         assert_eq!(refused["errors"][0]["pointer"], format!("/{name}"), "{refused}");
     }
     let request = json!({"tool": "search", "arguments": {"q": "rust"}});

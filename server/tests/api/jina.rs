@@ -154,7 +154,7 @@ async fn what_is_pinned_is_sent_and_recorded_under_every_name() {
 
     let request = json!({"tool": "pinned-search", "group": ["web"], "arguments": {"respondWith": "html"}});
     let refused = admin.post("/projects/demo/calls", &request).await;
-    let problem = refused.problem(422, "invalid_arguments").json();
+    let problem = refused.problem(422, "invalid_arguments");
     assert_eq!(problem["errors"][0]["pointer"], "/respondWith", "{problem}");
     assert_eq!(hosts.received().len(), 1, "nothing was sent");
 }

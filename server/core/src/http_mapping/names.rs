@@ -38,7 +38,10 @@ impl<'a> Sent<'a> {
         let rule = self.rule?;
         let is_deep = rule.style == ParameterStyle::DeepObject;
         match self.value {
-            Value::Object(members) if rule.explode && !is_deep => Some(members.keys().cloned().collect()),
+            Value::Object(members) if rule.explode && !is_deep => {
+                let sent = members.iter().filter(|(_, member)| !member.is_null());
+                Some(sent.map(|(name, _)| name.clone()).collect())
+            }
             Value::Object(_) | Value::Array(_) if is_deep => {
                 let mut names = Names::default();
                 style::pairs(&mut names, self.name, self.value, rule);

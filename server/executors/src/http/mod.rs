@@ -1,5 +1,6 @@
 //! Guarded HTTP.
 
+pub(crate) mod address;
 pub(crate) mod answer;
 mod body;
 mod client;
@@ -19,6 +20,7 @@ pub(crate) mod redirect;
 mod result;
 pub(crate) mod retry;
 pub(crate) mod send;
+mod short;
 pub(crate) mod status;
 pub(crate) mod stream;
 pub(crate) mod template;

@@ -21,10 +21,10 @@ use toolgate_core::definition::model::{AuthStyle, OAuthClient};
 use toolgate_core::ids::ProjectId;
 use url::{Url, form_urlencoded};
 
+use super::address::base_url;
 use super::redirect::Hop;
 use super::retry::RetryPolicy;
 use super::send::{Answer, Sender};
-use super::template::base_url;
 use super::{answer, body, headers, status};
 use crate::egress::Origins;
 use crate::failure::Failure;

@@ -1,37 +1,28 @@
 //! `options.http` made ready: a definition and arguments become a [`RequestPlan`].
 
-use bytes::Bytes;
-use http::header::{self, HeaderName, HeaderValue};
+use http::header::HeaderName;
 use http::{HeaderMap, Method};
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
-use toolgate_core::definition::model::{HttpBody, HttpOptions};
-use toolgate_core::http_mapping::media::MediaKind;
-use toolgate_core::http_mapping::{LinkedFile, Rest, Unmapped, form as form_body, places};
+use toolgate_core::definition::model::HttpOptions;
+use toolgate_core::http_mapping::{LinkedFile, places};
 use url::Url;
 
+use super::address::{base_url, literal_path, slashed};
 use super::credential::Credential;
 use super::exact::ExactRequest;
 use super::headers;
 use super::oauth::OAuthTemplate;
-use super::plan::{Argument, Inputs, RequestPlan, append_query, scalar};
+use super::plan::{Inputs, RequestPlan};
 use super::redirect::Hop;
 use super::result::ResultTemplate;
 use super::retry::RetryPolicy;
 use super::send::Answer;
+use super::short::ShortRequest;
 use super::{answer, links};
-use crate::egress::parse_exact;
 use crate::failure::Failure;
 use crate::invocation::Execution;
 use crate::redact::Secrets;
-
-/// Everything but the unreserved characters of RFC 3986.
-pub(crate) const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
 
 const ACCEPT: &str = "application/json, text/*;q=0.9, */*;q=0.5";
 
@@ -39,16 +30,9 @@ const ACCEPT: &str = "application/json, text/*;q=0.9, */*;q=0.5";
 pub(crate) struct HttpTemplate {
     /// Scheme, host, port and path prefix, without a slash at the end.
     base: String,
-    /// The URL without a query, when no argument is part of its path.
-    fixed: Option<Url>,
     label: String,
     method: Method,
-    path: Vec<Piece>,
-    query: Vec<(String, String)>,
-    header: Vec<(HeaderName, String)>,
-    body: Option<HttpBody>,
-    /// The request whose every part is named; then `path`, `query`, `header` and `body` say nothing.
-    exact: Option<ExactRequest>,
+    request: Form,
     constant: HeaderMap,
     credential: Option<Credential>,
     retry: RetryPolicy,
@@ -56,31 +40,12 @@ pub(crate) struct HttpTemplate {
     result: Option<ResultTemplate>,
     /// How and where it is asked whether the upstream is well.
     probe: Option<(Method, Url)>,
-    /// Whether the short form's body is written as a form.
-    form: bool,
-    /// What becomes of arguments without a place of their own in the short form.
-    unmapped: Unmapped,
 }
 
-enum Piece {
-    Literal(String),
-    Argument(String),
-}
-
-/// The URL of a path without arguments.
-fn fixed(base: &str, path: &[Piece]) -> Option<Url> {
-    let mut url = base.to_owned();
-    for piece in path {
-        match piece {
-            Piece::Literal(text) => url.push_str(text),
-            Piece::Argument(_) => return None,
-        }
-    }
-    // What stands for `.` and `..` is refused when it is used.
-    let plain = !url[base.len()..]
-        .split('/')
-        .any(|segment| matches!(segment, "." | ".."));
-    Url::parse(&url).ok().filter(|_| plain)
+/// The two forms in which a definition says where arguments go.
+enum Form {
+    Short(ShortRequest),
+    Exact(ExactRequest),
 }
 
 impl HttpTemplate {
@@ -94,25 +59,12 @@ impl HttpTemplate {
         }
         let url = base_url(&options.base_url)?;
         let base = url.as_str().trim_end_matches('/').to_owned();
-        let exact = match &options.request {
-            Some(request) => {
-                literal_path(&options.path)?;
-                let path = slashed(&options.path);
-                Some(ExactRequest::new(&base, &path, request, options.auth.as_ref())?)
-            }
-            None => None,
+        let path = slashed(&options.path);
+        literal_path(&path)?;
+        let request = match &options.request {
+            Some(request) => Form::Exact(ExactRequest::new(&base, &path, request, options.auth.as_ref())?),
+            None => Form::Short(ShortRequest::new(&base, &path, options)?),
         };
-        let path = pieces(&options.path)?;
-        let query: Vec<_> = options
-            .query
-            .iter()
-            .map(|(to, from)| (to.clone(), from.clone()))
-            .collect();
-        let header = options
-            .header
-            .iter()
-            .map(|(to, from)| Ok((headers::name(to)?, from.clone())))
-            .collect::<Result<Vec<_>, Failure>>()?;
         let result = options.result.as_ref();
         let accept = result
             .filter(|result| !result.accept.is_empty())
@@ -131,23 +83,16 @@ impl HttpTemplate {
             None => None,
         };
         Ok(Self {
-            label: format!("{}{}", url.host_str().unwrap_or_default(), slashed(&options.path)),
-            fixed: fixed(&base, &path),
+            label: format!("{}{path}", url.host_str().unwrap_or_default()),
             base,
             method: headers::method(options.method.as_deref(), Method::GET)?,
-            path,
-            query,
-            header,
-            body: options.body.clone(),
-            exact,
+            request,
             constant: headers::constant(&options.headers, &accept)?,
             credential: options.auth.as_ref().map(Credential::new).transpose()?,
             retry: RetryPolicy::new(retry),
             idempotency_header,
             result: result.map(ResultTemplate::new).transpose()?,
             probe,
-            form: is_form(options)?,
-            unmapped: Unmapped::new(options, [].iter()),
         })
     }
 
@@ -178,13 +123,15 @@ impl HttpTemplate {
 
     /// Whether there is a place for a file.
     pub(crate) fn takes_files(&self) -> bool {
-        self.exact.as_ref().is_some_and(ExactRequest::takes_files)
+        matches!(&self.request, Form::Exact(exact) if exact.takes_files())
     }
 
     /// The files among the arguments that are given by their address.
     pub(crate) fn linked_files<'a>(&self, arguments: &'a mut Map<String, Value>) -> Vec<LinkedFile<'a>> {
-        let exact = self.exact.as_ref();
-        exact.map_or_else(Vec::new, |exact| exact.linked_files(arguments))
+        match &self.request {
+            Form::Exact(exact) => exact.linked_files(arguments),
+            Form::Short(_) => Vec::new(),
+        }
     }
 
     /// Makes the request.
@@ -195,9 +142,9 @@ impl HttpTemplate {
     pub(crate) fn plan(&self, inputs: &Inputs) -> Result<RequestPlan, Failure> {
         let mut secrets = inputs.secrets();
         let mut headers = self.constant.clone();
-        let (url, body) = match &self.exact {
-            Some(exact) => exact.write(inputs, &mut headers)?,
-            None => self.write(inputs, &mut headers)?,
+        let (url, body) = match &self.request {
+            Form::Exact(exact) => exact.write(inputs, &mut headers)?,
+            Form::Short(short) => short.write(inputs, &mut headers)?,
         };
         let query_secret = match (&self.credential, &inputs.credential) {
             (Some(credential), Some(value)) => credential.present(value, &mut headers, &mut secrets)?,
@@ -269,185 +216,6 @@ impl HttpTemplate {
         }
         Ok(execution)
     }
-
-    /// Address and body by the short form, whose headers are added.
-    fn write(&self, inputs: &Inputs, headers: &mut HeaderMap) -> Result<(Url, Option<Bytes>), Failure> {
-        let mut url = match &self.fixed {
-            Some(url) => url.clone(),
-            None => self.url(inputs)?,
-        };
-        let query = self.query(inputs)?;
-        if !query.is_empty() {
-            url.set_query(Some(&query));
-        }
-        for (name, from) in &self.header {
-            if let Some(argument) = inputs.get(from) {
-                headers.insert(name, headers::value(from, argument)?);
-            }
-        }
-        let body = match self.body(inputs)? {
-            Some(Value::Object(form)) if self.form => Some(Bytes::from(form_body(&form))),
-            Some(_) if self.form => return Err(Failure::arguments("the body is a form: it takes an object")),
-            body => body.map(|value| Bytes::from(value.to_string())),
-        };
-        if body.is_some() {
-            headers
-                .entry(header::CONTENT_TYPE)
-                .or_insert(HeaderValue::from_static("application/json"));
-        }
-        Ok((url, body))
-    }
-
-    fn url(&self, inputs: &Inputs) -> Result<Url, Failure> {
-        let mut url = String::with_capacity(self.base.len() + 64);
-        url.push_str(&self.base);
-        self.write_path(inputs, &mut url)?;
-        Url::parse(&url).map_err(|_| Failure::arguments("the arguments do not make a valid URL"))
-    }
-
-    fn write_path(&self, inputs: &Inputs, url: &mut String) -> Result<(), Failure> {
-        let start = url.len();
-        for piece in &self.path {
-            match piece {
-                Piece::Literal(text) => url.push_str(text),
-                Piece::Argument(name) => {
-                    let value = match inputs.get(name) {
-                        Some(argument) => argument.for_url(name)?,
-                        None => return Err(Failure::arguments(format!("/{name}: needed in the path"))),
-                    };
-                    let text = scalar(value).filter(|text| !text.is_empty()).ok_or_else(|| {
-                        Failure::arguments(format!(
-                            "/{name}: a path segment takes a text that is not empty, a number or a boolean"
-                        ))
-                    })?;
-                    url.extend(utf8_percent_encode(&text, SEGMENT));
-                }
-            }
-        }
-        if url[start..]
-            .split('/')
-            .any(|segment| matches!(segment, "." | ".."))
-        {
-            return Err(Failure::arguments("`.` and `..` cannot be path segments"));
-        }
-        Ok(())
-    }
-
-    fn query(&self, inputs: &Inputs) -> Result<String, Failure> {
-        let mut query = url::form_urlencoded::Serializer::new(String::with_capacity(64));
-        for (name, from) in &self.query {
-            if let Some(argument) = inputs.get(from) {
-                append_query(&mut query, name, argument.for_url(from)?);
-            }
-        }
-        if self.unmapped.rest() == Rest::Query {
-            for (name, argument) in self.rest(inputs)? {
-                append_query(&mut query, name, argument.for_url(name)?);
-            }
-        }
-        Ok(query.finish())
-    }
-
-    fn body(&self, inputs: &Inputs) -> Result<Option<Value>, Failure> {
-        Ok(match &self.body {
-            Some(HttpBody::Argument(name)) => inputs.get(name).map(Argument::to_json),
-            Some(HttpBody::Fields(fields)) => Some(Value::Object(
-                fields
-                    .iter()
-                    .filter_map(|(to, from)| Some((to.clone(), inputs.get(from)?.to_json())))
-                    .collect::<Map<_, _>>(),
-            )),
-            None if self.unmapped.rest() == Rest::Body => {
-                let rest = self.rest(inputs)?.into_iter();
-                let members = rest.map(|(name, argument)| (name.to_owned(), argument.to_json()));
-                Some(Value::Object(members.collect()))
-            }
-            None => None,
-        })
-    }
-
-    /// The arguments that the short form does not map, none of which is sent in the place of another.
-    fn rest<'a>(&self, inputs: &'a Inputs) -> Result<Vec<(&'a str, Argument<'a>)>, Failure> {
-        let unmapped = inputs.iter().filter(|(name, _)| !self.unmapped.maps(name));
-        unmapped
-            .map(|(name, argument)| match self.unmapped.refusal(name, true) {
-                Some(problem) => Err(Failure::arguments(format!("/{name}: {problem}"))),
-                None => Ok((name, argument)),
-            })
-            .collect()
-    }
-}
-
-/// Whether the short form's body is written as a form, which a constant `Content-Type` says.
-fn is_form(options: &HttpOptions) -> Result<bool, Failure> {
-    let mut headers = options.headers.iter();
-    let stated = headers.find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
-    let Some((_, content_type)) = stated.filter(|_| places::sends_body(options)) else {
-        return Ok(false);
-    };
-    match MediaKind::of(content_type) {
-        Some(MediaKind::Json) => Ok(false),
-        Some(MediaKind::Form) => Ok(true),
-        _ => Err(Failure::misconfigured(format!(
-            "the body is written as JSON or as a form, not as {content_type:?}: use `request.body`"
-        ))),
-    }
-}
-
-/// Reads the base URL of a definition.
-pub(crate) fn base_url(text: &str) -> Result<Url, Failure> {
-    let url = parse_exact(text).map_err(|error| Failure::misconfigured(format!("`base_url`: {error}")))?;
-    if url.query().is_some() || url.fragment().is_some() {
-        return Err(Failure::misconfigured(
-            "`base_url` has no query and no fragment: use `query`",
-        ));
-    }
-    Ok(url)
-}
-
-/// The path with a slash in front, or nothing.
-pub(crate) fn slashed(path: &str) -> String {
-    if path.is_empty() || path.starts_with('/') {
-        path.to_owned()
-    } else {
-        format!("/{path}")
-    }
-}
-
-/// Checks the fixed parts of a path.
-pub(crate) fn literal_path(path: &str) -> Result<(), Failure> {
-    let lowered = path.to_ascii_lowercase().replace("%2e", ".");
-    if path.contains(['?', '#', '\\']) || path.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(Failure::misconfigured(
-            "`path` holds no query, fragment, backslash or space: use `query`",
-        ));
-    }
-    if lowered.split('/').any(|segment| matches!(segment, "." | "..")) {
-        return Err(Failure::misconfigured("`path` holds no `.` or `..` segment"));
-    }
-    Ok(())
-}
-
-fn pieces(path: &str) -> Result<Vec<Piece>, Failure> {
-    literal_path(path)?;
-    let path = slashed(path);
-    let mut pieces = Vec::new();
-    let mut rest = path.as_str();
-    while let Some((literal, after)) = rest.split_once('{') {
-        let (name, after) = after
-            .split_once('}')
-            .filter(|(name, _)| !name.is_empty())
-            .ok_or_else(|| Failure::misconfigured("`path` has a `{` without a name and `}`"))?;
-        if !literal.is_empty() {
-            pieces.push(Piece::Literal(literal.to_owned()));
-        }
-        pieces.push(Piece::Argument(name.to_owned()));
-        rest = after;
-    }
-    if !rest.is_empty() {
-        pieces.push(Piece::Literal(rest.to_owned()));
-    }
-    Ok(pieces)
 }
 
 #[cfg(test)]

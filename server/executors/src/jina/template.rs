@@ -13,12 +13,12 @@ use url::Url;
 
 use super::answer;
 use crate::failure::Failure;
+use crate::http::address::{SEGMENT, base_url, literal_path, slashed};
 use crate::http::headers;
 use crate::http::plan::{Argument, Inputs, RequestPlan, append_query, scalar};
 use crate::http::redirect::Hop;
 use crate::http::retry::RetryPolicy;
 use crate::http::send::Answer;
-use crate::http::template::{SEGMENT, base_url, literal_path, slashed};
 use crate::invocation::Execution;
 use crate::redact::Secrets;
 

@@ -267,7 +267,12 @@ fn with_places(mut definition: ToolDefinition) -> ToolDefinition {
     }
     let mut has_place = |name: &String| match &unmapped {
         Some(unmapped) => unmapped.refusal(name, true).is_none(),
-        None => keys.entry(jina::key(name)).or_insert_with(|| name.clone()) == name,
+        None => {
+            keys.entry(jina::key(name))
+                .or_insert_with(|| name.clone())
+                .as_str()
+                == name
+        }
     };
     options.envs.retain(|name, _| has_place(name));
     options.args.fixed.retain(|name, _| has_place(name));

@@ -1,6 +1,7 @@
 //! One table for each group of rules: what is refused, where, and with which hint.
 
 mod arguments;
+mod places;
 mod requests;
 mod services;
 mod tools;
