@@ -13,8 +13,10 @@ use axum::http::{HeaderMap, header};
 use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::UserId;
+use toolgate_core::nul;
 use toolgate_core::principal::{Grant, Permission, allows};
 
 use crate::auth::authenticator::{Credential, Identity};
@@ -34,13 +36,29 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
-        let kind = content_type(request.headers());
-        if kind.as_deref() != Some("application/json") {
-            return Err(unsupported(kind.as_deref(), "application/json"));
-        }
-        let body = body(request, state).await?;
+        let body = json_body(request, state).await?;
         parse_json(&body).map(Self)
     }
+}
+
+/// A JSON body that is a tool's arguments. What they may hold is checked with the call.
+pub struct Arguments(pub Map<String, Value>);
+
+impl<S: Send + Sync> FromRequest<S> for Arguments {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
+        let body = json_body(request, state).await?;
+        parse(&body).map(Self)
+    }
+}
+
+async fn json_body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
+    let kind = content_type(request.headers());
+    if kind.as_deref() != Some("application/json") {
+        return Err(unsupported(kind.as_deref(), "application/json"));
+    }
+    body(request, state).await
 }
 
 /// Reads a body whole; the middleware sets its limit.
@@ -59,8 +77,34 @@ pub async fn body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Byte
         })
 }
 
-/// Parses JSON: 400 for broken syntax, 422 for content that does not fit, both with line and column.
+/// Parses JSON: 400 for broken syntax, 422 for content that does not fit, both with line and column. A text with U+0000 is
+/// refused, but for `arguments`, which are checked with the call.
 pub fn parse_json<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
+    let value = parse(body)?;
+    let faults = nul_faults(body);
+    if faults.is_empty() {
+        return Ok(value);
+    }
+    Err(ApiError::new(
+        ErrorCode::InvalidRequest,
+        "The body has texts with the character U+0000; `errors` names each.",
+    )
+    .errors(faults))
+}
+
+fn nul_faults(body: &[u8]) -> Vec<Diagnostic> {
+    // JSON has no other way to write it.
+    if !std::str::from_utf8(body).is_ok_and(|text| text.contains("\\u0000")) {
+        return Vec::new();
+    }
+    let mut value = serde_json::from_slice(body).unwrap_or(Value::Null);
+    if let Value::Object(members) = &mut value {
+        members.remove("arguments");
+    }
+    nul::faults(&value)
+}
+
+fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
     // A struct could also be read from an array of its members; the API promises objects.
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     if first != Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok() {
@@ -117,6 +161,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        check_query(parts)?;
         axum::extract::Query::try_from_uri(&parts.uri)
             .map(|query| Self(query.0))
             .map_err(|error| {
@@ -128,6 +173,23 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
                 )
             })
     }
+}
+
+/// Refuses a query with U+0000.
+pub fn check_query(parts: &Parts) -> ApiResult<()> {
+    let query = parts.uri.query().unwrap_or_default();
+    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
+        if name.contains('\0') || value.contains('\0') {
+            return Err(ApiError::new(
+                ErrorCode::MalformedRequest,
+                format!(
+                    "The query is not valid: `{}` has the character U+0000. Remove it.",
+                    name.replace('\0', "")
+                ),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses texts of the query that are longer than the document says.

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::bounds;
 use crate::error::{ApiError, ApiResult};
+use crate::extract::check_query;
 
 /// The question of a request.
 #[derive(Debug, Default)]
@@ -63,6 +64,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
+        check_query(parts)?;
         read(parts.uri.query().unwrap_or_default()).map(Self)
     }
 }

@@ -7,8 +7,10 @@ use chrono::{DateTime, Utc};
 use secrecy::ExposeSecret;
 use toolgate_api::keys::{CreateKey, CreatedKey, Key, KeyPage, RotateKey};
 use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::names::label_fault;
 use toolgate_core::ids::KeyId;
 use toolgate_core::principal::{PrincipalKind, PrincipalRef};
+use toolgate_core::readable::name_fault;
 use toolgate_store::rows::KeyRow;
 use uuid::Uuid;
 
@@ -18,7 +20,6 @@ use super::projects::PageQuery;
 use crate::auth::directory::Directory;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, InProject, Json, ManageKeys, Path, Query};
-use crate::gateway::access::check_group_name;
 use crate::gateway::keys;
 use crate::state::{App, AppState};
 
@@ -182,15 +183,11 @@ pub struct KeyPath {
 
 fn check(request: &CreateKey) -> ApiResult<()> {
     let mut errors = Vec::new();
-    let name = request.name.trim();
-    if !(1..=100).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        errors.push(
-            Diagnostic::error("the name must have 1-100 characters and no control characters")
-                .at_pointer("/name"),
-        );
+    if let Some(fault) = name_fault(request.name.trim(), 100) {
+        errors.push(Diagnostic::error(fault).at_pointer("/name"));
     }
     for (at, group) in request.groups.iter().enumerate() {
-        if let Some(fault) = check_group_name(group) {
+        if let Some(fault) = label_fault(group) {
             errors.push(Diagnostic::error(fault).at_pointer(format!("/groups/{at}")));
         }
     }

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toolgate_api::ErrorCode;
 use toolgate_api::projects::{CreateProject, Project, ProjectPage};
 use toolgate_core::ids::{ProjectId, ProjectUid};
+use toolgate_core::readable::name_fault;
 use toolgate_store::rows::ProjectRow;
 
 use super::cursor;
@@ -49,11 +50,8 @@ pub async fn create_project(
 ) -> ApiResult<Response> {
     let id = ProjectId::parse(request.id).map_err(|error| invalid("/id", &error.to_string()))?;
     let name = request.name.unwrap_or_else(|| id.to_string()).trim().to_owned();
-    if !(1..=200).contains(&name.chars().count()) || name.chars().any(char::is_control) {
-        return Err(invalid(
-            "/name",
-            "the name must have 1-200 characters and no control characters",
-        ));
+    if let Some(fault) = name_fault(&name, 200) {
+        return Err(invalid("/name", &fault));
     }
     let row = ProjectRow {
         uid: ProjectUid(app.clock.new_id()),

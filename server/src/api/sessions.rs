@@ -343,15 +343,8 @@ fn check(request: &CreateSession) -> ApiResult<()> {
         request.state.as_deref(),
         request.context.as_ref(),
     );
-    if request
-        .label
-        .as_deref()
-        .is_some_and(|label| !session::is_label(label))
-    {
-        errors.push(
-            Diagnostic::error("the label must have 1-200 characters and no control characters")
-                .at_pointer("/label"),
-        );
+    if let Some(fault) = request.label.as_deref().and_then(session::label_fault) {
+        errors.push(Diagnostic::error(fault).at_pointer("/label"));
     }
     if request
         .expires_in_s

@@ -6,7 +6,6 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use toolgate_api::calls::{CallRequest, CallResponse, CallStatus};
 use toolgate_core::ids::CallId;
@@ -16,7 +15,7 @@ use super::asked::{Asked, AskedQuery};
 use super::precondition::{etag, unchanged};
 use super::{calls, header_value, limits};
 use crate::error::{ApiError, ApiResult};
-use crate::extract::{InProject, Json, Path, Use};
+use crate::extract::{Arguments, InProject, Path, Use};
 use crate::gateway::idempotency::Answer;
 use crate::gateway::tool_api;
 use crate::state::AppState;
@@ -86,7 +85,7 @@ pub async fn invoke_tool(
     place: InProject<Use>,
     Path((_, tool)): Path<(String, String)>,
     Asked(asked): Asked,
-    Json(arguments): Json<Map<String, Value>>,
+    Arguments(arguments): Arguments,
 ) -> ApiResult<Response> {
     let request = CallRequest {
         tool,

@@ -12,6 +12,7 @@ use toolgate_api::tool_changes::{
 };
 use toolgate_api::tools::DefinitionKind;
 use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::names::MAX_GROUPS;
 use toolgate_core::definition::{self, ToolDefinition};
 use toolgate_core::ids::{ProjectId, ToolName};
 use toolgate_core::snapshot::CompiledTool;
@@ -53,7 +54,11 @@ pub async fn change(
                 after: rules::apply(change, &tool),
                 before: Some(tool),
             })
-            .collect();
+            .collect::<Vec<_>>();
+        let faults: Vec<Diagnostic> = steps.iter().filter_map(Step::fault).collect();
+        if !faults.is_empty() {
+            return Err(invalid(faults));
+        }
         if let Some(result) = run(app, &state, by, "change_tools", steps, dry_run).await? {
             return Ok(result);
         }
@@ -92,6 +97,18 @@ impl Step {
             (None, Some(_)) => ToolChangeOutcome::Restored,
             (None, None) => ToolChangeOutcome::Unchanged,
         }
+    }
+
+    /// What a definition may not have, however it came to have it.
+    fn fault(&self) -> Option<Diagnostic> {
+        let groups = self.after.as_ref()?.group.as_ref()?;
+        (groups.len() > MAX_GROUPS && self.outcome() != ToolChangeOutcome::Unchanged).then(|| {
+            Diagnostic::error(format!(
+                "\"{}\" would be in {} groups; a tool is in at most {MAX_GROUPS}",
+                self.name,
+                groups.len()
+            ))
+        })
     }
 
     /// The revision afterwards: a change is committed only if nobody was faster, so it is the next one.

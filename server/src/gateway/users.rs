@@ -12,6 +12,7 @@ use toolgate_api::users::UpdateUser;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::UserId;
 use toolgate_core::principal::PrincipalRef;
+use toolgate_core::readable::name_fault;
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Opening, RevokedTokenRow, UserChange, UserRow};
 
@@ -51,12 +52,9 @@ pub fn check_username(name: &str) -> Option<Diagnostic> {
 /// What is wrong with a name for people, if anything.
 #[must_use]
 pub fn check_display_name(name: Option<&str>) -> Option<Diagnostic> {
-    let name = name?;
-    let valid = name.chars().count() <= 100 && !name.chars().any(char::is_control);
-    (!valid).then(|| {
-        Diagnostic::error("a name has at most 100 characters and no control characters")
-            .at_pointer("/display_name")
-    })
+    // An empty one takes the name away.
+    let name = name.map(str::trim).filter(|name| !name.is_empty())?;
+    name_fault(name, 100).map(|fault| Diagnostic::error(fault).at_pointer("/display_name"))
 }
 
 /// What is wrong with a password that was chosen for the user of these names, if anything.

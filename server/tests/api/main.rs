@@ -34,6 +34,7 @@ mod jina;
 mod jina_hosts;
 mod keys;
 mod limits;
+mod names;
 mod permissions;
 mod policy_tests;
 #[path = "../../store/tests/contract/postgres.rs"]

@@ -17,6 +17,7 @@ use names::Names;
 
 use crate::definition::template::{self, TemplateError};
 use crate::http_mapping::jina;
+use crate::nul;
 use crate::snapshot::CompiledTool;
 
 /// At most this many arguments are refused one by one.
@@ -45,7 +46,7 @@ pub fn merge(
 ) -> Result<Merged, Vec<Diagnostic>> {
     let layers = &tool.definition.options.args;
     let names = Names::of(&tool.definition.options);
-    let mut faults = Vec::new();
+    let mut faults = nul::faults_in(caller);
     let mut provenance = BTreeMap::new();
 
     let mut checked = Map::with_capacity(caller.len() + layers.defaults.len() + layers.fixed.len());

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::node::{Budget, Data, Entry, Node, Size};
-use super::report::{Place, Report, Spot, shown};
+use super::report::{NUL, Place, Report, Spot, shown};
 use super::scalar;
 
 /// Reading cannot go on; why is in the report.
@@ -165,8 +165,13 @@ impl Reader<'_, '_> {
         }
         end += 1;
         // `end` stands behind an ASCII quote, so this is a character boundary.
-        match serde_json::from_str(&self.text[start..end]) {
+        match serde_json::from_str::<String>(&self.text[start..end]) {
             Ok(text) => {
+                if text.contains('\0') {
+                    let place = Some(self.place());
+                    self.report
+                        .error(&Spot { place, pointer: None }, NUL, "remove it");
+                }
                 self.at = end;
                 Ok(text)
             }

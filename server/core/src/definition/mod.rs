@@ -58,6 +58,7 @@ use self::node::{Cursor, MAX_BYTES, MAX_DEPTH, Node};
 use self::report::{Report, Spot, listed, shown};
 use self::shape::Item;
 use crate::ids::{ProjectId, ToolName};
+use crate::nul;
 
 pub(crate) use self::http::{METHODS as HTTP_METHODS, path_parameters};
 pub use self::model::{ServiceDefinition, ToolDefinition};
@@ -183,6 +184,10 @@ fn check_value<T>(
     value: &Value,
     read: impl FnOnce(&Cursor<'_>, &mut Report) -> Option<T>,
 ) -> Result<(T, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let unfit = nul::faults(value);
+    if !unfit.is_empty() {
+        return Err(unfit);
+    }
     let mut report = Report::default();
     let Some(node) = Node::from_value(value) else {
         return Err(vec![

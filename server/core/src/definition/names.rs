@@ -7,6 +7,7 @@ use super::node::{Cursor, Data};
 use super::report::{Report, Spot, listed, shown};
 use super::source::{self, ValueSource};
 use crate::ids::ToolName;
+use crate::readable;
 
 /// Names that orchestrators keep for their own tools (tool development guide, section 3.2).
 pub const RESERVED: [&str; 6] = [
@@ -20,6 +21,8 @@ pub const RESERVED: [&str; 6] = [
 
 /// Longest name of a group or state, in characters.
 const LONGEST: usize = 128;
+/// Groups of one tool.
+pub const MAX_GROUPS: usize = 100;
 
 /// Checks a tool's name.
 pub(super) fn tool_name(text: &str, spot: &Spot, report: &mut Report) -> Option<ToolName> {
@@ -62,7 +65,17 @@ fn suggestion(text: &str) -> Option<String> {
 /// Why a text cannot be the name of a group or state; `None` when it can.
 #[must_use]
 pub fn label_fault(text: &str) -> Option<String> {
-    fields::word_fault(text, LONGEST)
+    readable::name_fault(text, LONGEST)
+}
+
+/// The name of a group or state.
+fn label(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Option<String> {
+    let text = fields::string(cursor, key, report)?;
+    let Some(fault) = label_fault(&text) else {
+        return Some(text);
+    };
+    report.error(&cursor.spot, format!("{key:?} {fault}"), "");
+    None
 }
 
 /// What a list of names holds.
@@ -107,10 +120,18 @@ pub(super) fn list(cursor: &Cursor<'_>, key: &str, named: Named, report: &mut Re
         }
     }
     let before = report.errors();
+    if named == Named::Groups && cursor.items().count() > MAX_GROUPS {
+        report.error(
+            &cursor.spot,
+            format!("{key:?} must not have more than {MAX_GROUPS} names"),
+            "keep the narrowest: asking for a parent group covers its children",
+        );
+        return None;
+    }
     let mut seen = HashSet::new();
     let mut names = Vec::new();
     for item in cursor.items() {
-        let Some(name) = fields::word(&item, key, LONGEST, report) else {
+        let Some(name) = label(&item, key, report) else {
             continue;
         };
         if named == Named::Groups && name == "*" {
@@ -153,7 +174,7 @@ pub(super) fn state(cursor: &Cursor<'_>, report: &mut Report) -> Option<String> 
             None
         }
         _ => {
-            let state = fields::word(cursor, "state", LONGEST, report)?;
+            let state = label(cursor, "state", report)?;
             if state == "*" {
                 report.warning(
                     &cursor.spot,

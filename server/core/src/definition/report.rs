@@ -7,6 +7,9 @@ use toolgate_api::problem::Diagnostic;
 /// More faults than this are counted, not listed: nobody reads them, and they would be a way to make answers huge.
 const MAX_LISTED: usize = 200;
 
+/// A text that cannot be stored.
+pub(super) const NUL: &str = "a text must not contain the character U+0000";
+
 /// A place in the uploaded text, both from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Place {

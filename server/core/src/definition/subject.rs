@@ -42,6 +42,21 @@ pub fn check(text: &str, project: &ProjectId) -> Result<(), SubjectError> {
             return refuse(format!("{} is not a subject: {message}", shown(text)), SHAPE);
         }
     }
+    // Wherever it stands, and whatever a variable may become.
+    let may_be = |token: &str, word: &str| {
+        token.eq_ignore_ascii_case(word) || token.starts_with('{') && token.ends_with('}')
+    };
+    let is_system = |pair: &[&str]| {
+        let [first, second] = pair else { return false };
+        let both = may_be(first, "cmd") && may_be(second, "sys");
+        both && (first.eq_ignore_ascii_case("cmd") || second.eq_ignore_ascii_case("sys"))
+    };
+    if text.to_ascii_lowercase().contains("cmd.sys") || tokens.windows(2).any(is_system) {
+        return refuse(
+            "a subject must not contain cmd.sys, which is for the system".to_owned(),
+            "the subject must be cmd.tool.*",
+        );
+    }
     let command = match tokens.as_slice() {
         ["cg", version, owner, _channel, command @ ..] => {
             let is_version = version.starts_with('v') && version.chars().all(|c| c.is_ascii_alphanumeric());
@@ -66,10 +81,6 @@ pub fn check(text: &str, project: &ProjectId) -> Result<(), SubjectError> {
     };
     match command {
         ["cmd", "tool", _target, ..] => Ok(()),
-        ["cmd", "sys", ..] => refuse(
-            "cmd.sys subjects are for the system, not for tools".to_owned(),
-            "the subject must be cmd.tool.*",
-        ),
         ["cmd", ..] => refuse(
             format!("{} is no tool command", shown(text)),
             "the subject must be cmd.tool.*",
@@ -147,6 +158,17 @@ mod tests {
             ("cmd.tool.{user}", "{user} is none of"),
             ("cmd.tool.{agent_id", "not closed"),
             ("cmd.sys.pmo.internal.x", "cmd.sys"),
+            ("cmd.tool.cmd.sys.x", "cmd.sys"),
+            ("cmd.tool.x.cmd.sys", "cmd.sys"),
+            ("cmd.tool.x.CMD.Sys.y", "cmd.sys"),
+            ("cmd.tool.x.cmd.system", "cmd.sys"),
+            ("cmd.tool.xcmd.sys", "cmd.sys"),
+            ("cmd.tool.cmd.{agent_id}.x", "cmd.sys"),
+            ("cmd.tool.{agent_id}.sys.x", "cmd.sys"),
+            (
+                "cg.v1r4.{project_id}.{channel_id}.cmd.tool.x.cmd.sys.y",
+                "cmd.sys",
+            ),
             (
                 "cg.v1r4.{project_id}.{channel_id}.cmd.sys.pmo.internal.x",
                 "cmd.sys",

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::node::{Budget, Data, Entry, MAX_DEPTH, Node, Size};
-use super::report::{Place, Report, Spot, shown};
+use super::report::{NUL, Place, Report, Spot, shown};
 use super::scalar::{self, ScalarError};
 use super::yaml_syntax;
 
@@ -152,6 +152,9 @@ impl<'r> Reader<'r> {
 
     /// The value of a scalar; a faulty one is reported and read as a string.
     fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, at: Place) -> Data {
+        if text.contains('\0') {
+            self.report.error(&spot(at), NUL, "remove it");
+        }
         let resolved = match tag {
             None if style == ScalarStyle::Plain => scalar::resolve(text),
             None => return Data::Text(text.to_owned()),

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use toolgate_api::Diagnostic;
 use toolgate_api::limits::{Limit, LimitSubject, ProjectLimits};
 
+use crate::definition::names::label_fault;
 use crate::principal::PrincipalRef;
 
 /// The most limits of a project.
@@ -64,11 +65,12 @@ fn one(limit: &Limit, fault: &mut impl FnMut(&str, &str)) {
         LimitSubject::Tool { tool } if !is_subject(tool) => {
             fault("/subject/tool", "a tool's name has 1-128 characters");
         }
-        LimitSubject::Group { group } if !is_subject(group) => {
-            fault("/subject/group", "a group's name has 1-128 characters");
-        }
-        LimitSubject::Group { group } if group == "*" => {
-            fault("/subject/group", "\"*\" is no group; limit the project instead");
+        LimitSubject::Group { group } => {
+            if let Some(why) = label_fault(group) {
+                fault("/subject/group", &why);
+            } else if group == "*" {
+                fault("/subject/group", "\"*\" is no group; limit the project instead");
+            }
         }
         _ => {}
     }

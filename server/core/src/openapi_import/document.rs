@@ -4,6 +4,7 @@ use serde_json::Value;
 use toolgate_api::Diagnostic;
 
 use super::yaml;
+use crate::nul;
 
 /// Longest description, in bytes: room for the largest that providers publish, but for a few.
 pub const MAX_BYTES: usize = 16 << 20;
@@ -35,6 +36,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Value, Diagnostic> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Diagnostic::error("the description is not UTF-8").hint("save it as UTF-8"))?;
     let text = text.trim_start_matches('\u{feff}');
+    let value = parse(text)?;
+    match nul::faults(&value).into_iter().next() {
+        Some(fault) => Err(fault),
+        None => Ok(value),
+    }
+}
+
+fn parse(text: &str) -> Result<Value, Diagnostic> {
     if text.trim_start().starts_with('{') {
         // YAML in flow style begins like this too.
         if let Ok(value) = serde_json::from_str(text) {

@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 pub use self::context::overlay;
 use crate::policy::groups::{self, GroupSet};
+use crate::readable::name_fault;
 
 /// Seconds that a session lives when its creator does not say.
 pub const DEFAULT_LIFETIME_S: u32 = 24 * 3600;
@@ -48,11 +49,10 @@ pub fn expiry(created_at: DateTime<Utc>, lifetime_s: Option<u32>) -> Option<Date
         .then(|| created_at + TimeDelta::seconds(i64::from(seconds)))
 }
 
-/// Whether a text can be a label.
+/// Why a text cannot be a label; `None` when it can.
 #[must_use]
-pub fn is_label(text: &str) -> bool {
-    let text = text.trim();
-    (1..=MAX_LABEL).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+pub fn label_fault(text: &str) -> Option<String> {
+    name_fault(text.trim(), MAX_LABEL)
 }
 
 /// Why a request may not use a session's groups. Both lists are sorted, and one of them is not empty.

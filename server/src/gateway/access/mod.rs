@@ -20,7 +20,7 @@ use toolgate_store::rows::GrantRow;
 use toolgate_store::{Basis, StoreError};
 
 pub use place::{Actor, Place};
-pub use terms::{check_group_name, check_terms};
+pub use terms::check_terms;
 pub use trail::{carry_out, opening, refused, server_opening};
 
 use super::policy_tests::{self, Candidate};

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use chrono::{DateTime, Utc};
 use toolgate_api::permissions::GrantTerms;
 use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::names::label_fault;
 use toolgate_core::policy::grants::stands;
 
 use crate::error::{ApiError, ApiResult};
@@ -12,24 +13,14 @@ use crate::error::{ApiError, ApiResult};
 /// Groups of one grant at most.
 const MAX_GROUPS: usize = 1000;
 
-/// What is wrong with the name of a group, if anything.
-#[must_use]
-pub fn check_group_name(group: &str) -> Option<&'static str> {
-    let plain = !group.is_empty()
-        && group.chars().count() <= 128
-        && group.trim() == group
-        && !group.chars().any(char::is_control);
-    (!plain).then_some("a group name has 1-128 characters, no control characters and no space at its ends")
-}
-
 /// Fails with every fault: bad names, groups that are named twice, too many of them.
 pub fn check_terms(terms: &GrantTerms) -> ApiResult<()> {
     let mut faults = Vec::new();
     let mut seen = HashSet::new();
     for (at, granted) in terms.groups.iter().enumerate().take(MAX_GROUPS) {
-        let fault = check_group_name(&granted.group).or_else(|| {
+        let fault = label_fault(&granted.group).or_else(|| {
             let again = !seen.insert(granted.group.as_str());
-            again.then_some("this group is named twice")
+            again.then(|| "this group is named twice".to_owned())
         });
         faults.extend(fault.map(|fault| Diagnostic::error(fault).at_pointer(format!("/groups/{at}/group"))));
     }

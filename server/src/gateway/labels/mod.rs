@@ -11,6 +11,7 @@ use toolgate_api::audit::AuditAction;
 use toolgate_api::groups::NameEffects;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::ToolDefinition;
+use toolgate_core::definition::names::label_fault;
 use toolgate_core::ids::ToolName;
 use toolgate_core::rename::NameChange;
 use toolgate_core::snapshot::{LabelInput, ProjectSnapshot, ToolInput};
@@ -298,15 +299,8 @@ pub async fn change_name(
 
 /// Names by the rule of definitions.
 fn check_name(kind: Kind, name: &str, pointer: &str) -> ApiResult<()> {
-    let fault = if name.is_empty()
-        || name.chars().count() > 128
-        || name.trim() != name
-        || name.chars().any(char::is_control)
-    {
-        "a name has 1-128 characters, no control characters and no blank at its ends"
-    } else if name == "*" {
-        "\"*\" stands for every one and is no name"
-    } else {
+    let any = || (name == "*").then(|| "\"*\" stands for every one and is no name".to_owned());
+    let Some(fault) = label_fault(name).or_else(any) else {
         return Ok(());
     };
     Err(ApiError::new(

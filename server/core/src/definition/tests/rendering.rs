@@ -11,6 +11,7 @@ use crate::definition::model::{
     ArgOptions, AuthScheme, AuthStyle, Beyond, ConfigParam, HttpAuth, HttpBody, HttpBreaker, HttpCache,
     HttpOptions, HttpProbe, HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
 };
+use crate::definition::names::label_fault;
 use crate::definition::request_model::{
     HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
 };
@@ -56,7 +57,7 @@ fn texts() -> impl Strategy<Value = String> {
         "[ -~]{0,30}",
         "[ \\n\\ta:#é-]{0,20}",
         "\\PC{0,10}",
-        any::<String>(),
+        any::<String>().prop_map(|text| text.replace('\0', "")),
     ]
 }
 
@@ -91,12 +92,7 @@ fn maps() -> impl Strategy<Value = Map<String, Value>> {
 }
 
 fn names() -> impl Strategy<Value = Option<Vec<String>>> {
-    let name = texts().prop_filter("a name", |text| {
-        !text.is_empty()
-            && text.trim() == text
-            && !text.chars().any(char::is_control)
-            && text.chars().count() < 100
-    });
+    let name = texts().prop_filter("a name", |text| label_fault(text).is_none());
     option::of(proptest::collection::hash_set(name, 0..4).prop_map(|set| set.into_iter().collect()))
 }
 
