@@ -80,6 +80,20 @@ pub enum ArgumentLayer {
     Env,
 }
 
+/// Where the state came from that a request was decided against.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(rename_all = "snake_case")]
+pub enum StateSource {
+    /// The request named it.
+    Request,
+    /// The session that the request named is in it.
+    Session,
+    /// The request named neither: `undefined`, or the first of the project's start states for a new session.
+    Default,
+}
+
 /// One decision, and the call that followed if it was allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -122,6 +136,10 @@ pub struct AuditRecord {
     pub session_id: Option<Uuid>,
     /// The state it was decided against.
     pub state_before: String,
+    /// Where that state came from; absent where nothing was decided against a state, and in records from before this was
+    /// recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state_from: Option<StateSource>,
     /// The state afterwards; absent until completed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_after: Option<String>,

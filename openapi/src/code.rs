@@ -61,6 +61,10 @@ codes! {
     ToolNotInState = "tool_not_in_state", 403, false, "The tool is not available in the current state";
     /// The tool is reachable only through groups whose condition does not hold now, or cannot be evaluated.
     GroupClosed = "group_closed", 403, false, "The group is closed now";
+    /// The project requires sessions, and the request names none.
+    SessionRequired = "session_required", 403, false, "This project requires a session";
+    /// The project does not let a new session begin in this state.
+    StartStateNotAllowed = "start_state_not_allowed", 403, false, "No session may begin in this state";
     /// A browser request came from another site.
     CrossSite = "cross_site", 403, false, "Cross-site requests are refused";
     /// Nothing here, or nothing the caller may know of.

@@ -45,6 +45,10 @@ pub struct ExplainRequest {
     /// principal who would call. Not together with `state`. One's own, or any for a role that reads the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Uuid>,
+    /// Explain as if the call were made in a session that is in `state`, where the project requires sessions. For roles
+    /// that read definitions; not together with `session_id`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub assume_session: bool,
     /// The arguments to check, with `tool` only. Absent: they are not checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>, example = json!({"q": "rust"})))]
@@ -89,6 +93,8 @@ pub enum DecisionEffect {
 pub enum DecisionTest {
     /// The grant covers every requested group (`insufficient_tool_groups`).
     Grant,
+    /// The request names a session (`session_required`); only where the project requires sessions.
+    Session,
     /// The project has the tool (`tool_not_found`).
     Exists,
     /// The tool is enabled (`tool_disabled`).
@@ -240,7 +246,7 @@ pub struct ToolExplanation {
     /// The same in one sentence, with how to mend it.
     pub summary: String,
     /// Every test in its order.
-    #[cfg_attr(feature = "utoipa", schema(max_items = 9))]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 10))]
     pub tests: Vec<TestReport>,
     /// The state now, and the one that a successful call would lead to.
     pub state: StateChange,

@@ -1,6 +1,7 @@
 //! Which tools and groups fit a question, among those the caller holds.
 
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// Asks for tools that fit a question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -22,10 +23,13 @@ pub struct RecommendationRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge"]), max_items = 1000))]
     pub group: Option<Vec<String>>,
-    /// The workflow state. Absent, null or `""` is the state `undefined`.
+    /// The workflow state. Absent, null or `""` is the state `undefined`. Not together with `session_id`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "undefined", max_length = 128))]
     pub state: Option<String>,
+    /// A session of the caller: its state is used, and its groups are the preferred ones, or fewer if `group` names some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<Uuid>,
     /// Entries per list at most; 10 when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(minimum = 1, maximum = 50))]

@@ -19,7 +19,8 @@ pub struct CreateSession {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge", "compute"]), max_items = 1000))]
     pub group: Option<Vec<String>>,
-    /// The state to begin in. Absent, null or `""` is the state `undefined`.
+    /// The state to begin in; the project's settings may allow only some (`start_states`). Absent, null or `""` is the state
+    /// `undefined`, or the first of the start states if `undefined` is not one of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "undefined", max_length = 128))]
     pub state: Option<String>,

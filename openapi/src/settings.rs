@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Diagnostic;
+
 /// The settings of a project. Whatever is left out has its default; replacing them replaces all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -21,6 +23,43 @@ pub struct ProjectSettings {
     pub webhook: Option<WebhookSettings>,
     /// When to raise an alert.
     pub alerts: AlertThresholds,
+    /// Whether requests about tools must name a session.
+    pub sessions: SessionUse,
+    /// The states that a new session may begin in; 1 to 100 different names. Left out: every state, and only `undefined`
+    /// when sessions are required. A session that names no state begins in `undefined` if that is one of them, otherwise
+    /// in the first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = json!(["undefined"]), min_items = 1, max_items = 100)
+    )]
+    pub start_states: Option<Vec<String>>,
+}
+
+/// Where the workflow state of a request may come from.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(rename_all = "snake_case")]
+pub enum SessionUse {
+    /// From the request, or from the session that it names.
+    #[default]
+    Optional,
+    /// Only from a session: a request without one is refused (`session_required`).
+    Required,
+}
+
+/// Settings that were stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+pub struct StoredSettings {
+    /// The settings as they are now.
+    pub settings: ProjectSettings,
+    /// What may be a mistake: a start state that no tool and no declaration names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Where alerts are sent to.

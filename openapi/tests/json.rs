@@ -84,7 +84,7 @@ const KINDS: &[Kind] = kinds! {
     secrets: SetSecret, Secret, SecretUses, SecretPage;
     sessions: CreateSession, Session, CreatedSession, SessionPage, SessionTools, SessionTransition,
         SessionTransitionPage, CallSession;
-    settings: ProjectSettings, WebhookSettings, AlertThresholds;
+    settings: ProjectSettings, SessionUse, StoredSettings, WebhookSettings, AlertThresholds;
     states: State, StatePage, PutState, StateGraphFormat, StateGraph, GraphState, GraphTransition,
         DeadEnd;
     status: StatusLevel, StatusCheck, SystemStatus;

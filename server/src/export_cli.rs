@@ -125,6 +125,7 @@ mod tests {
             missing_groups: Vec::new(),
             session_id: None,
             state_before: String::new(),
+            state_from: None,
             state_after: Some(String::new()),
             state_conflict: false,
             arguments: Some(serde_json::json!({"q": "marmalade"})),

@@ -18,7 +18,8 @@ use crate::state::AppState;
 /// one tool, or page by page for every tool that the one who asks may see. The verdict is that of the function that
 /// decides calls, and of the limits as they are used now; `execution` says whether an admitted call would fail before
 /// anything is sent. Nothing runs, no state moves, no limit is used up; the question is recorded as a simulation.
-/// Everybody may ask about themselves, owners and auditors about others. Of a tool that the one who asks could not list
+/// Where the project requires sessions, a question without one is answered as the call would be (`session_required`), and
+/// `assume_session` asks past that. Everybody may ask about themselves, owners and auditors about others. Of a tool that the one who asks could not list
 /// the answer tells what a call would tell, and no more.
 #[utoipa::path(post, path = "/projects/{project_id}/explain", tag = "policy", params(super::ProjectPath), request_body = ExplainRequest,
     responses((status = 200, description = "The decisions, test by test", body = ExplainResponse)))]
@@ -43,9 +44,19 @@ pub async fn explain_tools(
         if request.state.is_some() {
             return Err(refused(vec![bounds::state_beside_session()]));
         }
+        if request.assume_session {
+            return Err(invalid("/assume_session", "a session is named; leave this out"));
+        }
         let sees_all = place.may(Permission::ReadAudit);
         let session = sessions::find(&app, &place.project, &asker, id, sees_all).await?;
-        session_groups = Some(explain::in_session(&mut request, session, app.clock.now())?);
+        let now = app.clock.now();
+        session_groups = Some(explain::in_session(&place.project, &mut request, session, now)?);
+    }
+    if request.assume_session && !place.may(Permission::ReadDefinitions) {
+        return Err(ApiError::new(
+            ErrorCode::Forbidden,
+            "Your role explains calls in sessions of your own: create one, and name it as `session_id`.",
+        ));
     }
     if let Some(tool) = &request.tool
         && !(1..=128).contains(&tool.chars().count())

@@ -21,7 +21,7 @@ const QUESTION: usize = 4_000;
 ///
 /// The tools and groups that fit a question best, by BM25 over names, descriptions, parameters and groups: those that can
 /// be called now, and apart those that the caller holds but in another state or group. Only tools of granted groups are
-/// looked at. Scores are absolute, from 0 to 1. When nothing in the preferred groups fits and can be called, `groups`
+/// looked at, and in a session only those of its groups. Scores are absolute, from 0 to 1. When nothing in the preferred groups fits and can be called, `groups`
 /// names the next best ones and says so.
 #[utoipa::path(post, path = "/projects/{project_id}/recommendations", tag = "calls", params(super::ProjectPath), request_body = RecommendationRequest,
     responses((status = 200, description = "What fits", body = RecommendationResponse)))]
@@ -30,7 +30,10 @@ pub async fn recommend_tools(
     place: InProject<Use>,
     Json(request): Json<RecommendationRequest>,
 ) -> ApiResult<axum::Json<RecommendationResponse>> {
-    let faults = bounds::faults(request.group.as_deref(), request.state.as_deref(), None);
+    let mut faults = bounds::faults(request.group.as_deref(), request.state.as_deref(), None);
+    if request.session_id.is_some() && request.state.is_some() {
+        faults.push(bounds::state_beside_session());
+    }
     if !faults.is_empty() {
         return Err(refused(faults));
     }

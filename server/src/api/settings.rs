@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use toolgate_api::settings::ProjectSettings;
+use toolgate_api::settings::{ProjectSettings, StoredSettings};
 
 use super::precondition::{IfMatch, etag, unchanged};
 use crate::error::ApiResult;
@@ -13,7 +13,8 @@ use crate::state::AppState;
 
 /// Get the settings
 ///
-/// Where agent requests and alerts go, and when to raise an alert. What was never set has its default.
+/// Where agent requests and alerts go, when to raise an alert, whether requests must name a session, and where sessions may
+/// begin. What was never set has its default.
 #[utoipa::path(get, path = "/projects/{project_id}/settings", tag = "settings", params(super::ProjectPath),
     responses((status = 200, description = "The settings", body = ProjectSettings, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 304, description = "Not modified")))]
@@ -31,11 +32,11 @@ pub async fn get_settings(headers: HeaderMap, place: InProject<ReadDefinitions>)
 
 /// Replace the settings
 ///
-/// All of them: what is left out has its default again. Addresses must pass the egress rules. Effective within a second
-/// everywhere.
+/// All of them: what is left out has its default again. Addresses must pass the egress rules. A start state that no tool and
+/// no declaration names is stored with a warning. Effective within a second everywhere; living sessions stay as they are.
 #[utoipa::path(put, path = "/projects/{project_id}/settings", tag = "settings", params(super::ProjectPath, super::IfMatchHeader),
     request_body = ProjectSettings,
-    responses((status = 200, description = "Replaced", body = ProjectSettings, headers(("ETag" = String, description = "For `If-Match`")))))]
+    responses((status = 200, description = "Replaced", body = StoredSettings, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn replace_settings(
     State(app): State<AppState>,
     headers: HeaderMap,
@@ -46,8 +47,13 @@ pub async fn replace_settings(
     let current = place.project.settings_revision;
     precondition.check(&tag(current))?;
     let expected = (precondition != IfMatch::Any).then_some(current);
-    let revision = settings::replace(&app, &place.project, &request, expected, &place.asker()).await?;
-    Ok(([(header::ETAG, etag(&tag(revision)))], axum::Json(request)).into_response())
+    let replaced = settings::replace(&app, &place.project, &request, expected, &place.asker()).await?;
+    let (revision, warnings) = replaced;
+    let stored = StoredSettings {
+        settings: request,
+        warnings,
+    };
+    Ok(([(header::ETAG, etag(&tag(revision)))], axum::Json(stored)).into_response())
 }
 
 fn tag(revision: i64) -> String {

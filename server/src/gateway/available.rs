@@ -8,6 +8,7 @@ use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::calls::CallContext;
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::Effect;
+use toolgate_core::session::place;
 use toolgate_core::snapshot::Availability;
 use toolgate_store::rows::{Opening, SessionRow};
 use uuid::Uuid;
@@ -56,7 +57,8 @@ pub struct Available {
 /// been written.
 ///
 /// # Errors
-/// 403 when the request asks for more than was granted; 429 for an agent request beyond a limit; what [`sessions::enter`] answers; 503 when the refusal could not
+/// 403 when the request asks for more than was granted, names no session where one is required, or would begin one in a state
+/// that is no start state; 429 for an agent request beyond a limit; what [`sessions::enter`] answers; 503 when the refusal could not
 /// be recorded.
 pub async fn ask(
     app: &App,
@@ -73,28 +75,41 @@ pub async fn ask(
     let mut context = question.context.cloned();
     let mut group = question.group;
     let mut session = None;
-    if let Some(session_id) = question.session_id {
-        match sessions::enter(app, project, asker, session_id, group, context.as_ref()).await? {
-            Ok(entered) => {
-                group = entered.groups;
-                context = entered.context;
-                session = Some(entered.row);
-            }
-            Err(turned) => {
-                refuse(app, project, asker, turned.record(record)).await?;
-                return Err(turned.answer(id));
-            }
+    let mut state = question.state.map(str::to_owned);
+    let placed = match question.session_id {
+        Some(session) => sessions::enter(app, project, asker, session, group.clone(), context.as_ref())
+            .await?
+            .map(Some),
+        None if question.action == AuditAction::Session => {
+            sessions::beginning(project, asker, group.as_deref(), question.state).map(|begun| {
+                state = Some(begun);
+                None
+            })
+        }
+        None => sessions::without(project, asker, group.as_deref(), question.state).map(|()| None),
+    };
+    match placed {
+        Ok(None) => {}
+        Ok(Some(entered)) => {
+            group = entered.groups;
+            context = entered.context;
+            state = Some(entered.row.state.clone());
+            session = Some(entered.row);
+        }
+        Err(turned) => {
+            refuse(app, project, asker, turned.record(record)).await?;
+            return Err(turned.answer(id));
         }
     }
+    record.state_from = Some(place::source(session.is_some(), question.state));
     record.context = context
         .as_ref()
         .and_then(|context| serde_json::to_value(context).ok())
         .and_then(record::non_empty);
-    let state = session.as_ref().map(|row| row.state.as_str()).or(question.state);
     let moment = load::moment(project, at, asker.principal, context.as_ref());
     match project
         .snapshot
-        .resolve(asker.granted, group.as_deref(), state, &moment)
+        .resolve(asker.granted, group.as_deref(), state.as_deref(), &moment)
     {
         Ok(availability) => {
             record.requested_groups.clone_from(&availability.requested);
@@ -154,7 +169,13 @@ pub async fn answered(app: &App, mut opening: Opening) -> ApiResult<()> {
     recorded::write(app, opening).await
 }
 
-async fn refuse(app: &App, project: &ProjectState, asker: &Asker<'_>, record: AuditRecord) -> ApiResult<()> {
+/// Counts a refusal and writes its record.
+pub(super) async fn refuse(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    record: AuditRecord,
+) -> ApiResult<()> {
     app.metrics.decision(Effect::Deny, record.code);
     observe::observed(app, &Observed::of_record(project, asker, &record));
     let opening = Opening {

@@ -6,7 +6,9 @@ use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_api::explain::{ExplainRequest, ExplainResponse, ExplainedPrincipal, ToolExplanation};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::arguments::TemplateContext;
-use toolgate_core::explain::{self as rules, Arguments, Circumstances, Foreseen, Question, Shown};
+use toolgate_core::explain::{
+    self as rules, Arguments, Circumstances, Foreseen, Question, SessionTest, Shown,
+};
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::state_or_undefined;
 use toolgate_core::policy::groups::{self, ANY, GroupSet};
@@ -14,14 +16,14 @@ use toolgate_core::policy::moment::Moment;
 use toolgate_core::policy_tests::GrantLookup;
 use toolgate_core::principal::{Principal, PrincipalKind, PrincipalRef};
 use toolgate_core::redact;
-use toolgate_core::session::{self, Standing};
+use toolgate_core::session::{self, Standing, place};
 use toolgate_store::rows::{Opening, SessionRow};
 
 use super::limits;
 use super::policy_tests::CurrentGrants;
 use super::record::{self, Asker};
 use super::recorded;
-use super::sessions::{gone, wider};
+use super::sessions::{self, gone, wider};
 use super::world::{ProjectState, World};
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -88,6 +90,7 @@ impl Subject {
 /// As a call in the session would be refused: it has ended, or has not the groups. And when the question is about
 /// somebody else than the session's principal.
 pub fn in_session(
+    project: &ProjectState,
     request: &mut ExplainRequest,
     session: SessionRow,
     at: DateTime<Utc>,
@@ -111,7 +114,7 @@ pub fn in_session(
     }
     match session::standing(session.expires_at, session.ended_at, at) {
         Standing::Living => {}
-        standing => return Err(gone(standing)),
+        standing => return Err(gone(project, standing)),
     }
     // Whether the groups are granted is a test of the explanation; here only widening them is refused.
     let everything: GroupSet = [ANY].into_iter().collect();
@@ -203,6 +206,14 @@ fn circumstances(
     }
 }
 
+/// Whether a call must name a session, and would.
+fn session_test(project: &ProjectState, request: &ExplainRequest) -> Option<SessionTest> {
+    place::is_required(&project.settings).then(|| SessionTest {
+        passes: request.session_id.is_some() || request.assume_session,
+        hint: sessions::required(project),
+    })
+}
+
 /// Explains. Nothing runs, nothing moves, nothing is counted; the question is on the record.
 pub async fn explain(
     app: &App,
@@ -228,6 +239,7 @@ pub async fn explain(
         requested: request.group.as_deref(),
         state: request.state.as_deref(),
         moment: &moment,
+        session: session_test(project, request),
         arguments: request.arguments.as_ref().map(|caller| Arguments {
             caller,
             context: &context,
@@ -269,6 +281,8 @@ pub async fn explain(
     record.requested_groups = requested.to_vec();
     record.missing_groups = subject.granted.missing(&requested);
     state_or_undefined(request.state.as_deref()).clone_into(&mut record.state_before);
+    let in_session = request.session_id.is_some();
+    record.state_from = Some(place::source(in_session, request.state.as_deref()));
     record.tool = request.tool.clone();
     record.revision = request
         .tool
@@ -278,6 +292,7 @@ pub async fn explain(
     record.arguments = Some(json!({
         "principal": subject.principal.to_string(),
         "at": at,
+        "assume_session": request.assume_session,
         "arguments": request.arguments.as_ref().map(redact::redact),
     }));
     record.context = request

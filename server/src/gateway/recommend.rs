@@ -4,23 +4,25 @@ use std::sync::Arc;
 
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome};
+use toolgate_api::calls::CallContext;
 use toolgate_api::recommendations::{
     RecommendationRequest, RecommendationResponse, RecommendedGroup, RecommendedTool,
 };
 use toolgate_core::ids::CallId;
-use toolgate_core::policy::decision::{Effect, state_or_undefined};
-use toolgate_core::policy::groups::GroupSet;
+use toolgate_core::policy::decision::state_or_undefined;
+use toolgate_core::policy::groups::{self, GroupSet};
 use toolgate_core::principal::Principal;
 use toolgate_core::recommend::{self as rules, Found, FoundGroup, Index, Ranking};
+use toolgate_core::session::place::source;
 use toolgate_core::snapshot::{CompiledTool, Denial};
 use toolgate_store::rows::Opening;
 
-use super::load;
-use super::observe::{self, Observed};
 use super::record::{self, Asker};
 use super::recorded;
 use super::resolve::insufficient_groups;
+use super::sessions::{self, Turned};
 use super::world::ProjectState;
+use super::{available, load};
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 
@@ -32,45 +34,82 @@ pub async fn recommend(
     request: RecommendationRequest,
     limit: usize,
 ) -> ApiResult<RecommendationResponse> {
-    let preferred = match &request.group {
-        Some(groups) => groups.iter().cloned().collect(),
-        None => asker.granted.clone(),
-    };
-    let state = state_or_undefined(request.state.as_deref()).to_owned();
-    let answer = search(app, project, asker, request, limit).await?;
-
     let id = CallId(app.clock.new_id());
     let version = project.snapshot.version();
     let mut record = record::decided(id, app.clock.now(), AuditAction::Resolve, asker, version);
-    record.requested_groups = preferred.to_vec();
-    record.state_before.clone_from(&state);
-    let (outcome, code) = match &answer {
-        Ok(_) => (AuditOutcome::Succeeded, None),
-        Err(denial) => {
-            record.missing_groups.clone_from(&denial.missing);
-            (AuditOutcome::Denied, Some(ErrorCode::InsufficientToolGroups))
+    record.session_id = request.session_id;
+    let place = match place(app, project, asker, &request).await? {
+        Ok(place) => place,
+        Err(turned) => {
+            available::refuse(app, project, asker, turned.record(record)).await?;
+            return Err(turned.answer(id));
         }
     };
-    let record = record::ended(record, outcome, code);
-    if code.is_some() {
-        app.metrics.decision(Effect::Deny, code);
-        // An answer is no use of the preferred groups: with none named, these are all that are granted.
-        observe::observed(app, &Observed::of_record(project, asker, &record));
-    }
-    let opening = Opening {
-        project: project.row.uid,
-        record,
-    };
-    recorded::write(app, opening).await?;
+    let preferred = place.preferred.iter().cloned().collect::<GroupSet>().to_vec();
+    let state = state_or_undefined(place.state.as_deref()).to_owned();
+    record.requested_groups.clone_from(&preferred);
+    record.state_before.clone_from(&state);
+    record.state_from = Some(source(request.session_id.is_some(), request.state.as_deref()));
 
-    match answer {
-        Ok(answer) => Ok(RecommendationResponse {
-            preferred_groups: preferred.to_vec(),
-            state,
-            ..answer
-        }),
-        Err(denial) => Err(insufficient_groups(denial.missing).call_id(id)),
+    match search(app, project, asker, request.question, place, limit).await? {
+        Ok(answer) => {
+            // An answer is no use of the preferred groups: with none named, these are all that are granted.
+            let record = record::ended(record, AuditOutcome::Succeeded, None);
+            let opening = Opening {
+                project: project.row.uid,
+                record,
+            };
+            recorded::write(app, opening).await?;
+            Ok(RecommendationResponse {
+                preferred_groups: preferred,
+                state,
+                ..answer
+            })
+        }
+        Err(denial) => {
+            record.missing_groups.clone_from(&denial.missing);
+            let code = ErrorCode::InsufficientToolGroups;
+            let record = record::ended(record, AuditOutcome::Denied, Some(code));
+            available::refuse(app, project, asker, record).await?;
+            Err(insufficient_groups(denial.missing).call_id(id))
+        }
     }
+}
+
+/// What a search is made in.
+struct Place {
+    /// The groups that can be asked for: the granted ones, or those of the session.
+    held: GroupSet,
+    preferred: Vec<String>,
+    state: Option<String>,
+    context: Option<CallContext>,
+}
+
+/// Finds it out: from the session, if the request names one.
+async fn place(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    request: &RecommendationRequest,
+) -> ApiResult<Result<Place, Box<Turned>>> {
+    let Some(session) = request.session_id else {
+        let preferred = request.group.clone().unwrap_or_else(|| asker.granted.to_vec());
+        let state = request.state.as_deref();
+        let allowed = sessions::without(project, asker, Some(&preferred), state);
+        return Ok(allowed.map(|()| Place {
+            held: asker.granted.clone(),
+            preferred,
+            state: request.state.clone(),
+            context: None,
+        }));
+    };
+    let entered = sessions::enter(app, project, asker, session, request.group.clone(), None).await?;
+    Ok(entered.map(|entered| Place {
+        held: groups::requested(entered.row.groups.as_deref()),
+        preferred: groups::requested(entered.groups.as_deref()).to_vec(),
+        state: Some(entered.row.state),
+        context: entered.context,
+    }))
 }
 
 /// Searches away from the threads that serve requests: the first question after a change reads all definitions.
@@ -78,27 +117,27 @@ async fn search(
     app: &Arc<App>,
     project: &Arc<ProjectState>,
     asker: &Asker<'_>,
-    request: RecommendationRequest,
+    question: String,
+    place: Place,
     limit: usize,
 ) -> ApiResult<Result<RecommendationResponse, Denial>> {
     let (app, project) = (Arc::clone(app), Arc::clone(project));
-    let granted: GroupSet = asker.granted.clone();
     let principal: Principal = asker.principal.clone();
     tokio::task::spawn_blocking(move || {
-        let moment = load::moment(&project, app.clock.now(), &principal, None);
+        let moment = load::moment(&project, app.clock.now(), &principal, place.context.as_ref());
         let index = project.search.get_or_init(|| Index::build(&project.snapshot));
         let asked = rules::Asked {
-            question: &request.question,
-            granted: &granted,
-            preferred: request.group.as_deref(),
-            state: request.state.as_deref(),
+            question: &question,
+            granted: &place.held,
+            preferred: Some(&place.preferred),
+            state: place.state.as_deref(),
             moment: &moment,
             limit,
         };
         let ranking = rules::rank(&project.snapshot, index, &asked, |tool| {
             usage(&app, &project, tool)
         })?;
-        Ok(wire(ranking, index, &request.question))
+        Ok(wire(ranking, index, &question))
     })
     .await
     .map_err(|error| ApiError::internal(&error))

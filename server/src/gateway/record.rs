@@ -56,6 +56,7 @@ pub fn decided(
         missing_groups: Vec::new(),
         session_id: None,
         state_before: String::new(),
+        state_from: None,
         state_after: None,
         state_conflict: false,
         arguments: None,

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use chrono::DateTime;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::json;
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord, StateSource};
 use toolgate_api::auth::PrincipalKind;
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_store::rows::{Completion, Opening};
@@ -38,6 +38,7 @@ fn opening(id: CallId) -> Opening {
         missing_groups: Vec::new(),
         session_id: None,
         state_before: "undefined".to_owned(),
+        state_from: Some(StateSource::Default),
         state_after: None,
         state_conflict: false,
         arguments: Some(json!({"q": "how fast is a group commit", "num": 10})),

@@ -176,6 +176,7 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
         missing_groups: Vec::new(),
         session_id: None,
         state_before: "undefined".to_owned(),
+        state_from: None,
         state_after: Some("undefined".to_owned()),
         state_conflict: false,
         arguments: None,

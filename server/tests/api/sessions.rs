@@ -1,6 +1,7 @@
 //! Sessions: whose they are, what they may, how they move and end.
 
 mod bounds;
+mod required;
 mod shared;
 
 use serde_json::{Value, json};

@@ -46,7 +46,8 @@ async fn settings_are_replaced_whole_and_by_revision() {
 
     let read = admin.get(PATH).await.expect(200);
     assert_eq!(read.header("etag"), "\"r1\"");
-    assert_eq!(read.json(), second.json());
+    assert_eq!(read.json(), second.json()["settings"]);
+    assert_eq!(second.json().get("warnings"), None);
     assert_eq!(read.json()["alerts"]["escalation_attempts"], 3);
     assert_eq!(
         read.json()["alerts"]["key_addresses"],
@@ -62,12 +63,14 @@ async fn settings_are_replaced_whole_and_by_revision() {
 async fn settings_that_cannot_work_are_refused_with_their_fault() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
-    let body = json!({"agent_endpoint": "https://agent.example.com/run", "alerts": {"window_s": 1}});
+    let body = json!({"agent_endpoint": "https://agent.example.com/run", "alerts": {"window_s": 1},
+        "start_states": ["undefined", "ad\u{200b}min"]});
     let problem = put(&admin, Some("*"), &body)
         .await
         .problem(422, "invalid_request");
     let errors = problem["errors"].as_array().expect("errors");
-    assert_eq!(errors.len(), 2, "{problem}");
+    assert_eq!(errors.len(), 3, "{problem}");
+    assert_eq!(errors[2]["pointer"], "/start_states/1");
     assert_eq!(errors[0]["pointer"], "/agent_endpoint");
     assert!(
         errors[0]["message"]

@@ -1,7 +1,7 @@
 //! One record, whole: what was asked, what was decided and why, and how it ended.
 
 use leptos::prelude::*;
-use toolgate_api::audit::{AuditAction, AuditRecord};
+use toolgate_api::audit::{AuditAction, AuditRecord, StateSource};
 use toolgate_api::json::Json;
 
 use super::page::tone;
@@ -85,6 +85,14 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
             fact("State", format!("{before} → {after}"))
         }
     });
+    lines.extend(record.state_from.map(|from| {
+        let text = match from {
+            StateSource::Session => "its session",
+            StateSource::Request => "the request itself",
+            StateSource::Default => "no one: neither a state nor a session was named",
+        };
+        fact("State from", text)
+    }));
     if record.state_conflict {
         lines.push(fact(
             "Conflict",

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use toolgate_api::sessions::Session;
+use toolgate_api::settings::{ProjectSettings, SessionUse};
 
 use super::detail::SessionDetail;
 use super::live::live;
@@ -11,8 +12,9 @@ use crate::api::{PAGE_SIZE, in_project, with_query};
 use crate::browser::now_ms;
 use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, Tags, TimeAgo, Tone};
 use crate::features::tools::Exact;
+use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
-use crate::reactive::text_memo;
+use crate::reactive::{part, text_memo};
 use crate::routes::Section;
 use crate::session::{Need, Session as Account};
 use crate::url::{UrlParam, project_in_path};
@@ -37,6 +39,12 @@ pub(crate) fn SessionsPage() -> impl IntoView {
     });
     let list = Paged::new(move || address.get());
     let account = Account::get();
+    let settings = Loaded::new(move || in_project(&project.get(), &["settings"]));
+    let rule = move || {
+        settings
+            .read::<ProjectSettings>()
+            .and_then(|settings| rule(&settings))
+    };
     let stream = text_memo(move || {
         let project = project.get();
         if account.may(&project, Need::Audit) {
@@ -74,6 +82,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
                 "Refresh"
             </button>
         </SectionHead>
+        {part(move || rule().map(|text| view! { <p class="note">{text}</p> }).into_any())}
         <div class="filters">
             <Select
                 id="session-living"
@@ -87,6 +96,22 @@ pub(crate) fn SessionsPage() -> impl IntoView {
         <List list what="sessions" columns=&["Session", "Who", "State", "Groups", "Last move"] cells empty />
         <SessionDetail project chosen on_ended=move |()| list.reload() />
     }
+}
+
+/// What the project's settings say about sessions, if anything.
+fn rule(settings: &ProjectSettings) -> Option<String> {
+    let required = settings.sessions == SessionUse::Required;
+    let begin = match (&settings.start_states, required) {
+        (Some(states), _) => format!("A new session begins in {}.", states.join(" or ")),
+        (None, true) => "A new session begins in undefined.".to_owned(),
+        (None, false) => return None,
+    };
+    let lead = if required {
+        "This project requires sessions: requests about tools that name none are refused. "
+    } else {
+        ""
+    };
+    Some(format!("{lead}{begin}"))
 }
 
 /// Whether a session can still be used, in a word.

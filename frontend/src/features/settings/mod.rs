@@ -1,16 +1,18 @@
 //! What a project sets for itself.
 
 mod egress;
+mod sessions;
 
 use leptos::prelude::*;
 use toolgate_api::settings::{AlertThresholds, ProjectSettings, WebhookSettings};
 
 use self::egress::Egress;
+use self::sessions::{Sessions, warnings};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, SectionHead, TextInput, Toasts};
 use crate::loaded::Loaded;
-use crate::reactive::{When, effect};
+use crate::reactive::{When, effect, part};
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::project_in_path;
@@ -60,8 +62,10 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     let webhook = RwSignal::new(String::new());
     let secret = RwSignal::new(String::new());
     let thresholds = THRESHOLDS.map(|_| RwSignal::new(String::new()));
+    let sessions = Sessions::new(project);
     let action = Action::new();
     let toasts = Toasts::get();
+    let warned = RwSignal::new(Vec::<String>::new());
     effect(move || {
         let Some(mut settings) = loaded.read::<ProjectSettings>() else {
             return;
@@ -70,6 +74,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         let (url, name) = settings
             .webhook
             .map_or_else(Default::default, |webhook| (webhook.url, webhook.secret));
+        sessions.show(settings.sessions, settings.start_states.unwrap_or_default());
         webhook.set(url);
         secret.set(name);
         for ((_, _, part), field) in THRESHOLDS.iter().zip(thresholds) {
@@ -94,11 +99,14 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 secret: text(secret).unwrap_or_default(),
             }),
             alerts,
+            sessions: sessions.usage(),
+            start_states: sessions.start_states(),
         };
         let path = in_project(&project.get_untracked(), &["settings"]);
         let ask = Ask::put(path, Body::json(&settings)).if_match(loaded.etag());
-        action.send(ask, move |_| {
+        action.send(ask, move |answer| {
             toasts.done("The settings are saved.");
+            warned.set(warnings(&answer.text));
             loaded.reload();
         });
     };
@@ -145,7 +153,12 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 <p class="muted">"0 switches a rule off."</p>
                 <div class="columns columns-level">{fields.try_update_value(Option::take).flatten()}</div>
             </section>
+            {sessions.view()}
             {action.outcome()}
+            {part(move || {
+                let notes = warned.get().into_iter().map(|text| view! { <p class="note">{text}</p> });
+                notes.collect::<Vec<_>>().into_any()
+            })}
             <When test=move || session.may(&project.get(), Need::Own)>
                 <div class="row">
                     <button type="submit" class="button button-primary" disabled=move || action.busy.get()>

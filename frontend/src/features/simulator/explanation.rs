@@ -66,6 +66,7 @@ fn mend(project: &str, item: &ToolExplanation, failed: &TestReport) -> Option<(&
     };
     Some(match failed.test {
         DecisionTest::Grant => ("See who holds which group", page(Section::Permissions, &[])),
+        DecisionTest::Session => ("See what the settings require", page(Section::Settings, &[])),
         DecisionTest::Exists => ("List the tools", page(Section::Tools, &[])),
         DecisionTest::Enabled => (
             "Open the tool to enable it",

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use toolgate_api::permissions::PermissionMatrix;
+use toolgate_api::settings::{ProjectSettings, SessionUse};
 
 use super::question::{ASKS, NAMES, Question};
 use super::simulation::Simulation;
@@ -12,6 +13,9 @@ use crate::reactive::{When, condition, effect};
 use crate::routes::Section;
 use crate::session::{Need, Session};
 use crate::url::{Navigator, UrlParam, project_in_path};
+
+/// Where a call would be made, in a project that requires sessions.
+const WITHIN: [(&str, &str); 2] = [("", "Without a session"), ("yes", "In a session in this state")];
 
 /// The question, and the answer for every tool.
 #[component]
@@ -33,12 +37,18 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
             asked.tool,
             asked.session,
             asked.time,
+            asked.within,
         ];
         for (field, value) in fields.into_iter().zip(values) {
             field.set(value);
         }
     });
-    let [principal, ask, group, state, tool, session, time] = fields;
+    let [principal, ask, group, state, tool, session, time, within] = fields;
+    let settings = Loaded::new(move || in_project(&project.get(), &["settings"]));
+    let required = condition(move || {
+        let settings = settings.read::<ProjectSettings>();
+        settings.is_some_and(|settings| settings.sessions == SessionUse::Required)
+    });
     let may_ask_about_others = condition(move || account.may(&project.get(), Need::Audit));
     let people = Loaded::new(move || {
         if may_ask_about_others.get() {
@@ -80,6 +90,11 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
         all
     });
     let asks = Signal::stored(ASKS.map(|(key, text)| (key.to_owned(), text.to_owned())).to_vec());
+    let withins = Signal::stored(
+        WITHIN
+            .map(|(key, text)| (key.to_owned(), text.to_owned()))
+            .to_vec(),
+    );
     let in_session = move || !session.with(String::is_empty);
     view! {
         <SectionHead section=Section::Simulator text="What would they see in this state with these groups, and why? The answer is the gateway's own decision; nothing runs and nothing moves." />
@@ -115,6 +130,20 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
                 <Field id="simulate-state" label="In the state" help="Empty is undefined.">
                     <TextInput id="simulate-state" value=state mono=true placeholder="undefined" max="128" />
                 </Field>
+                <When test=move || required.get()>
+                    <Field
+                        id="simulate-within"
+                        label="Called"
+                        help="This project requires sessions: it refuses what is called outside one."
+                    >
+                        <Select
+                            id="simulate-within"
+                            value=within
+                            options=withins
+                            on_change=move |chosen: String| within.set(chosen)
+                        />
+                    </Field>
+                </When>
             </When>
             <Field id="simulate-tool" label="About the tool" help="Empty: about every tool.">
                 <TextInput id="simulate-tool" value=tool mono=true max="128" />

@@ -1,6 +1,6 @@
 //! What is asked of the simulator, and how an address says it.
 
-use toolgate_api::audit::AuditRecord;
+use toolgate_api::audit::{AuditRecord, StateSource};
 use toolgate_api::explain::ExplainRequest;
 
 use crate::api::with_query;
@@ -17,7 +17,16 @@ pub(crate) const ASKS: [(&str, &str); 4] = [
 ];
 
 /// The parameters of the address, in the order of [`Question::of`].
-pub(super) const NAMES: [&str; 7] = ["principal", "ask", "group", "state", "tool", "session", "time"];
+pub(super) const NAMES: [&str; 8] = [
+    "principal",
+    "ask",
+    "group",
+    "state",
+    "tool",
+    "session",
+    "time",
+    "within",
+];
 
 /// A question; what is not said is empty.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -36,12 +45,14 @@ pub(crate) struct Question {
     pub(crate) session: String,
     /// When, in RFC 3339; empty is now.
     pub(crate) time: String,
+    /// Whether a session in that state is supposed, where the project requires one; empty is no.
+    pub(crate) within: String,
 }
 
 impl Question {
     /// From the values of [`NAMES`].
-    pub(super) fn of(values: [String; 7]) -> Self {
-        let [principal, ask, groups, state, tool, session, time] = values;
+    pub(super) fn of(values: [String; 8]) -> Self {
+        let [principal, ask, groups, state, tool, session, time, within] = values;
         let ask = if ask.is_empty() && !groups.is_empty() {
             "these".to_owned()
         } else {
@@ -55,6 +66,7 @@ impl Question {
             tool,
             session,
             time,
+            within,
         }
     }
 
@@ -75,6 +87,7 @@ impl Question {
             group: group.filter(|_| !in_session),
             state: text(&self.state).filter(|_| !in_session),
             session_id,
+            assume_session: !in_session && !self.within.is_empty(),
             at: super::parse_time(&self.time),
             ..ExplainRequest::default()
         }
@@ -94,6 +107,7 @@ fn names(text: &str) -> Vec<String> {
 pub(crate) fn why(project: &str, record: &AuditRecord) -> String {
     let principal = format!("{}:{}", word(&record.principal_kind), record.principal_id);
     let groups = record.requested_groups.join(",");
+    let within = record.state_from == Some(StateSource::Session);
     with_query(
         Page::In(project.to_owned(), Section::Simulator).path(),
         &[
@@ -103,6 +117,7 @@ pub(crate) fn why(project: &str, record: &AuditRecord) -> String {
             ("state", &record.state_before),
             ("tool", record.tool.as_deref().unwrap_or_default()),
             ("time", &iso(record.at)),
+            ("within", if within { "yes" } else { "" }),
         ],
     )
 }
@@ -112,7 +127,7 @@ mod tests {
     use super::Question;
 
     fn question(ask: &str, groups: &str) -> Question {
-        Question::of(["", ask, groups, "", "", "", ""].map(str::to_owned))
+        Question::of(["", ask, groups, "", "", "", "", ""].map(str::to_owned))
     }
 
     #[test]

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 use toolgate_api::tools::Tool;
 
+use super::call_session::CallSession;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse, with_query};
 use crate::browser::{recall, remember};
@@ -42,15 +43,21 @@ pub(super) fn CallForm(
     let action = Action::new();
     let answer = RwSignal::new(None::<Value>);
     let name = StoredValue::new(tool.name);
+    let run_in = CallSession::new(project);
     let request = move || {
         let mut request = object(vec![
             ("tool", name.get_value().into()),
             ("arguments", form.value.get()),
         ]);
+        let in_session = run_in.id();
+        if !in_session.is_empty() {
+            request["session_id"] = in_session.into();
+            return request;
+        }
         if let Some(group) = names(&group.get()) {
             request["group"] = group;
         }
-        if !state.get().is_empty() {
+        if run_in.names_state() && !state.get().is_empty() {
             request["state"] = state.get().into();
         }
         request
@@ -67,13 +74,17 @@ pub(super) fn CallForm(
             kept_under.with_value(|key| remember(key, Some(&input.to_string())));
         }
         let ask = Ask::post(path, Body::Json(untrack(request).to_string()));
-        action.send(ask, move |response| answer.set(parse(&response.text).ok()));
+        action.send(ask, move |response| {
+            answer.set(parse(&response.text).ok());
+            run_in.refresh();
+        });
     };
     let why = move || {
         let query = [
             ("tool", name.get_value()),
             ("group", group.get()),
             ("state", state.get()),
+            ("session", run_in.id()),
         ];
         let path = Page::In(project.get(), Section::Simulator).path();
         with_query(
@@ -113,10 +124,13 @@ pub(super) fn CallForm(
                     <Field id="call-group" label="Groups" help="Separated by commas; empty asks for the group default.">
                         <TextInput id="call-group" value=group mono=true />
                     </Field>
-                    <Field id="call-state" label="State" help="Empty is undefined.">
-                        <TextInput id="call-state" value=state mono=true placeholder="undefined" max="128" />
-                    </Field>
+                    <When test=move || run_in.names_state()>
+                        <Field id="call-state" label="State" help="Empty is undefined.">
+                            <TextInput id="call-state" value=state mono=true placeholder="undefined" max="128" />
+                        </Field>
+                    </When>
                 </div>
+                {run_in.view(move || names(&group.get_untracked()))}
                 <div class="row">
                     <button
                         type="button"

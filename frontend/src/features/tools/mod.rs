@@ -2,6 +2,7 @@
 
 mod bulk;
 mod call_form;
+mod call_session;
 mod change;
 mod columns;
 mod conflict;

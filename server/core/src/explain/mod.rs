@@ -30,8 +30,19 @@ pub struct Question<'a> {
     pub state: Option<&'a str>,
     /// When, from where and by whom.
     pub moment: &'a Moment<'a>,
+    /// Whether the call names a session; `None` where it need not.
+    pub session: Option<SessionTest>,
     /// The arguments, if they are to be checked.
     pub arguments: Option<Arguments<'a>>,
+}
+
+/// What a project that requires sessions asks of a call. It is asked after the grant, before the tool is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionTest {
+    /// Whether the call is made in a session.
+    pub passes: bool,
+    /// What to do about it.
+    pub hint: String,
 }
 
 /// What the caller would send along.
@@ -83,7 +94,17 @@ pub fn explain(
     let faulty = tests
         .iter()
         .any(|test| test.outcome == TestOutcome::Failed && test.code == Some(ErrorCode::InvalidArguments));
-    let (effect, code, summary) = if decision.is_allowed() && faulty {
+    let outside = question
+        .session
+        .as_ref()
+        .filter(|test| !test.passes && decision.code != Some(ErrorCode::InsufficientToolGroups));
+    let (effect, code, summary) = if let Some(test) = outside {
+        (
+            DecisionEffect::Deny,
+            Some(ErrorCode::SessionRequired),
+            test.hint.clone(),
+        )
+    } else if decision.is_allowed() && faulty {
         (
             DecisionEffect::Deny,
             Some(ErrorCode::InvalidArguments),

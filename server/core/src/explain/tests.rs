@@ -149,6 +149,7 @@ proptest! {
             requested: requested.as_deref(),
             state,
             moment: &moment,
+            session: None,
             arguments: arguments.as_ref().map(|caller| Arguments { caller, context: &template }),
         };
         for name in (0..kinds.len()).map(|at| format!("t{at}")).chain(["none".to_owned()]) {
@@ -239,7 +240,7 @@ proptest! {
         enabled[0].3 = true;
         let (snapshot, mended) = (snapshot(&kinds, &[]), snapshot(&enabled, &[]));
         let (granted, anytime): (GroupSet, _) = (granted.iter().cloned().collect(), anytime());
-        let question = Question { granted: &granted, requested: Some(&requested), state: Some(state), moment: &anytime, arguments: None };
+        let question = Question { granted: &granted, requested: Some(&requested), state: Some(state), moment: &anytime, session: None, arguments: None };
         let report = explain(&snapshot, &question, "t0", Shown::Everything).tests;
         let any = strings(&["*"]);
         let all: GroupSet = grant(&["*"]);
@@ -288,6 +289,7 @@ fn ask(granted: &[&str], requested: &[&str], state: &str, agent: &str, name: &st
         requested: Some(&requested),
         state: Some(state),
         moment: &moment,
+        session: None,
         arguments: None,
     };
     explain(&example(), &question, name, Shown::Everything)
@@ -393,6 +395,7 @@ fn arguments_are_checked_only_when_they_are_given() {
             requested: None,
             state: None,
             moment: &moment,
+            session: None,
             arguments: arguments.as_ref().map(|caller| Arguments {
                 caller,
                 context: &template,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use toolgate_api::ErrorCode;
 use toolgate_api::explain::{ClosedGroup, DecisionTest, GroupMatch, TestOperands};
 
-use super::Question;
+use super::{Question, SessionTest};
 use crate::arguments;
 use crate::policy::decision::Asked;
 use crate::policy::groups::{ANY, parents};
@@ -25,7 +25,10 @@ pub(super) struct Test {
 impl Test {
     /// Whether it compares something with what the tool's definition says.
     pub(super) fn is_about_the_tool(&self) -> bool {
-        !matches!(self.test, DecisionTest::Grant | DecisionTest::Exists)
+        !matches!(
+            self.test,
+            DecisionTest::Grant | DecisionTest::Session | DecisionTest::Exists
+        )
     }
 }
 
@@ -42,6 +45,9 @@ pub(super) fn tests(snapshot: &ProjectSnapshot, question: &Question<'_>, name: &
         open(ways.as_deref()),
         state(&asked, tool),
     ];
+    if let Some(test) = &question.session {
+        tests.insert(1, session(test));
+    }
     if question.arguments.is_some() {
         tests.push(arguments(question, tool));
     }
@@ -121,6 +127,16 @@ fn grant(question: &Question<'_>, asked: &Asked) -> Test {
             missing: Some(missing),
             ..TestOperands::default()
         },
+    }
+}
+
+fn session(test: &SessionTest) -> Test {
+    Test {
+        test: DecisionTest::Session,
+        passes: Some(test.passes),
+        code: ErrorCode::SessionRequired,
+        hint: test.hint.clone(),
+        operands: TestOperands::default(),
     }
 }
 

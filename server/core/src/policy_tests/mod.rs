@@ -136,6 +136,8 @@ impl Verdict<'_> {
                     requested: self.test.group.as_deref(),
                     state: self.test.state.as_deref(),
                     moment: &moment,
+                    // Policy tests are about the rules, whatever entrance a call comes by.
+                    session: None,
                     arguments: None,
                 },
                 &self.test.tool,

@@ -33,6 +33,7 @@ fn record() -> AuditRecord {
         missing_groups: vec!["billing".to_owned()],
         session_id: Some(Uuid::from_u128(2)),
         state_before: "draft".to_owned(),
+        state_from: None,
         state_after: Some("reviewed".to_owned()),
         state_conflict: true,
         arguments: Some(

@@ -3,6 +3,7 @@
 //! The state itself moves in the transaction that completes a call; see the store.
 
 mod context;
+pub mod place;
 
 use chrono::{DateTime, TimeDelta, Utc};
 

@@ -5,7 +5,7 @@ use toolgate_api::audit::{AuditFormat, AuditRecord};
 use crate::gateway::spreadsheet;
 
 /// The columns of a CSV file: every field of a record, in the order of its document.
-pub const COLUMNS: [&str; 28] = [
+pub const COLUMNS: [&str; 29] = [
     "id",
     "at",
     "action",
@@ -21,6 +21,7 @@ pub const COLUMNS: [&str; 28] = [
     "missing_groups",
     "session_id",
     "state_before",
+    "state_from",
     "state_after",
     "state_conflict",
     "arguments",
@@ -88,7 +89,7 @@ mod tests {
     use chrono::DateTime;
     use serde_json::json;
     use toolgate_api::ErrorCode;
-    use toolgate_api::audit::{AuditAction, AuditOutcome};
+    use toolgate_api::audit::{AuditAction, AuditOutcome, StateSource};
     use toolgate_api::auth::PrincipalKind;
     use uuid::Uuid;
 
@@ -112,6 +113,7 @@ mod tests {
             missing_groups: vec!["@x".to_owned()],
             session_id: Some(Uuid::nil()),
             state_before: "-1".to_owned(),
+            state_from: Some(StateSource::Request),
             state_after: Some("größer".to_owned()),
             state_conflict: true,
             arguments: Some(json!({"q": "x\ny"})),

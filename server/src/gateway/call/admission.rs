@@ -11,6 +11,7 @@ use toolgate_core::arguments::{self, Merged, TemplateContext};
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::{Decision, Effect};
 use toolgate_core::redact;
+use toolgate_core::session::place;
 use toolgate_core::snapshot::CompiledTool;
 use uuid::Uuid;
 
@@ -41,8 +42,8 @@ pub(super) struct Refusal {
     pub(super) answer: ApiError,
 }
 
-/// What [`sessions::enter`] came to.
-pub(super) type Entry = Result<Box<Entered>, Box<Turned>>;
+/// The session that a call is made in, if any, or why it is refused before it is decided.
+pub(super) type Entry = Result<Option<Box<Entered>>, Box<Turned>>;
 
 /// Reads the session that a call names.
 pub(super) async fn enter(
@@ -54,7 +55,12 @@ pub(super) async fn enter(
 ) -> ApiResult<Entry> {
     let group = request.group.clone();
     let entered = sessions::enter(app, project, asker, session, group, request.context.as_ref()).await?;
-    Ok(entered.map(Box::new))
+    Ok(entered.map(|entered| Some(Box::new(entered))))
+}
+
+/// Checks that a call which names no session may do without one.
+pub(super) fn stand_alone(project: &ProjectState, asker: &Asker<'_>, request: &CallRequest) -> Entry {
+    sessions::without(project, asker, request.group.as_deref(), request.state.as_deref()).map(|()| None)
 }
 
 /// Decides, merges the arguments, and counts the call in the limits that apply to it.
@@ -64,13 +70,13 @@ pub(super) fn admit(
     asker: &Asker<'_>,
     id: CallId,
     request: &CallRequest,
-    session: Option<Entry>,
+    session: Entry,
 ) -> Result<Admitted, Box<Refusal>> {
     let snapshot = &project.snapshot;
     let now = app.clock.now();
     let mut record = record::decided(id, now, AuditAction::Call, asker, snapshot.version());
     record.tool = Some(request.tool.chars().take(128).collect());
-    let entered = match session.transpose() {
+    let entered = match session {
         Ok(entered) => entered,
         Err(turned) => {
             record.arguments = Some(redact::redact(&request.arguments));
@@ -99,6 +105,7 @@ pub(super) fn admit(
         &load::moment(project, now, asker.principal, context),
     );
     record.session_id = request.session_id;
+    record.state_from = Some(place::source(entered.is_some(), request.state.as_deref()));
     record.requested_groups.clone_from(&decision.requested);
     record.missing_groups.clone_from(&decision.missing);
     record.state_before.clone_from(&decision.state);

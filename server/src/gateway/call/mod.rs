@@ -22,7 +22,7 @@ use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 use crate::telemetry::spans;
-use admission::{Admitted, Refusal, admit, enter};
+use admission::{Admitted, Refusal, admit, enter, stand_alone};
 use completion::complete;
 pub use replay::replay;
 use run::{Run, finish};
@@ -39,8 +39,8 @@ pub async fn call(
     idempotency: Option<IdempotencyKey>,
 ) -> ApiResult<Box<CallResponse>> {
     let session = match request.session_id {
-        None => None,
-        Some(session) => Some(Box::pin(enter(app, project, asker, session, request)).await?),
+        None => stand_alone(project, asker, request),
+        Some(session) => Box::pin(enter(app, project, asker, session, request)).await?,
     };
     match admit(app, project, asker, id, request, session) {
         Ok(admitted) => {

@@ -1,12 +1,13 @@
 //! Using a session: whether a request may, and what it asks for then.
 
-use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditOutcome, AuditRecord, StateSource};
 use toolgate_api::calls::CallContext;
+use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, SessionId};
-use toolgate_core::policy::decision::UNDEFINED_STATE;
+use toolgate_core::policy::decision::{UNDEFINED_STATE, state_or_undefined};
 use toolgate_core::policy::groups;
 use toolgate_core::principal::PrincipalRef;
+use toolgate_core::session::place::{self, NotAStart};
 use toolgate_core::session::{self, GroupsRefused, Standing};
 use toolgate_store::rows::SessionRow;
 use uuid::Uuid;
@@ -31,8 +32,9 @@ pub struct Entered {
 pub struct Turned {
     /// The problem to answer with.
     pub answer: ApiError,
-    session: Uuid,
+    session: Option<Uuid>,
     state: String,
+    state_from: StateSource,
     requested: Vec<String>,
     missing: Vec<String>,
 }
@@ -41,10 +43,11 @@ impl Turned {
     /// Completes the record of the refusal.
     #[must_use]
     pub fn record(&self, mut record: AuditRecord) -> AuditRecord {
-        record.session_id = Some(self.session);
+        record.session_id = self.session;
         record.requested_groups.clone_from(&self.requested);
         record.missing_groups.clone_from(&self.missing);
         record.state_before.clone_from(&self.state);
+        record.state_from = Some(self.state_from);
         record::ended(record, AuditOutcome::Denied, Some(self.answer.code()))
     }
 
@@ -73,8 +76,9 @@ pub async fn enter(
     let Some(row) = own else {
         return Ok(Err(Box::new(Turned {
             answer: not_found(id),
-            session: id,
+            session: Some(id),
             state: UNDEFINED_STATE.to_owned(),
+            state_from: StateSource::Default,
             requested: groups::requested(group.as_deref()).to_vec(),
             missing: Vec::new(),
         })));
@@ -83,15 +87,16 @@ pub async fn enter(
     let turned = |row: SessionRow, answer, missing| {
         Ok(Err(Box::new(Turned {
             answer,
-            session: id,
+            session: Some(id),
             state: row.state,
+            state_from: StateSource::Session,
             requested: asked,
             missing,
         })))
     };
     match session::standing(row.expires_at, row.ended_at, app.clock.now()) {
         Standing::Living => {}
-        standing => return turned(row, gone(standing), Vec::new()),
+        standing => return turned(row, gone(project, standing), Vec::new()),
     }
     match session::effective_groups(asker.granted, row.groups.as_deref(), group) {
         Ok(groups) => Ok(Ok(Entered {
@@ -106,21 +111,109 @@ pub async fn enter(
     }
 }
 
+/// Checks that a request which names no session may do without one. What was not granted is refused first, so that asking
+/// for it is on the record as that.
+///
+/// # Errors
+/// The request is to be refused, and recorded.
+pub fn without(
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    group: Option<&[String]>,
+    state: Option<&str>,
+) -> Result<(), Box<Turned>> {
+    let requested = groups::requested(group);
+    if !place::is_required(&project.settings) || !asker.granted.missing(&requested).is_empty() {
+        return Ok(());
+    }
+    Err(Box::new(Turned {
+        answer: ApiError::new(ErrorCode::SessionRequired, required(project)),
+        session: None,
+        state: state_or_undefined(state).to_owned(),
+        state_from: place::source(false, state),
+        requested: requested.to_vec(),
+        missing: Vec::new(),
+    }))
+}
+
+/// The state that a new session begins in. What was not granted is refused first, as in [`without`].
+///
+/// # Errors
+/// The request is to be refused, and recorded.
+pub fn beginning(
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    group: Option<&[String]>,
+    state: Option<&str>,
+) -> Result<String, Box<Turned>> {
+    let refused = match place::begin(&project.settings, state) {
+        Ok(state) => return Ok(state),
+        Err(refused) => refused,
+    };
+    let requested = groups::requested(group);
+    if !asker.granted.missing(&requested).is_empty() {
+        return Ok(refused.state);
+    }
+    Err(Box::new(Turned {
+        answer: not_a_start(&refused),
+        session: None,
+        state: refused.state,
+        state_from: place::source(false, state),
+        requested: requested.to_vec(),
+        missing: Vec::new(),
+    }))
+}
+
+/// What a request without a session is answered where the project requires one.
+pub fn required(project: &ProjectState) -> String {
+    format!(
+        "This project requires sessions: its server keeps the workflow state, and no request can name one. Create a \
+         session with POST /projects/{}/sessions, then send its id as `session_id` and leave `state` out.",
+        project.row.id
+    )
+}
+
+/// The project does not let a session begin in the state.
+fn not_a_start(refused: &NotAStart) -> ApiError {
+    let hint = if refused.allowed.is_empty() {
+        "name one of the start states".to_owned()
+    } else {
+        format!(
+            "name one of the start states: {}; or leave `state` out",
+            refused.allowed.join(", ")
+        )
+    };
+    ApiError::new(
+        ErrorCode::StartStateNotAllowed,
+        format!(
+            "The settings of this project do not let a session begin in the state \"{}\".",
+            refused.state
+        ),
+    )
+    .errors(vec![
+        Diagnostic::error("is not a start state")
+            .hint(hint)
+            .at_pointer("/state"),
+    ])
+}
+
 /// A session of nobody and one of somebody else are answered alike.
 pub fn not_found(id: Uuid) -> ApiError {
     ApiError::not_found(format!("session {id}"))
 }
 
 /// The session cannot be used any more.
-pub fn gone(standing: Standing) -> ApiError {
+pub fn gone(project: &ProjectState, standing: Standing) -> ApiError {
     let how = match standing {
         Standing::Expired => "has expired",
         Standing::Ended | Standing::Living => "was ended",
     };
-    ApiError::new(
-        ErrorCode::SessionEnded,
-        format!("The session {how}. Create a new one; its `state` may be the one this session had."),
-    )
+    let next = if place::start_states(&project.settings).is_some() {
+        "Create a new one; it begins in one of the project's start states."
+    } else {
+        "Create a new one; its `state` may be the one this session had."
+    };
+    ApiError::new(ErrorCode::SessionEnded, format!("The session {how}. {next}"))
 }
 
 /// A request asks for more than its session has.

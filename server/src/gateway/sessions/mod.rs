@@ -10,7 +10,7 @@ use std::sync::Arc;
 use chrono::TimeDelta;
 use serde_json::{Map, Value, json};
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::AuditAction;
+use toolgate_api::audit::{AuditAction, StateSource};
 use toolgate_api::sessions::CreateSession;
 use toolgate_core::ids::{CallId, SessionId};
 use toolgate_core::principal::PrincipalRef;
@@ -20,7 +20,7 @@ use toolgate_store::StoreError;
 use toolgate_store::rows::{Opening, SessionAdmission, SessionEnd, SessionLimits, SessionRow};
 use uuid::Uuid;
 
-pub use self::entering::{Entered, Turned, enter, gone, not_found, wider};
+pub use self::entering::{Entered, Turned, beginning, enter, gone, not_found, required, wider, without};
 use super::available::{self, Available, Question};
 use super::observe;
 use super::record::{self, Asker};
@@ -121,6 +121,7 @@ pub async fn end(
     let mut record = record::decided(id, at, AuditAction::Session, asker, project.snapshot.version());
     record.session_id = Some(row.id.0);
     record.state_before.clone_from(&row.state);
+    record.state_from = Some(StateSource::Session);
     record.arguments = Some(redact::redact(&Map::from_iter([(
         "operation".to_owned(),
         Value::from("end"),

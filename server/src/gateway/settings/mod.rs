@@ -6,7 +6,11 @@ use serde_json::{Value, json};
 use toolgate_api::audit::AuditAction;
 use toolgate_api::settings::{AlertThresholds, ProjectSettings};
 use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::names::label_fault;
 use toolgate_core::definition::source;
+use toolgate_core::policy::decision::{EVERY_STATE, UNDEFINED_STATE};
+use toolgate_core::session::place::MAX_START_STATES;
+use toolgate_core::snapshot::ProjectSnapshot;
 use toolgate_executors::EgressPolicy;
 use toolgate_executors::egress::parse_exact;
 use toolgate_store::StoreError;
@@ -24,14 +28,15 @@ const MAX_URL: usize = 2048;
 /// The largest threshold of an alert.
 const MAX_THRESHOLD: u32 = 1_000_000;
 
-/// Replaces the settings; their new revision. `expected` is the revision they were made from, if it matters.
+/// Replaces the settings; their new revision, and what may be a mistake in them. `expected` is the revision they were made
+/// from, if it matters.
 pub async fn replace(
     app: &Arc<App>,
     project: &ProjectState,
     settings: &ProjectSettings,
     expected: Option<i64>,
     asker: &Asker<'_>,
-) -> ApiResult<i64> {
+) -> ApiResult<(i64, Vec<Diagnostic>)> {
     let errors = faults(settings, &app.egress);
     if !errors.is_empty() {
         return Err(ApiError::new(
@@ -50,7 +55,7 @@ pub async fn replace(
     );
     let (task, value, author) = (Arc::clone(app), settings.clone(), asker.principal.name.clone());
     let (uid, id) = (project.row.uid, project.row.id.clone());
-    recorded(app, vec![opening], async move {
+    let revision = recorded(app, vec![opening], async move {
         let replacement = Replacement {
             value: &value,
             expected,
@@ -67,7 +72,8 @@ pub async fn replace(
             other => Ok(other?),
         }
     })
-    .await
+    .await?;
+    Ok((revision, warnings(settings, &project.snapshot)))
 }
 
 /// What is recorded: what becomes another, before and after.
@@ -84,6 +90,19 @@ fn what(before: &ProjectSettings, after: &ProjectSettings) -> Value {
     };
     let (before, after) = differing(named(before), named(after));
     json!({"change": "settings", "before": before, "after": after})
+}
+
+/// Start states that no session would find a tool by.
+fn warnings(settings: &ProjectSettings, snapshot: &ProjectSnapshot) -> Vec<Diagnostic> {
+    let states = settings.start_states.iter().flatten().enumerate();
+    states
+        .filter(|(_, state)| *state != UNDEFINED_STATE && !snapshot.knows_state(state))
+        .map(|(at, state)| {
+            Diagnostic::warning(format!("no tool and no declaration names the state \"{state}\""))
+                .hint("check its spelling, or declare it")
+                .at_pointer(format!("/start_states/{at}"))
+        })
+        .collect()
 }
 
 /// Every fault, with its place.
@@ -104,7 +123,44 @@ fn faults(settings: &ProjectSettings, egress: &EgressPolicy) -> Vec<Diagnostic> 
         }
     }
     faults.extend(threshold_faults(&settings.alerts));
+    if let Some(states) = &settings.start_states {
+        faults.extend(start_state_faults(states));
+    }
     faults
+}
+
+fn start_state_faults(states: &[String]) -> Vec<Diagnostic> {
+    let whole =
+        |message: String, hint: &str| vec![Diagnostic::error(message).hint(hint).at_pointer("/start_states")];
+    if states.is_empty() {
+        return whole(
+            "no session could begin anywhere".to_owned(),
+            "name a state, or leave `start_states` out",
+        );
+    }
+    if states.len() > MAX_START_STATES {
+        return whole(format!("has more than {MAX_START_STATES} states"), "name fewer");
+    }
+    let fault = |at: usize, state: &String| {
+        let fault = label_fault(state).or_else(|| {
+            let is_any = state == EVERY_STATE;
+            let again = states[..at].contains(state);
+            if is_any {
+                Some(
+                    "stands for every state and is no name; leave `start_states` out to allow every state"
+                        .to_owned(),
+                )
+            } else {
+                again.then(|| "is named twice".to_owned())
+            }
+        })?;
+        Some(Diagnostic::error(fault).at_pointer(format!("/start_states/{at}")))
+    };
+    states
+        .iter()
+        .enumerate()
+        .filter_map(|(at, state)| fault(at, state))
+        .collect()
 }
 
 /// Which rule an address breaks, if any.
@@ -190,6 +246,14 @@ mod tests {
         json!({"webhook": {"url": "ftp://x.example", "secret": "9 lives"}, "alerts": {"window_s": 9, "first_group_use": 2}}),
         &[("/webhook/url", "scheme"), ("/webhook/secret", "name of a secret"), ("/alerts/window_s", "from 10"), ("/alerts/first_group_use", "to 1")]
     )]
+    #[case::sessions(json!({"sessions": "required", "start_states": ["undefined", "größer"]}), &[])]
+    #[case::no_start(json!({"start_states": []}), &[("/start_states", "begin anywhere")])]
+    #[case::starts(
+        json!({"start_states": ["a", "", "*", "a", "b\u{200b}", "\u{430}dmin"]}),
+        &[("/start_states/1", "empty"), ("/start_states/2", "every state"), ("/start_states/3", "twice"),
+          ("/start_states/4", "U+200B"), ("/start_states/5", "Cyrillic")]
+    )]
+    #[case::many_starts(json!({"start_states": vec!["a"; 101]}), &[("/start_states", "more than 100")])]
     fn every_fault_is_named_with_its_place(
         #[case] settings: serde_json::Value,
         #[case] expected: &[(&str, &str)],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolgate_api::audit::{AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditOutcome, AuditRecord, StateSource};
 use uuid::Uuid;
 
 use crate::codec::{Word, from_json, micros, owned_text, time, to_json};
@@ -28,6 +28,8 @@ struct Detail {
     provenance: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     context: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state_from: Option<StateSource>,
     /// Of a record that is written whole and has moved the state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state_after: Option<String>,
@@ -116,6 +118,7 @@ impl TryFrom<RecordColumns> for AuditRecord {
             missing_groups: detail.missing_groups,
             session_id: row.session_id,
             state_before: row.state_before,
+            state_from: detail.state_from,
             state_after,
             state_conflict: row.state_conflict.unwrap_or(false),
             arguments: detail.arguments,
@@ -199,6 +202,7 @@ impl TryFrom<Opening> for OpeningColumns {
             arguments: record.arguments,
             provenance: record.provenance,
             context: record.context,
+            state_from: record.state_from,
             state_after: moved,
             usage: record.usage,
         };

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord, StateSource};
 use toolgate_api::auth::{PrincipalKind, Role};
 use toolgate_api::permissions::{GrantTerms, GrantedGroup};
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
@@ -168,6 +168,7 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
         missing_groups: Vec::new(),
         session_id: None,
         state_before: "draft".to_owned(),
+        state_from: Some(StateSource::Request),
         state_after: None,
         state_conflict: false,
         arguments: Some(json!({"q": "größer \u{0} \"als\"", "depth": null, "n": 1.5})),
