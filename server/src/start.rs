@@ -23,6 +23,7 @@ use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
 use crate::gateway::audit::seats::Seats;
 use crate::gateway::audit::tail::Tail;
+use crate::gateway::checks::Checks;
 use crate::gateway::integrity::{self, Integrity};
 use crate::gateway::observe::{self, Observer};
 use crate::gateway::probes::{self, Probes};
@@ -127,6 +128,7 @@ pub async fn start(
         tail: Tail::default(),
         exports: Seats::new(EXPORTS.0, EXPORTS.1),
         descriptions: Semaphore::new(DESCRIPTIONS),
+        checks: Checks::default(),
         integrity: Integrity::default(),
         world: WorldHolder::load(store.clone(), Arc::clone(&keyring))
             .await

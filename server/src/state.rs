@@ -14,6 +14,7 @@ use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
 use crate::gateway::audit::seats::Seats;
 use crate::gateway::audit::tail::Tail;
+use crate::gateway::checks::Checks;
 use crate::gateway::integrity::Integrity;
 use crate::gateway::observe::Observer;
 use crate::gateway::probes::Probes;
@@ -45,6 +46,8 @@ pub struct App {
     pub exports: Seats,
     /// Descriptions of APIs that are read at a time: the largest take much memory.
     pub descriptions: Semaphore,
+    /// Checks of values against schemas that take long.
+    pub checks: Checks,
     /// Whether the record is as it was written.
     pub integrity: Integrity,
     /// Who and what there is.

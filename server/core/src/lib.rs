@@ -28,3 +28,4 @@ pub mod snapshot;
 pub mod states;
 pub mod tool_api;
 pub mod tool_changes;
+pub mod validation;

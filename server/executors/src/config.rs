@@ -7,6 +7,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use crate::egress::EgressPolicy;
+use crate::redact::Secrets;
 
 /// Where environment values come from. The server decides which names exist: a definition can name anything, and gets
 /// only what the configuration offers to tools.
@@ -19,6 +20,11 @@ pub trait EnvSource: Send + Sync {
 pub trait SecretSource: Send + Sync {
     /// The value of a secret; `None` when there is no such secret or it cannot be read.
     fn get(&self, name: &str) -> Option<SecretString>;
+
+    /// All of them, as they are recognised in texts: a caller may send one that the tool does not use.
+    fn known(&self) -> Option<Arc<Secrets>> {
+        None
+    }
 }
 
 impl fmt::Debug for dyn SecretSource {

@@ -217,11 +217,18 @@ impl Executors {
         } else {
             None
         };
+        let marked = prepared.marked.as_ref();
+        let marked = marked.map_or_else(Vec::new, |marked| marked.values(&invocation.arguments));
         let mut plan = template.plan(
             std::mem::take(&mut invocation.arguments),
             &invocation.envs,
             values,
         )?;
+        plan.secrets
+            .know(values.secrets.and_then(|secrets| secrets.known()));
+        marked
+            .iter()
+            .for_each(|value| plan.secrets.add_to_messages(value));
         // Before anything that belongs to this one call is in it.
         let kept = prepared.keep.map(|keep| {
             let client = token.as_ref().map(|token| &token.key);

@@ -37,4 +37,5 @@ pub use guard::UpstreamReport;
 pub use http::fetch::{FetchLimits, Fetched};
 pub use http::stream::{StreamLimits, StreamedAnswer};
 pub use invocation::{Artifact, ArtifactKind, Execution, Invocation};
+pub use redact::Secrets;
 pub use reports::{AnswerUses, BreakerReport, OpenUpstream, PlaceUses, ProbeReport, ToolUpstream, ToolUses};

@@ -13,6 +13,7 @@ use toolgate_core::definition::model::{HttpCache, ToolDefinition};
 use toolgate_core::definition::source::ValueSource;
 use toolgate_core::http_mapping::LinkedFile;
 use toolgate_core::ids::ProjectId;
+use toolgate_core::redact::MarkedParameters;
 
 use crate::config::{EnvSource, ExecutorConfig, SecretSource};
 use crate::failure::Failure;
@@ -38,6 +39,8 @@ pub(crate) struct Prepared {
     pub(crate) running: Option<Semaphore>,
     /// How long an answer serves further calls, if it may.
     pub(crate) keep: Option<Duration>,
+    /// Which arguments are secret, as the definition says.
+    pub(crate) marked: Option<MarkedParameters>,
     /// The executor, or why the definition cannot be executed.
     pub(crate) template: Result<Template, Failure>,
 }
@@ -71,6 +74,7 @@ impl Prepared {
             breaker: BreakerPolicy::new(http.and_then(|http| http.breaker)),
             running: http.and_then(|http| http.concurrency).map(places),
             keep: http.and_then(|http| http.cache.as_ref()).map(seconds),
+            marked: MarkedParameters::of(&definition.parameters),
             definition,
             template,
         }

@@ -48,7 +48,8 @@ pub async fn resolve_tools(
 /// Call a tool
 ///
 /// Decides, records, executes, records and answers. A refused call is a problem (403, 404, 422) and runs nothing; an
-/// admitted call is answered 200 whether the tool succeeded or failed, and `status` says which. With `session_id`
+/// admitted call is answered 200 whether the tool succeeded or failed, and `status` says which. Arguments that do not fit
+/// are `invalid_arguments` (422) wherever that is noticed: nothing was sent then. With `session_id`
 /// the session's state and groups are used, and a success moves its state. With
 /// `Idempotency-Key` a repeated request is answered again and not run again, for 24 hours, while its caller may still call
 /// the tool.

@@ -114,6 +114,7 @@ pub async fn ask(
         Ok(availability) => {
             record.requested_groups.clone_from(&availability.requested);
             record.state_before.clone_from(&availability.state);
+            record::conceal(project, &mut record);
             // Only what makes an agent work is limited; asking what is available is not.
             let running = match question.action {
                 AuditAction::AgentRequest => limits::admit(app, project, asker.principal, None, at),
@@ -174,8 +175,9 @@ pub(super) async fn refuse(
     app: &App,
     project: &ProjectState,
     asker: &Asker<'_>,
-    record: AuditRecord,
+    mut record: AuditRecord,
 ) -> ApiResult<()> {
+    record::conceal(project, &mut record);
     app.metrics.decision(Effect::Deny, record.code);
     observe::observed(app, &Observed::of_record(project, asker, &record));
     let opening = Opening {

@@ -15,7 +15,6 @@ use toolgate_core::policy::groups::{self, ANY, GroupSet};
 use toolgate_core::policy::moment::Moment;
 use toolgate_core::policy_tests::GrantLookup;
 use toolgate_core::principal::{Principal, PrincipalKind, PrincipalRef};
-use toolgate_core::redact;
 use toolgate_core::session::{self, Standing, place};
 use toolgate_store::rows::{Opening, SessionRow};
 
@@ -293,13 +292,17 @@ pub async fn explain(
         "principal": subject.principal.to_string(),
         "at": at,
         "assume_session": request.assume_session,
-        "arguments": request.arguments.as_ref().map(redact::redact),
+        "arguments": request.arguments.as_ref().map(|given| {
+            let tool = request.tool.as_deref().and_then(|tool| snapshot.tool(tool));
+            record::arguments(project, tool.map(|tool| &**tool), given)
+        }),
     }));
     record.context = request
         .context
         .as_ref()
         .and_then(|context| serde_json::to_value(context).ok())
         .and_then(record::non_empty);
+    record::conceal(project, &mut record);
     let opening = Opening {
         project: project.row.uid,
         record: record::ended(record, AuditOutcome::Succeeded, None),

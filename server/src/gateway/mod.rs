@@ -8,6 +8,7 @@ pub mod audit;
 pub mod available;
 pub mod call;
 pub mod change_record;
+pub mod checks;
 pub mod egress;
 mod enduring;
 pub mod explain;

@@ -1,19 +1,22 @@
 //! From a decision to the record of it.
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 
 use chrono::{DateTime, Utc};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::calls::ResultNotes;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
-use toolgate_core::redact::redact_text;
+use toolgate_core::redact::{redact, redact_text};
+use toolgate_core::snapshot::CompiledTool;
 use toolgate_store::rows::{Completion, Noted, RecordSeq};
 
 use crate::error::ApiError;
+use crate::gateway::world::ProjectState;
 use crate::state::App;
 use crate::telemetry::trace_context::TraceContext;
 
@@ -73,6 +76,49 @@ pub fn decided(
     }
 }
 
+/// What a record keeps of arguments: without what the tool's parameters mark as secret, and without the project's secrets.
+pub fn arguments(project: &ProjectState, tool: Option<&CompiledTool>, given: &Map<String, Value>) -> Value {
+    let marked = tool.and_then(CompiledTool::marked_parameters);
+    let known = project.secrets.known();
+    if marked.is_none() && known.is_none() {
+        return redact(given);
+    }
+    // Before anything is cut: a cut through the middle of a secret would leave half of it behind.
+    let mut kept = given.clone();
+    if let Some(marked) = marked {
+        marked.mask(&mut kept);
+    }
+    let mut kept = Value::Object(kept);
+    if let Some(known) = known {
+        known.clean(&mut kept);
+    }
+    match kept {
+        Value::Object(kept) => redact(&kept),
+        other => other,
+    }
+}
+
+/// Masks the project's secrets in whatever a caller may have put them into.
+pub fn conceal(project: &ProjectState, record: &mut AuditRecord) {
+    let Some(known) = project.secrets.known() else {
+        return;
+    };
+    let texts = record
+        .requested_groups
+        .iter_mut()
+        .chain(&mut record.missing_groups)
+        .chain(&mut record.tool)
+        .chain([&mut record.state_before])
+        .chain(&mut record.state_after);
+    for text in texts {
+        if let Cow::Owned(clean) = known.clean_text(text) {
+            *text = clean;
+        }
+    }
+    let values = [&mut record.arguments, &mut record.provenance, &mut record.context];
+    values.into_iter().flatten().for_each(|value| known.clean(value));
+}
+
 /// Marks a record as ended without anything having run.
 pub fn ended(mut record: AuditRecord, outcome: AuditOutcome, code: Option<ErrorCode>) -> AuditRecord {
     record.outcome = outcome;
@@ -115,7 +161,7 @@ pub fn noted(notes: &ResultNotes) -> Option<Box<Noted>> {
         return None;
     }
     // The names of members that stand in a message or pointer are the upstream's.
-    let clean = |text: &String| redact_text(text, &[]);
+    let clean = |text: &String| redact_text(text);
     let warnings = notes.warnings.iter().map(|warning| Diagnostic {
         message: clean(&warning.message),
         pointer: warning.pointer.as_ref().map(clean),

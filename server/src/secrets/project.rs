@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
 use secrecy::SecretString;
 use secrecy::zeroize::Zeroizing;
 use toolgate_core::ids::ProjectUid;
-use toolgate_executors::SecretSource;
+use toolgate_executors::{SecretSource, Secrets};
 use toolgate_store::rows::SecretRow;
 
 use super::keyring::Keyring;
@@ -58,7 +58,10 @@ impl LoadedSecret {
 
 /// All secrets of a project, by name.
 #[derive(Default)]
-pub struct ProjectSecrets(HashMap<String, Arc<LoadedSecret>>);
+pub struct ProjectSecrets {
+    by_name: HashMap<String, Arc<LoadedSecret>>,
+    known: OnceLock<Option<Arc<Secrets>>>,
+}
 
 impl ProjectSecrets {
     /// Opens the secrets of a project. What has not changed since `previous` is taken over from there.
@@ -70,7 +73,7 @@ impl ProjectSecrets {
         keyring: &Keyring,
     ) -> Self {
         let open = |row: SecretRow| {
-            let before = previous.and_then(|previous| previous.0.get(&row.name));
+            let before = previous.and_then(|previous| previous.by_name.get(&row.name));
             let secret = match before {
                 Some(before) if before.revision == row.revision && before.key_id == row.key_id => {
                     Arc::clone(before)
@@ -79,42 +82,57 @@ impl ProjectSecrets {
             };
             (row.name, secret)
         };
-        Self(rows.into_iter().map(open).collect())
+        Self {
+            by_name: rows.into_iter().map(open).collect(),
+            known: OnceLock::new(),
+        }
     }
 
     /// One of them.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<LoadedSecret>> {
-        self.0.get(name)
+        self.by_name.get(name)
     }
 
     /// All of them, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Arc<LoadedSecret>)> {
-        self.0.iter().map(|(name, secret)| (name.as_str(), secret))
+        self.by_name.iter().map(|(name, secret)| (name.as_str(), secret))
     }
 
     /// How many there are.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.by_name.len()
     }
 
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_name.is_empty()
     }
 
     /// The value of a secret, for something other than a call, and that it is used now. `None` when there is no such
     /// secret or it cannot be read.
     #[must_use]
     pub fn value(&self, name: &str, now: DateTime<Utc>) -> Option<SecretString> {
-        let secret = self.0.get(name)?;
+        let secret = self.by_name.get(name)?;
         let value = secret.value.clone()?;
         secret
             .used_at
             .fetch_max(now.timestamp_micros(), Ordering::Relaxed);
         Some(value)
+    }
+
+    /// All values, as they are recognised in texts; `None` when there are none.
+    #[must_use]
+    pub fn known(&self) -> Option<&Arc<Secrets>> {
+        let known = self.known.get_or_init(|| {
+            let mut known = Secrets::default();
+            let values = self.by_name.values().filter_map(|secret| secret.value.as_ref());
+            values.for_each(|value| known.add(value));
+            (!self.is_empty()).then(|| Arc::new(known))
+        });
+        known.as_ref()
     }
 
     /// As the executors take it to look whether a value is there; that is no use of it.
@@ -170,7 +188,7 @@ fn text(bytes: &Zeroizing<Vec<u8>>) -> Option<SecretString> {
 /// Names only.
 impl fmt::Debug for ProjectSecrets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.0.keys()).finish()
+        f.debug_set().entries(self.by_name.keys()).finish()
     }
 }
 
@@ -179,7 +197,7 @@ pub struct Unused<'a>(&'a ProjectSecrets);
 
 impl SecretSource for Unused<'_> {
     fn get(&self, name: &str) -> Option<SecretString> {
-        self.0.get(name)?.value.clone()
+        self.0.by_name.get(name)?.value.clone()
     }
 }
 
@@ -191,6 +209,10 @@ struct AtTime {
 impl SecretSource for AtTime {
     fn get(&self, name: &str) -> Option<SecretString> {
         self.secrets.value(name, self.now)
+    }
+
+    fn known(&self) -> Option<Arc<Secrets>> {
+        self.secrets.known().cloned()
     }
 }
 

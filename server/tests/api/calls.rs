@@ -420,3 +420,48 @@ async fn what_is_listed_can_be_called_and_what_is_hidden_cannot() {
         }
     }
 }
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_answered_alike_wherever_that_is_noticed() {
+    let base = echo().await;
+    let app = with_upstream(&base).await;
+    let admin = app.demo().await;
+    let yaml = format!(
+        "name: item\ntype: openapi\ndescription: Reads one.\nparameters: {{type: object, properties: {{id: {{type: string}}}}}}\n\
+         options: {{http: {{base_url: \"{base}\", path: \"/items/{{id}}\"}}}}\n"
+    );
+    admin.upload("/projects/demo/tools", &yaml).await.expect(201);
+    // The schema refuses the first, the place in the request the others.
+    for arguments in [json!({"id": 7}), json!({"id": ".."}), json!({})] {
+        let call = json!({"tool": "item", "arguments": arguments});
+        let keyed = |call: &Value| {
+            let request = admin
+                .request(Method::POST, CALLS)
+                .header("idempotency-key", "again");
+            let request = request.header(header::CONTENT_TYPE, "application/json");
+            request.body(Body::from(call.to_string())).expect("a request")
+        };
+        let problem = admin.send(keyed(&call)).await.problem(422, "invalid_arguments");
+        let record = admin
+            .get(&format!(
+                "/projects/demo/audit?id={}",
+                problem["call_id"].as_str().unwrap()
+            ))
+            .await
+            .expect(200)
+            .json()["items"][0]
+            .clone();
+        assert_eq!(
+            (&record["outcome"], &record["code"]),
+            (&json!("denied"), &json!("invalid_arguments")),
+            "{arguments}: {record}"
+        );
+        admin
+            .post("/projects/demo/tools/item/invoke", &arguments)
+            .await
+            .problem(422, "invalid_arguments");
+        // Nothing ran, so the key is free.
+        let again = admin.send(keyed(&call)).await.problem(422, "invalid_arguments");
+        assert_ne!(again["call_id"], problem["call_id"]);
+    }
+}

@@ -77,7 +77,9 @@ async fn repeat(uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
         .map(|(name, value)| format!("{name}: {}", String::from_utf8_lossy(value.as_bytes())))
         .collect();
     assert!(
-        sent.iter().any(|line| line.contains(CANARY)) || body.contains(&json!(CANARY).to_string()[1..8]),
+        uri.path() == "/plain"
+            || sent.iter().any(|line| line.contains(CANARY))
+            || body.contains(&json!(CANARY).to_string()[1..8]),
         "the upstream gets the secret: {sent:?} {body}"
     );
     let encoded = utf8_percent_encode(CANARY, NON_ALPHANUMERIC).to_string();
@@ -155,6 +157,11 @@ fn tools(base: &str) -> String {
             ));
         }
     }
+    // One that uses no secret: a caller sends it one.
+    tools.push_str(&format!(
+        "---\nname: plain\ntype: openapi\ndescription: Sends what it is given.\nparameters:\n  type: object\n  properties: {{q: {{}}}}\n  \
+         additionalProperties: false\noptions:\n  http: {{base_url: \"{base}\", path: /plain, method: POST, body: {{q: q}}}}\n"
+    ));
     tools
 }
 
@@ -405,6 +412,37 @@ async fn search(postgresql: Option<String>) {
         (20, 30, 5),
         "200, text, bytes and kept succeed in five ways each"
     );
+
+    // A caller that knows the secret sends it along, in whatever form and place.
+    let percent = utf8_percent_encode(CANARY, NON_ALPHANUMERIC).to_string();
+    for arguments in [
+        json!({ "q": CANARY }),
+        json!({ "q": format!("{}{CANARY}", "x".repeat(990)) }),
+        json!({ "q": [percent.clone(), percent.to_lowercase(), {CANARY: {"deep": STANDARD.encode(format!("u:{CANARY}"))}}] }),
+        json!({ CANARY: 1 }),
+    ] {
+        let body = json!({"tool": "plain", "arguments": arguments});
+        let (status, answer) = check(&admin, Method::POST, "/projects/demo/calls", Some(&body)).await;
+        let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+        if arguments["q"].is_null() {
+            assert_eq!(
+                (status, &answer["code"]),
+                (StatusCode::UNPROCESSABLE_ENTITY, &json!("invalid_arguments"))
+            );
+        } else {
+            assert_eq!(answer["status"], "succeeded", "{answer}");
+            check(&admin, Method::POST, "/projects/demo/explain", Some(&body)).await;
+        }
+        let body = json!({"tool": "no-such-tool", "arguments": arguments, "state": CANARY});
+        let request = admin
+            .request(Method::POST, "/projects/demo/calls")
+            .header(header::CONTENT_TYPE, "application/json");
+        // The answer repeats the state to its caller; nothing else does.
+        let refused = admin
+            .send(request.body(body.to_string().into()).expect("a request"))
+            .await;
+        assert!(refused.status.is_client_error());
+    }
 
     // The secret signs what is sent to the webhook; the webhook itself never sees it.
     let watched = json!({

@@ -19,6 +19,7 @@ use crate::definition::template::{self, TemplateError};
 use crate::http_mapping::jina;
 use crate::nul;
 use crate::snapshot::CompiledTool;
+use crate::validation::{Effort, TooCostly};
 
 /// At most this many arguments are refused one by one.
 const MAX_FAULTS: usize = 100;
@@ -33,17 +34,26 @@ pub struct Merged {
     pub provenance: BTreeMap<String, ArgumentLayer>,
 }
 
+/// Why arguments were not merged.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unmerged {
+    /// Every fault with its JSON pointer: arguments that break the schema, and template variables this call has no value for.
+    Faults(Vec<Diagnostic>),
+    /// Checking them takes more than the effort allows. Never for a thorough check.
+    TooCostly,
+}
+
 /// Merges the layers of one call and checks the caller's part, with the defaults, against the schema shown to callers.
 /// An explicit null counts as given. Templates are rendered in used defaults and in fixed values only.
 ///
 /// # Errors
-/// Every fault with its JSON pointer: arguments that break the schema, and template variables this call has no value
-/// for.
+/// See [`Unmerged`].
 pub fn merge(
     tool: &CompiledTool,
     caller: &Map<String, Value>,
     context: &TemplateContext,
-) -> Result<Merged, Vec<Diagnostic>> {
+    effort: Effort,
+) -> Result<Merged, Unmerged> {
     let layers = &tool.definition.options.args;
     let names = Names::of(&tool.definition.options);
     let mut faults = nul::faults_in(caller);
@@ -112,7 +122,12 @@ pub fn merge(
         .iter()
         .filter(|(name, _)| !from_environment.contains(&names.key(name)))
     {
-        unchecked.insert(
+        let target = if tool.checks_fixed(name) {
+            &mut checked
+        } else {
+            &mut unchecked
+        };
+        target.insert(
             name.clone(),
             render(value, &|| pointer("", name), context, &mut faults),
         );
@@ -121,7 +136,10 @@ pub fn merge(
     provenance.extend(tool.envs.keys().map(|name| (name.clone(), ArgumentLayer::Env)));
 
     let checked = Value::Object(checked);
-    faults.extend(tool.validate_value(&checked));
+    match tool.faults(&checked, effort) {
+        Ok(found) => faults.extend(found),
+        Err(TooCostly) => return Err(Unmerged::TooCostly),
+    }
     match checked {
         Value::Object(mut arguments) if faults.is_empty() => {
             arguments.extend(unchecked);
@@ -130,7 +148,7 @@ pub fn merge(
                 provenance,
             })
         }
-        _ => Err(faults),
+        _ => Err(Unmerged::Faults(faults)),
     }
 }
 

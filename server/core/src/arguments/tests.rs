@@ -28,6 +28,18 @@ fn search() -> Draft {
         .envs(&[("api_key", "SEARCH_API_KEY")])
 }
 
+/// Merges however long it takes.
+fn merge(
+    tool: &CompiledTool,
+    caller: &Map<String, Value>,
+    context: &TemplateContext,
+) -> Result<Merged, Vec<Diagnostic>> {
+    super::merge(tool, caller, context, Effort::Thorough).map_err(|unmerged| match unmerged {
+        Unmerged::Faults(faults) => faults,
+        Unmerged::TooCostly => panic!("a thorough check has an answer"),
+    })
+}
+
 fn context(context: &CallContext) -> TemplateContext {
     TemplateContext::new(&ProjectId::parse("demo").unwrap(), Some(context))
 }
@@ -200,6 +212,42 @@ fn a_default_that_the_schema_does_not_know_is_not_held_against_the_caller() {
         .compiled();
     let merged = merge(&compiled, &Map::new(), &turn()).unwrap();
     assert_eq!(Value::Object(merged.arguments), json!({"format": "json"}));
+}
+
+#[rstest]
+#[case::the_other_alternative_is_not_needed(json!({"anyOf": [{"required": ["url"]}, {"required": ["id"]}]}), json!({}), true)]
+#[case::one_of_two(json!({"oneOf": [{"required": ["url"]}, {"required": ["id"]}]}), json!({}), true)]
+#[case::and_not_both(json!({"oneOf": [{"required": ["url"]}, {"required": ["id"]}]}), json!({"id": "7"}), false)]
+#[case::what_depends_on_it(json!({"dependentRequired": {"url": ["id"]}}), json!({}), false)]
+#[case::what_needs_it(json!({"dependentRequired": {"id": ["url"]}}), json!({"id": "7"}), true)]
+#[case::the_value_decides(json!({"if": {"properties": {"url": {"const": "u"}}, "required": ["url"]}, "then": {"required": ["id"]}}), json!({}), false)]
+#[case::another_value(json!({"if": {"properties": {"url": {"const": "v"}}, "required": ["url"]}, "then": {"required": ["id"]}}), json!({}), true)]
+#[case::from_the_environment(json!({"anyOf": [{"required": ["key"]}, {"required": ["id"]}]}), json!({}), true)]
+#[case::closed(json!({"anyOf": [{"required": ["url"]}], "additionalProperties": false}), json!({}), true)]
+fn alternatives_know_of_what_the_caller_does_not_send(
+    #[case] alternatives: Value,
+    #[case] caller: Value,
+    #[case] fits: bool,
+) {
+    let mut parameters = json!({"type": "object", "properties": {
+        "url": {"type": "string"}, "id": {"type": "string"}, "key": {"type": "string"}}});
+    parameters.as_object_mut().unwrap().extend(object(alternatives));
+    let compiled = tool("t")
+        .parameters(parameters)
+        .fixed(json!({"url": "u"}))
+        .envs(&[("key", "KEY")])
+        .compiled();
+    let merged = merge(&compiled, &object(caller), &turn());
+    assert_eq!(merged.is_ok(), fits, "{merged:?}");
+    if let Ok(merged) = merged {
+        assert_eq!(merged.arguments["url"], "u");
+    }
+    // What callers see asks for nothing that they cannot send.
+    let shown = compiled.shown_parameters().to_string();
+    assert!(
+        !shown.contains(r#""required":["url"]"#) && !shown.contains(r#""required":["key"]"#),
+        "{shown}"
+    );
 }
 
 #[test]

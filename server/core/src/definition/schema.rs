@@ -1,11 +1,11 @@
-//! JSON Schema of a tool's arguments: what is accepted, and how it is compiled (once per revision).
+//! JSON Schema of a tool's arguments and results: what is accepted.
 
-use jsonschema::{PatternOptions, Validator};
 use serde_json::Value;
 
 use super::nearest::nearest;
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, listed, shown};
+use crate::validation::Schema;
 
 /// The only dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
@@ -37,26 +37,15 @@ pub(crate) const MAPS: [&str; 5] = [
 
 pub(super) const MAX_NODES: usize = 5_000;
 pub(super) const MAX_HEIGHT: usize = 32;
-/// Regular expressions are the one part of a schema whose compiled form can be far larger than its text.
 pub(super) const MAX_PATTERNS: usize = 100;
-const PATTERN_BYTES: usize = 256 << 10;
 const MAX_FAULTS: usize = 20;
 
-/// Compiles a schema that was accepted: JSON Schema 2020-12, regular expressions in linear time, no reference leaves
-/// the schema.
+/// Compiles a schema that was accepted.
 ///
 /// # Errors
 /// A text that says what is wrong; never for the `parameters` of a checked definition.
-pub fn compile(schema: &Value) -> Result<Validator, String> {
-    jsonschema::draft202012::options()
-        .offline()
-        .with_pattern_options(
-            PatternOptions::regex()
-                .size_limit(PATTERN_BYTES)
-                .dfa_size_limit(PATTERN_BYTES),
-        )
-        .build(schema)
-        .map_err(|error| short(&error.to_string()))
+pub fn compile(schema: &Value) -> Result<Schema, String> {
+    Schema::new(schema).map_err(|error| short(&error))
 }
 
 /// Reads a schema of arguments and reports everything wrong with it. The value comes back even when faulty, so that
@@ -120,14 +109,23 @@ fn read_for(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Value {
             "",
         );
     }
-    if report.errors() == before
-        && let Err(why) = compile(&value)
-    {
-        report.error(
-            &cursor.spot,
-            format!("the schema cannot be compiled: {why}"),
-            "references must point into this schema (#/$defs/...); patterns cannot use look-around or back references",
-        );
+    if report.errors() == before {
+        match compile(&value) {
+            Err(why) => report.error(
+                &cursor.spot,
+                format!("the schema cannot be compiled: {why}"),
+                "references must point into this schema (#/$defs/...); patterns cannot use look-around or back references",
+            ),
+            Ok(schema) => {
+                if let Some(why) = schema.warning() {
+                    report.warning(
+                        &cursor.spot,
+                        why,
+                        "give each alternative members of its own names, or choose between them by if, then and else",
+                    );
+                }
+            }
+        }
     }
     value
 }

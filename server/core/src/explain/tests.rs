@@ -17,6 +17,7 @@ use crate::policy::moment::Load;
 use crate::principal::{PrincipalKind, PrincipalRef};
 use crate::snapshot::LabelInput;
 use crate::snapshot::testing::{anytime, grant, object, project, strings, tool};
+use crate::validation::Effort;
 
 const GROUPS: [&str; 11] = [
     "default", "*", "a", "a/b", "a/b/c", "b", "b/x", "ab", "A", "", "*/a",
@@ -158,7 +159,7 @@ proptest! {
 
             // What a call would be answered: the decision, then the arguments.
             let faulty = decision.is_allowed() && arguments.as_ref().is_some_and(|arguments| {
-                arguments::merge(decision.tool.as_ref().unwrap(), arguments, &template).is_err()
+                arguments::merge(decision.tool.as_ref().unwrap(), arguments, &template, Effort::Thorough).is_err()
             });
             let code = if faulty { Some(ErrorCode::InvalidArguments) } else { decision.code };
             prop_assert_eq!(explanation.code, code);

@@ -6,11 +6,12 @@ use toolgate_api::ErrorCode;
 use toolgate_api::explain::{ClosedGroup, DecisionTest, GroupMatch, TestOperands};
 
 use super::{Question, SessionTest};
-use crate::arguments;
+use crate::arguments::{self, Unmerged};
 use crate::policy::decision::Asked;
 use crate::policy::groups::{ANY, parents};
 use crate::policy::moment::Moment;
 use crate::snapshot::{CompiledTool, ProjectSnapshot};
+use crate::validation::Effort;
 
 /// One test, before it is known whether it is reached.
 pub(super) struct Test {
@@ -220,19 +221,25 @@ fn state(asked: &Asked, tool: Option<&Arc<CompiledTool>>) -> Test {
 }
 
 fn arguments(question: &Question<'_>, tool: Option<&Arc<CompiledTool>>) -> Test {
+    let mut hint = "correct the arguments as the faults say";
     let faults = match (tool, question.arguments) {
-        (Some(tool), Some(given)) => Some(
-            arguments::merge(tool, given.caller, given.context)
-                .err()
-                .unwrap_or_default(),
-        ),
+        (Some(tool), Some(given)) => {
+            match arguments::merge(tool, given.caller, given.context, Effort::Quick) {
+                Ok(_) => Some(Vec::new()),
+                Err(Unmerged::Faults(faults)) => Some(faults),
+                Err(Unmerged::TooCostly) => {
+                    hint = "checking these arguments takes long: only a call does it";
+                    None
+                }
+            }
+        }
         _ => None,
     };
     Test {
         test: DecisionTest::Arguments,
         passes: faults.as_ref().map(Vec::is_empty),
         code: ErrorCode::InvalidArguments,
-        hint: "mend the arguments as the faults say".to_owned(),
+        hint: hint.to_owned(),
         operands: TestOperands {
             faults,
             ..TestOperands::default()

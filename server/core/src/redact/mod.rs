@@ -1,10 +1,12 @@
 //! What may be kept of arguments and of other people's messages: never a secret, never more than a record can hold.
 
+mod marked;
 mod names;
 mod text;
 
 use serde_json::{Map, Value};
 
+pub use marked::MarkedParameters;
 pub use names::is_secret_name;
 pub use text::redact_text;
 use text::{MARK, scrub};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use chrono::DateTime;
 use serde_json::{Map, Value, json};
+use toolgate_api::Diagnostic;
 
 use super::{CompiledTool, ProjectSnapshot, ToolInput};
 use crate::definition::ToolDefinition;
@@ -12,6 +13,7 @@ use crate::definition::model::{HttpOptions, JinaOptions, Options, ServiceDefinit
 use crate::ids::ToolName;
 use crate::policy::groups::GroupSet;
 use crate::policy::moment::Moment;
+use crate::validation::Effort;
 
 /// A tool with nothing but a name: in `default`, open in every state, without arguments.
 pub(crate) fn tool(name: &str) -> Draft {
@@ -104,6 +106,14 @@ impl Draft {
 
     pub(crate) fn compiled(self) -> Arc<CompiledTool> {
         Arc::new(CompiledTool::new(self.0, None))
+    }
+}
+
+impl CompiledTool {
+    /// The faults of arguments, however long that takes.
+    pub(crate) fn validate(&self, arguments: &Map<String, Value>) -> Vec<Diagnostic> {
+        self.faults(&Value::Object(arguments.clone()), Effort::Thorough)
+            .expect("a thorough check has an answer")
     }
 }
 

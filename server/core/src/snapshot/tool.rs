@@ -4,16 +4,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use chrono::{DateTime, Utc};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use toolgate_api::Diagnostic;
 
-use super::shown::shown_parameters;
+use super::shown::{checked_parameters, is_checked, shown_parameters};
 use super::validate::{ArgumentValidator, OutputValidator};
 use crate::arguments::names::Names;
 use crate::definition::ToolDefinition;
 use crate::http_mapping::Unmapped;
 use crate::policy::decision::EVERY_STATE;
 use crate::policy::groups::DEFAULT_GROUP;
+use crate::redact::MarkedParameters;
+use crate::validation::{Effort, TooCostly};
 
 /// A stored tool.
 #[derive(Debug, Clone)]
@@ -49,6 +51,7 @@ pub struct CompiledTool {
     validator: OnceLock<ArgumentValidator>,
     output: OnceLock<OutputValidator>,
     unmapped: OnceLock<Option<Unmapped>>,
+    marked: OnceLock<Option<MarkedParameters>>,
 }
 
 impl CompiledTool {
@@ -75,6 +78,7 @@ impl CompiledTool {
             validator: OnceLock::new(),
             output: OnceLock::new(),
             unmapped: OnceLock::new(),
+            marked: OnceLock::new(),
         }
     }
 
@@ -92,6 +96,7 @@ impl CompiledTool {
             validator: OnceLock::new(),
             output: OnceLock::new(),
             unmapped: OnceLock::new(),
+            marked: OnceLock::new(),
         }
     }
 
@@ -153,29 +158,43 @@ impl CompiledTool {
         self.shown.get_or_init(|| shown_parameters(self))
     }
 
-    /// Every fault of `arguments` against [`Self::shown_parameters`], at most 100, each with a JSON pointer. Empty:
-    /// they are valid.
+    /// Which of its arguments are secret, as its parameters say; `None`: none.
     #[must_use]
-    pub fn validate(&self, arguments: &Map<String, Value>) -> Vec<Diagnostic> {
-        self.validate_value(&Value::Object(arguments.clone()))
+    pub fn marked_parameters(&self) -> Option<&MarkedParameters> {
+        self.marked
+            .get_or_init(|| MarkedParameters::of(&self.definition.parameters))
+            .as_ref()
+    }
+
+    /// Whether a fixed value is checked together with the caller's arguments, because alternatives may depend on it.
+    pub(crate) fn checks_fixed(&self, name: &str) -> bool {
+        is_checked(self, name)
+    }
+
+    /// Every fault of `arguments`, with the fixed values that are checked, against the parameters, at most 100, each with
+    /// a JSON pointer. Empty: they are valid.
+    ///
+    /// # Errors
+    /// A quick check is not enough: check again, thoroughly, where that may take its time.
+    pub fn faults(&self, arguments: &Value, effort: Effort) -> Result<Vec<Diagnostic>, TooCostly> {
+        self.validator
+            .get_or_init(|| ArgumentValidator::new(&checked_parameters(self)))
+            .validate(arguments, effort)
     }
 
     /// What of a result does not fit the schema that the definition declares for it, as warnings, at most 20. Without a
     /// declared schema everything fits.
-    #[must_use]
-    pub fn output_faults(&self, result: &Value) -> Vec<Diagnostic> {
-        let Some(schema) = &self.definition.output_schema else {
-            return Vec::new();
-        };
-        self.output
-            .get_or_init(|| OutputValidator::new(schema))
-            .validate(result)
-    }
-
-    pub(crate) fn validate_value(&self, arguments: &Value) -> Vec<Diagnostic> {
-        self.validator
-            .get_or_init(|| ArgumentValidator::new(self.shown_parameters()))
-            .validate(arguments)
+    ///
+    /// # Errors
+    /// A quick check is not enough: check again, thoroughly, where that may take its time.
+    pub fn output_faults(&self, result: &Value, effort: Effort) -> Result<Vec<Diagnostic>, TooCostly> {
+        match &self.definition.output_schema {
+            None => Ok(Vec::new()),
+            Some(schema) => self
+                .output
+                .get_or_init(|| OutputValidator::new(schema))
+                .validate(result, effort),
+        }
     }
 }
 

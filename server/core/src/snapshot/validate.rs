@@ -1,18 +1,16 @@
 //! Checking a caller's arguments against the shown schema, without ever repeating the arguments in a message.
 
+use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
-use jsonschema::{ValidationError, Validator};
 use serde_json::Value;
 use toolgate_api::Diagnostic;
 
-use crate::definition::schema;
+use crate::validation::{Effort, Schema, TooCostly, Verdict};
 
-/// At most this many faults are told.
+/// At most this many faults are named.
 const MAX_FAULTS: usize = 100;
-/// At most this many faults of a result are told.
+/// At most this many faults of a result are named.
 const MAX_OUTPUT_FAULTS: usize = 20;
-/// Above this many values in the arguments only the first fault is looked for: every fault costs memory.
-const MAX_VALUES_FOR_ALL_FAULTS: usize = 10_000;
 /// Characters of one message; schema texts (an `enum`, a `pattern`) may be long.
 const MAX_MESSAGE: usize = 300;
 /// Bytes of one pointer; a longer one is cut to the nearest parent that fits.
@@ -20,85 +18,96 @@ const MAX_POINTER: usize = 500;
 
 /// A compiled schema, or why there is none.
 #[derive(Debug)]
-pub(super) struct ArgumentValidator(Result<Validator, String>);
+pub(super) struct ArgumentValidator(Result<Schema, String>);
 
 impl ArgumentValidator {
     /// Compiles by the rules that definitions are checked with: no reference leaves the schema, patterns are bounded.
     pub(super) fn new(schema: &Value) -> Self {
-        Self(schema::compile(schema).map_err(|reason| shorten(&reason, MAX_MESSAGE)))
+        Self(Schema::new(schema).map_err(|reason| shorten(&reason, MAX_MESSAGE)))
     }
 
-    pub(super) fn validate(&self, arguments: &Value) -> Vec<Diagnostic> {
-        let validator = match &self.0 {
-            Ok(validator) => validator,
+    /// The faults of arguments.
+    ///
+    /// # Errors
+    /// A quick check is not enough. A thorough one that is not enough is a fault of the arguments.
+    pub(super) fn validate(&self, arguments: &Value, effort: Effort) -> Result<Vec<Diagnostic>, TooCostly> {
+        let schema = match &self.0 {
+            Ok(schema) => schema,
             // What cannot be evaluated is denied.
             Err(reason) => {
-                return vec![
+                return Ok(vec![
                     Diagnostic::error(format!(
                         "the tool's parameters are not a usable JSON Schema: {reason}"
                     ))
-                    .hint("ask an editor of the project to mend the tool's parameters"),
-                ];
+                    .hint("ask an editor of the project to correct the tool's parameters"),
+                ]);
             }
         };
-        if validator.is_valid(arguments) {
-            return Vec::new();
-        }
         let mut faults = Vec::new();
-        if has_more_values_than(arguments, MAX_VALUES_FOR_ALL_FAULTS) {
-            if let Err(error) = validator.validate(arguments) {
-                describe(&error, &mut faults);
-            }
-        } else {
-            for error in validator.iter_errors(arguments) {
-                describe(&error, &mut faults);
-                if faults.len() >= MAX_FAULTS {
-                    break;
-                }
-            }
+        match schema.check(arguments, effort, MAX_FAULTS, |error| describe(error, &mut faults)) {
+            Ok(Verdict::Fits) => {}
+            Ok(Verdict::Unfit) if faults.is_empty() => faults.push(
+                Diagnostic::error(
+                    "the arguments do not fit the tool's parameters; naming each fault would take too long",
+                )
+                .hint("compare them with the tool's parameters, level by level")
+                .at_pointer(""),
+            ),
+            Ok(Verdict::Unfit) => faults.truncate(MAX_FAULTS),
+            Err(TooCostly) if effort == Effort::Quick => return Err(TooCostly),
+            Err(TooCostly) => faults.push(
+                Diagnostic::error(
+                    "checking the arguments against the tool's parameters takes too long, so they are refused",
+                )
+                .hint("send smaller or less deeply nested arguments, or ask an editor of the project for simpler parameters")
+                .at_pointer(""),
+            ),
         }
-        faults.truncate(MAX_FAULTS);
-        faults
+        Ok(faults)
     }
 }
 
 /// The compiled schema of a tool's results, or why there is none.
 #[derive(Debug)]
-pub(super) struct OutputValidator(Result<Validator, String>);
+pub(super) struct OutputValidator(Result<Schema, String>);
 
 impl OutputValidator {
     /// Compiles by the same rules.
     pub(super) fn new(schema: &Value) -> Self {
-        Self(schema::compile(schema).map_err(|reason| shorten(&reason, MAX_MESSAGE)))
+        Self(Schema::new(schema).map_err(|reason| shorten(&reason, MAX_MESSAGE)))
     }
 
     /// The faults of a result, without repeating it.
-    pub(super) fn validate(&self, result: &Value) -> Vec<Diagnostic> {
-        let validator = match &self.0 {
-            Ok(validator) => validator,
+    ///
+    /// # Errors
+    /// A quick check is not enough. A thorough one that is not enough is a warning.
+    pub(super) fn validate(&self, result: &Value, effort: Effort) -> Result<Vec<Diagnostic>, TooCostly> {
+        let schema = match &self.0 {
+            Ok(schema) => schema,
             Err(reason) => {
-                return vec![Diagnostic::warning(format!(
+                return Ok(vec![Diagnostic::warning(format!(
                     "the tool's output_schema is not a usable JSON Schema: {reason}"
-                ))];
+                ))]);
             }
         };
-        if validator.is_valid(result) {
-            return Vec::new();
-        }
-        let most = if has_more_values_than(result, MAX_VALUES_FOR_ALL_FAULTS) {
-            1
-        } else {
-            MAX_OUTPUT_FAULTS
+        let mut faults = Vec::new();
+        let fault = |error: &ValidationError<'_>| {
+            let text = error.masked_with("the value").to_string();
+            let at = error.instance_path().as_str();
+            faults.push(Diagnostic::warning(shorten(&text, MAX_MESSAGE)).at_pointer(pointer(at)));
         };
-        validator
-            .iter_errors(result)
-            .take(most)
-            .map(|error| {
-                let text = error.masked_with("the value").to_string();
-                let at = error.instance_path().as_str();
-                Diagnostic::warning(shorten(&text, MAX_MESSAGE)).at_pointer(pointer(at))
-            })
-            .collect()
+        match schema.check(result, effort, MAX_OUTPUT_FAULTS, fault) {
+            Ok(Verdict::Fits) => {}
+            Ok(Verdict::Unfit) if faults.is_empty() => faults.push(Diagnostic::warning(
+                "the result does not fit the tool's output_schema; naming each fault would take too long",
+            )),
+            Ok(Verdict::Unfit) => {}
+            Err(TooCostly) if effort == Effort::Quick => return Err(TooCostly),
+            Err(TooCostly) => faults.push(Diagnostic::warning(
+                "the result was not checked: checking it against the tool's output_schema takes too long",
+            )),
+        }
+        Ok(faults)
     }
 }
 
@@ -151,22 +160,4 @@ fn shorten(text: &str, limit: usize) -> String {
         None => text.to_owned(),
         Some((end, _)) => format!("{}…", &text[..end]),
     }
-}
-
-/// Counts without recursion and stops early.
-fn has_more_values_than(value: &Value, limit: usize) -> bool {
-    let mut open = vec![value];
-    let mut seen = 0;
-    while let Some(value) = open.pop() {
-        seen += 1;
-        if seen + open.len() > limit {
-            return true;
-        }
-        match value {
-            Value::Array(items) => open.extend(items),
-            Value::Object(members) => open.extend(members.values()),
-            _ => {}
-        }
-    }
-    false
 }

@@ -7,12 +7,12 @@ use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::calls::CallRequest;
 use toolgate_api::sessions::CallSession;
-use toolgate_core::arguments::{self, Merged, TemplateContext};
+use toolgate_core::arguments::{self, Merged, TemplateContext, Unmerged};
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::{Decision, Effect};
-use toolgate_core::redact;
 use toolgate_core::session::place;
 use toolgate_core::snapshot::CompiledTool;
+use toolgate_core::validation::Effort;
 use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
@@ -63,15 +63,24 @@ pub(super) fn stand_alone(project: &ProjectState, asker: &Asker<'_>, request: &C
     sessions::without(project, asker, request.group.as_deref(), request.state.as_deref()).map(|()| None)
 }
 
-/// Decides, merges the arguments, and counts the call in the limits that apply to it.
-pub(super) fn admit(
+/// A call that the decision allows.
+pub(super) struct Decided {
+    tool: Arc<CompiledTool>,
+    record: AuditRecord,
+    context: TemplateContext,
+    entered: Option<Box<Entered>>,
+    state: String,
+}
+
+/// Decides about a call.
+pub(super) fn decide(
     app: &App,
     project: &ProjectState,
     asker: &Asker<'_>,
     id: CallId,
     request: &CallRequest,
     session: Entry,
-) -> Result<Admitted, Box<Refusal>> {
+) -> Result<Box<Decided>, Box<Refusal>> {
     let snapshot = &project.snapshot;
     let now = app.clock.now();
     let mut record = record::decided(id, now, AuditAction::Call, asker, snapshot.version());
@@ -79,7 +88,9 @@ pub(super) fn admit(
     let entered = match session {
         Ok(entered) => entered,
         Err(turned) => {
-            record.arguments = Some(redact::redact(&request.arguments));
+            let tool = snapshot.tool(&request.tool).map(|tool| &**tool);
+            record.arguments = Some(record::arguments(project, tool, &request.arguments));
+            record::conceal(project, &mut record);
             let record = turned.record(record);
             let answer = turned.answer(id);
             return Err(Box::new(Refusal { record, answer }));
@@ -113,11 +124,13 @@ pub(super) fn admit(
         .and_then(|context| serde_json::to_value(context).ok())
         .and_then(record::non_empty);
     record.revision = decision.tool.as_ref().map(|tool| tool.revision);
+    record::conceal(project, &mut record);
 
     let tool = match (&decision.effect, &decision.tool) {
         (Effect::Allow, Some(tool)) => Arc::clone(tool),
         _ => {
-            record.arguments = Some(redact::redact(&request.arguments));
+            let tool = snapshot.tool(&request.tool).map(|tool| &**tool);
+            record.arguments = Some(record::arguments(project, tool, &request.arguments));
             let code = decision.code.unwrap_or(ErrorCode::ToolNotFound);
             let record = record::ended(record, AuditOutcome::Denied, Some(code));
             return Err(Box::new(Refusal {
@@ -127,51 +140,123 @@ pub(super) fn admit(
         }
     };
 
-    let context = TemplateContext::new(&project.row.id, context);
-    match arguments::merge(&tool, &request.arguments, &context) {
-        Ok(merged) => {
-            record.arguments = Some(redact::redact(&merged.arguments));
-            record.provenance = serde_json::to_value(&merged.provenance)
-                .ok()
-                .and_then(record::non_empty);
-            let running = match limits::admit(app, project, asker.principal, Some(&tool), now) {
-                Ok(running) => running,
-                Err(exceeded) => {
-                    let record = record::ended(record, AuditOutcome::Denied, Some(exceeded.code()));
-                    let answer = exceeded.answer().call_id(id);
-                    return Err(Box::new(Refusal { record, answer }));
-                }
-            };
-            Ok(Admitted {
-                running,
-                tool,
-                merged,
-                record,
-                in_state_since: entered.as_ref().map(|session| session.row.moved_at),
-                session: entered.map(|session| CallSession {
-                    id: session.row.id.0,
-                    state: session.row.state,
-                    version: session.row.version,
-                    state_conflict: false,
-                }),
-                state: decision.state,
-            })
-        }
-        Err(errors) => {
-            record.arguments = Some(redact::redact(&request.arguments));
-            let record = record::ended(record, AuditOutcome::Denied, Some(ErrorCode::InvalidArguments));
-            let answer = ApiError::new(
-                ErrorCode::InvalidArguments,
-                format!(
-                    "The arguments do not fit the parameters of \"{}\"; `errors` names every fault.",
-                    request.tool
-                ),
-            )
-            .errors(errors)
-            .call_id(id);
-            Err(Box::new(Refusal { record, answer }))
+    Ok(Box::new(Decided {
+        context: TemplateContext::new(&project.row.id, context),
+        tool,
+        record,
+        entered,
+        state: decision.state,
+    }))
+}
+
+impl Decided {
+    /// Merges the arguments, away from the threads that serve requests when checking them takes long.
+    pub(super) async fn merge(
+        &self,
+        app: &App,
+        request: &CallRequest,
+    ) -> ApiResult<Result<Merged, Unmerged>> {
+        match arguments::merge(&self.tool, &request.arguments, &self.context, Effort::Quick) {
+            Err(Unmerged::TooCostly) => Box::pin(self.merge_thoroughly(app, request)).await,
+            quick => Ok(quick),
         }
     }
+
+    async fn merge_thoroughly(
+        &self,
+        app: &App,
+        request: &CallRequest,
+    ) -> ApiResult<Result<Merged, Unmerged>> {
+        let (tool, caller, context) = (
+            Arc::clone(&self.tool),
+            request.arguments.clone(),
+            self.context.clone(),
+        );
+        app.checks
+            .run(move || arguments::merge(&tool, &caller, &context, Effort::Thorough))
+            .await
+    }
+}
+
+/// Counts an allowed call in the limits that apply to it, once its arguments are merged.
+pub(super) fn admit(
+    app: &App,
+    project: &ProjectState,
+    asker: &Asker<'_>,
+    id: CallId,
+    request: &CallRequest,
+    decided: Decided,
+    merged: ApiResult<Result<Merged, Unmerged>>,
+) -> Result<Admitted, Box<Refusal>> {
+    let Decided {
+        tool,
+        mut record,
+        entered,
+        state,
+        ..
+    } = decided;
+    let refuse = |mut record: AuditRecord, answer: ApiError| {
+        record.arguments = Some(record::arguments(project, Some(&tool), &request.arguments));
+        let record = record::ended(record, AuditOutcome::Denied, Some(answer.code()));
+        Err(Box::new(Refusal {
+            record,
+            answer: answer.call_id(id),
+        }))
+    };
+    let merged = match merged {
+        Ok(Ok(merged)) => merged,
+        Ok(Err(unmerged)) => return refuse(record, unfit(project, &request.tool, unmerged)),
+        Err(busy) => return refuse(record, busy),
+    };
+    record.arguments = Some(record::arguments(project, Some(&tool), &merged.arguments));
+    record.provenance = serde_json::to_value(&merged.provenance)
+        .ok()
+        .and_then(record::non_empty);
+    record::conceal(project, &mut record);
+    let running = match limits::admit(app, project, asker.principal, Some(&tool), record.at) {
+        Ok(running) => running,
+        Err(exceeded) => {
+            let record = record::ended(record, AuditOutcome::Denied, Some(exceeded.code()));
+            let answer = exceeded.answer().call_id(id);
+            return Err(Box::new(Refusal { record, answer }));
+        }
+    };
+    Ok(Admitted {
+        running,
+        tool,
+        merged,
+        record,
+        in_state_since: entered.as_ref().map(|session| session.row.moved_at),
+        session: entered.map(|session| CallSession {
+            id: session.row.id.0,
+            state: session.row.state,
+            version: session.row.version,
+            state_conflict: false,
+        }),
+        state,
+    })
+}
+
+/// The answer to arguments that do not fit. Faults name members, and a caller may put a secret into a name.
+fn unfit(project: &ProjectState, tool: &str, unmerged: Unmerged) -> ApiError {
+    let mut faults = match unmerged {
+        Unmerged::Faults(faults) => faults,
+        Unmerged::TooCostly => Vec::new(),
+    };
+    if let Some(known) = project.secrets.known() {
+        for fault in &mut faults {
+            fault.message = known.clean_text(&fault.message).into_owned();
+            fault.pointer = fault
+                .pointer
+                .take()
+                .map(|pointer| known.clean_text(&pointer).into_owned());
+        }
+    }
+    ApiError::new(
+        ErrorCode::InvalidArguments,
+        format!("The arguments do not fit the parameters of \"{tool}\"; `errors` names every fault."),
+    )
+    .errors(faults)
 }
 
 /// The answer to a call that was denied.

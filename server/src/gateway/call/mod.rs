@@ -22,7 +22,7 @@ use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
 use crate::telemetry::spans;
-use admission::{Admitted, Refusal, admit, enter, stand_alone};
+use admission::{Admitted, Refusal, admit, decide, enter, stand_alone};
 use completion::complete;
 pub use replay::replay;
 use run::{Run, finish};
@@ -42,7 +42,14 @@ pub async fn call(
         None => stand_alone(project, asker, request),
         Some(session) => Box::pin(enter(app, project, asker, session, request)).await?,
     };
-    match admit(app, project, asker, id, request, session) {
+    let admitted = match decide(app, project, asker, id, request, session) {
+        Ok(decided) => {
+            let merged = decided.merge(app, request).await;
+            admit(app, project, asker, id, request, *decided, merged)
+        }
+        Err(refusal) => Err(refusal),
+    };
+    match admitted {
         Ok(admitted) => {
             let (opening, mut run) = begin(app, project, asker, id, admitted, idempotency);
             let span = spans::call(project.row.id.as_str(), run.tool.name(), &id);

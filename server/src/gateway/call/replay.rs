@@ -5,7 +5,6 @@ use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_api::calls::CallRequest;
 use toolgate_core::ids::{CallId, SessionId};
-use toolgate_core::redact;
 use toolgate_store::rows::Opening;
 
 use super::admission::{Refusal, refusal};
@@ -61,7 +60,8 @@ pub async fn replay(
         Some(code) => {
             record.action = AuditAction::Call;
             record.revision = decision.tool.as_ref().map(|tool| tool.revision);
-            record.arguments = Some(redact::redact(&request.arguments));
+            record.arguments = Some(record::arguments(project, decision.tool.as_deref(), &request.arguments));
+            record::conceal(project, &mut record);
             let refusal = Refusal {
                 record: record::ended(record, AuditOutcome::Denied, Some(code)),
                 answer: refusal(&decision, code).call_id(id),

@@ -4,20 +4,21 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
-use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditOutcome;
 use toolgate_api::calls::{CallError, CallResponse, CallStatus, StateChange};
 use toolgate_api::sessions::CallSession;
+use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid, SessionId};
 use toolgate_core::policy::decision::{moves_to, next_state};
 use toolgate_core::snapshot::CompiledTool;
+use toolgate_core::validation::{Effort, TooCostly};
 use toolgate_executors::{Execution, Failure, Invocation};
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Completion, IdempotencyKey, RecordSeq, SessionMove, Settlement};
 use tracing::Span;
 
 use super::complete;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::gateway::artifacts::Keeper;
 use crate::gateway::limits::Running;
 use crate::gateway::load::InFlight;
@@ -68,7 +69,7 @@ pub(super) async fn finish(
     let kind = crate::telemetry::executor_kind(&run.tool.definition);
     let mut outcome = app.executors.execute(run.invocation).await;
     if let (Ok(execution), Some(_)) = (&mut outcome, &run.tool.definition.output_schema) {
-        compare(&run.tool, execution);
+        Box::pin(compare(&app, &run.tool, execution)).await;
     }
     if let (Ok(execution), Some(keeper)) = (&mut outcome, run.keeper) {
         Box::pin(keeper.keep(&app, run.project, execution)).await;
@@ -109,10 +110,10 @@ pub(super) async fn finish(
             project: run.project,
             id: run.id,
             record: opened,
-            outcome: if code.is_none() {
-                AuditOutcome::Succeeded
-            } else {
-                AuditOutcome::Failed
+            outcome: match code {
+                None => AuditOutcome::Succeeded,
+                Some(ErrorCode::InvalidArguments) => AuditOutcome::Denied,
+                Some(_) => AuditOutcome::Failed,
             },
             code,
             state_before: run.state,
@@ -122,6 +123,7 @@ pub(super) async fn finish(
             noted: answer.notes.as_deref().and_then(record::noted),
             settlement: run
                 .idempotency
+                .filter(|_| code != Some(ErrorCode::InvalidArguments))
                 .and_then(|key| settlement(key, &answer, step.is_some())),
             session: step,
         },
@@ -139,7 +141,14 @@ pub(super) async fn finish(
         at: run.started + TimeDelta::milliseconds(duration_ms),
     };
     observe::ended(run.ticket, &end);
-    Ok(answer)
+    match answer
+        .error
+        .take_if(|error| error.code == ErrorCode::InvalidArguments)
+    {
+        // Nothing was sent: the same answer as to arguments that break the schema.
+        Some(error) => Err(ApiError::of_failure(error).call_id(run.id)),
+        None => Ok(answer),
+    }
 }
 
 /// The answer to keep for a repeated request.
@@ -158,9 +167,24 @@ fn settlement(key: IdempotencyKey, answer: &CallResponse, has_moved: bool) -> Op
 }
 
 /// Notes what of a result does not fit the schema that its tool declares. The result stands: the tool did what it did.
-fn compare(tool: &CompiledTool, execution: &mut Execution) {
+async fn compare(app: &App, tool: &Arc<CompiledTool>, execution: &mut Execution) {
     let Some(whole) = execution.whole() else { return };
-    let warnings = tool.output_faults(&whole);
+    let warnings = match tool.output_faults(&whole, Effort::Quick) {
+        Ok(warnings) => warnings,
+        Err(TooCostly) => {
+            let tool = Arc::clone(tool);
+            let checked = app
+                .checks
+                .run(move || tool.output_faults(&whole, Effort::Thorough))
+                .await;
+            let unchecked = |_| {
+                vec![Diagnostic::warning(
+                    "the result was not checked against the tool's output_schema: other checks took too long",
+                )]
+            };
+            checked.map_or_else(unchecked, Result::unwrap_or_default)
+        }
+    };
     if !warnings.is_empty() {
         tracing::warn!(
             tool = tool.name(),

@@ -72,11 +72,7 @@ fn at_most_a_hundred_faults_are_told() {
     let numbers = |count: u32| object(json!({"q": "rust", "tags": (0..count).collect::<Vec<_>>()}));
     assert_eq!(search().validate(&numbers(99)).len(), 99);
     assert_eq!(search().validate(&numbers(5_000)).len(), 100);
-    assert_eq!(
-        search().validate(&numbers(50_000)).len(),
-        1,
-        "so many values: the first fault is enough"
-    );
+    assert_eq!(search().validate(&numbers(50_000)).len(), 100);
     let names: serde_json::Map<_, _> = (0..500).map(|n| (format!("n{n}"), json!(1))).collect();
     assert_eq!(search().validate(&names).len(), 100);
 }
