@@ -21,6 +21,7 @@ mod http_result;
 mod jina;
 mod jina_arguments;
 mod json;
+mod layer_values;
 pub mod model;
 pub mod names;
 mod nearest;

@@ -5,6 +5,7 @@ use toolgate_api::tools::AfterExecution;
 
 use super::config::{self, Service};
 use super::fields;
+use super::layer_values;
 use super::model::{JinaMode, Options, ToolDefinition};
 use super::names::{self, Named};
 use super::nearest::nearest;
@@ -69,6 +70,9 @@ pub(super) fn read(
     if let Some(at) = &options_at {
         let declared = Declared::of(&parameters, cursor);
         options::check(at, &options, &declared, options_are_whole, report);
+        if report.errors() == before {
+            layer_values::check(at, &options, &parameters, context.project, report);
+        }
     }
     let target_subject = cursor
         .get("target_subject")

@@ -158,3 +158,67 @@ fn data_within_a_schema_is_not_taken_for_a_schema() {
          type: {type: string}\n    c: {$ref: '#/properties/b'}\n",
     );
 }
+
+#[rstest]
+#[case("{type: integer}", "fixed", "many", "is not of type \"integer\"")]
+#[case("{type: integer}", "defaults", "many", "is not of type \"integer\"")]
+#[case("{enum: [a, b]}", "fixed", "c", "is not one of")]
+#[case(
+    "{type: object, properties: {b: {type: array, items: {type: string}}}}",
+    "fixed",
+    "{b: [x, 1]}",
+    "is not of type"
+)]
+#[case("{$ref: '#/$defs/d'}", "fixed", "long", "longer than")]
+// By a template, whatever it stands for.
+#[case(
+    "{type: integer}",
+    "fixed",
+    "'{agent_id}'",
+    "whatever the template stands for"
+)]
+#[case(
+    "{type: string, maxLength: 4}",
+    "fixed",
+    "'a-{trace_id}-b'",
+    "whatever the template stands for"
+)]
+// The project is known at the upload.
+#[case(
+    "{type: string, pattern: '^x'}",
+    "defaults",
+    "'{project_id}'",
+    "does not match"
+)]
+fn values_that_break_their_own_parameter_are_refused(
+    #[case] schema: &str,
+    #[case] layer: &str,
+    #[case] value: &str,
+    #[case] message: &str,
+) {
+    let rest = format!(
+        "parameters: {{properties: {{a: {schema}, q: {{type: string}}}}, required: [q], $defs: {{d: {{maxLength: 3}}}}}}\n\
+         options: {{args: {{{layer}: {{a: {value}}}}}}}"
+    );
+    worker(&rest, message, "change the value, or the parameter's schema");
+    worker(&rest, "\"a\" does not fit its own parameter", "");
+}
+
+#[rstest]
+#[case("{type: string}", "'{agent_id}'")]
+#[case("{enum: [a, b]}", "'{agent_id}'")]
+#[case(
+    "{type: string, minLength: 5, maxLength: 20, pattern: '^[a-z]+$'}",
+    "'{agent_id}'"
+)]
+#[case("{type: string, pattern: '^demo-'}", "'{project_id}-{agent_id}'")]
+#[case("{type: [string, 'null']}", "null")]
+fn values_that_fit_or_may_fit_are_kept(#[case] schema: &str, #[case] value: &str) {
+    for layer in ["defaults", "fixed"] {
+        super::tool(&format!(
+            "name: a\ndescription: d\ntarget_subject: cmd.tool.a\n\
+             parameters: {{properties: {{a: {schema}, q: {{}}}}, required: [q], if: {{}}, then: {{properties: {{a: {{const: z}}}}}}}}\n\
+             options: {{args: {{{layer}: {{a: {value}}}}}}}"
+        ));
+    }
+}
