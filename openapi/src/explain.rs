@@ -97,7 +97,7 @@ pub enum DecisionTest {
     Session,
     /// The project has the tool (`tool_not_found`).
     Exists,
-    /// The tool is enabled (`tool_disabled`).
+    /// The tool is enabled (`tool_disabled`), and this server can execute its type (`tool_unavailable`).
     Enabled,
     /// The tool is in a requested group (`tool_not_in_groups`).
     Groups,

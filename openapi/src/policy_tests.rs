@@ -78,7 +78,7 @@ pub struct Expectation {
     /// Allowed or not.
     pub effect: DecisionEffect,
     /// With which code it is refused; absent: with any. One of `insufficient_tool_groups`, `tool_not_found`,
-    /// `tool_disabled`, `tool_not_in_groups`, `group_closed` and `tool_not_in_state`; not with `allow`.
+    /// `tool_disabled`, `tool_unavailable`, `tool_not_in_groups`, `group_closed` and `tool_not_in_state`; not with `allow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
 }

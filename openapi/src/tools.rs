@@ -34,6 +34,15 @@ pub struct Tool {
     /// Whether it may be called; a disabled tool is only shown to those who may read definitions.
     #[cfg_attr(feature = "utoipa", schema(example = true))]
     pub enabled: bool,
+    /// Why nothing executes it, so that every call is refused with `tool_unavailable`; only shown to those who may read definitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(
+            example = "nothing executes tools of type \"worker\" here: this server is connected to no message bus"
+        )
+    )]
+    pub unavailable: Option<String>,
     /// What it does, as the model reads it.
     #[cfg_attr(feature = "utoipa", schema(example = "Search the web."))]
     pub description: String,

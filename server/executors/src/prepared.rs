@@ -9,6 +9,7 @@ use http::HeaderName;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
+use toolgate_core::definition::Execution as ExecutedBy;
 use toolgate_core::definition::model::{HttpCache, ToolDefinition};
 use toolgate_core::definition::source::ValueSource;
 use toolgate_core::http_mapping::LinkedFile;
@@ -83,13 +84,14 @@ impl Prepared {
 
 impl Template {
     fn new(definition: &ToolDefinition) -> Result<Self, Failure> {
-        match (&definition.options.jina, &definition.options.http) {
-            (Some(jina), _) => JinaTemplate::new(jina).map(|template| Self::Jina(Box::new(template))),
-            (None, Some(http)) => HttpTemplate::new(http).map(|template| Self::Http(Box::new(template))),
-            (None, None) => Err(Failure::misconfigured(format!(
-                "nothing executes tools of type {:?} here: give the definition `options.jina` or `options.http`",
-                definition.kind
-            ))),
+        match definition.execution() {
+            Ok(ExecutedBy::Jina(jina)) => {
+                JinaTemplate::new(jina).map(|template| Self::Jina(Box::new(template)))
+            }
+            Ok(ExecutedBy::Http(http)) => {
+                HttpTemplate::new(http).map(|template| Self::Http(Box::new(template)))
+            }
+            Err(why) => Err(Failure::misconfigured(why.to_string())),
         }
     }
 

@@ -297,6 +297,11 @@ fn summary(tool: &CompiledTool, full: bool) -> Tool {
         name: tool.name().to_owned(),
         type_: definition.kind.clone(),
         enabled: definition.enabled,
+        unavailable: definition
+            .execution()
+            .err()
+            .map(|why| why.to_string())
+            .filter(|_| full),
         description: definition.description.clone(),
         group: tool.groups.clone(),
         state: definition.state.clone(),

@@ -152,7 +152,7 @@ pub fn graph<P>(place: &InProject<P>) -> rules::StateGraph {
         .declared_states()
         .map(|label| label.name.as_str())
         .filter(|_| place.may(Permission::ReadDefinitions));
-    let enabled = tools(place).into_iter().filter(|tool| tool.definition.enabled);
+    let enabled = tools(place).into_iter().filter(|tool| tool.is_offered());
     rules::StateGraph::new(enabled, declared)
 }
 

@@ -420,7 +420,6 @@ async fn a_tool_that_cannot_be_executed_is_admitted_and_would_fail() {
     let admin = demo(&app, &base).await;
     let envs = "  envs: {q: \"secret:NOT_SET\"}\n";
     let tools = [
-        "name: nothing\ntype: text-completion\ndescription: Nothing executes it.\n".to_owned(),
         tool("elsewhere", "https://elsewhere.example", "/x", ""),
         tool("secretive", &base, "/x", envs),
     ];
@@ -430,7 +429,6 @@ async fn a_tool_that_cannot_be_executed_is_admitted_and_would_fail() {
         .expect(201);
     for (name, arguments, code) in [
         ("plain", json!({}), None),
-        ("nothing", json!({"question": "?"}), Some("tool_unavailable")),
         ("elsewhere", json!({}), Some("egress_denied")),
         ("secretive", json!({}), Some("tool_unavailable")),
     ] {

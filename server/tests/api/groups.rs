@@ -12,7 +12,9 @@ const TOOLS: &str = "/projects/demo/tools";
 const CALLS: &str = "/projects/demo/calls";
 
 fn plain(name: &str, more: &str) -> String {
-    format!("name: {name}\ntype: text-completion\ndescription: Does it.\n{more}")
+    format!(
+        "name: {name}\noptions: {{http: {{base_url: \"https://s.jina.ai\"}}}}\ndescription: Does it.\n{more}"
+    )
 }
 
 /// `read` in knowledge/read, `write` in knowledge/write and admin, `free` in default.

@@ -63,6 +63,7 @@ mod tool_lists;
 mod tool_uses;
 mod tools;
 mod trace;
+mod unavailable;
 mod upstreams;
 mod usage;
 mod users;

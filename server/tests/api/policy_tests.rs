@@ -24,7 +24,9 @@ const EXPECTATIONS: &str = "
 ";
 
 fn definition(name: &str, group: &str) -> String {
-    format!("name: {name}\ntype: text-completion\ndescription: Does it.\ngroup: [{group}]\n")
+    format!(
+        "name: {name}\noptions: {{http: {{base_url: \"https://s.jina.ai\"}}}}\ndescription: Does it.\ngroup: [{group}]\n"
+    )
 }
 
 /// The administrator of `demo` with `read` in `knowledge`, `write` in `admin` and two expectations.

@@ -104,7 +104,7 @@ async fn a_new_definition_is_found_at_once_in_any_script() {
     let admin = app.demo().await;
     let request = json!({"question": "прогноз погоды"});
     assert_eq!(ask(&admin, request.clone()).await["tools"], json!([]));
-    let definition = "name: forecast\ntype: text-completion\ndescription: Показывает прогноз погоды.\n";
+    let definition = "name: forecast\noptions: {http: {base_url: \"https://s.jina.ai\"}}\ndescription: Показывает прогноз погоды.\n";
     admin.upload("/projects/demo/tools", definition).await.expect(201);
     assert_eq!(tools(&ask(&admin, request).await["tools"]), ["forecast"]);
 }

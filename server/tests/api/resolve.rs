@@ -52,7 +52,7 @@ async fn absent_null_and_empty_stay_different() {
     admin
         .upload(
             "/projects/demo/tools",
-            "name: plain\ntype: text-completion\ndescription: No group.\n",
+            "name: plain\noptions: {http: {base_url: \"https://s.jina.ai\"}}\ndescription: No group.\n",
         )
         .await
         .expect(201);

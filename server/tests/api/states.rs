@@ -91,7 +91,7 @@ async fn the_graph_is_data_and_pictures() {
     let app = TestApp::new().await;
     let admin = demo(&app).await;
     declare(&admin, "planned", "").await.expect(201);
-    let reset = "name: reset\ntype: text-completion\ndescription: Begins anew.\ngroup: [text]\nstate: \"undefined\"\n";
+    let reset = "name: reset\noptions: {http: {base_url: \"https://s.jina.ai\"}}\ndescription: Begins anew.\ngroup: [text]\nstate: \"undefined\"\n";
     admin.upload(TOOLS, reset).await.expect(201);
     let path = format!("{STATES}/graph");
     let graph = admin.get(&path).await.expect(200).json();

@@ -26,7 +26,8 @@ pub(super) fn tool_row(
             .tags(if selected(name) { r#"" checked>"# } else { r#"">"# });
     }
     row.tags(r#"<div class="tool-words">"#);
-    if !tool.enabled {
+    let is_off = !tool.enabled || tool.unavailable.is_some();
+    if is_off {
         row.tags(r#"<span class="tool-title">"#);
     }
     row.tags(r#"<a class="tool-name" href=""#)
@@ -37,7 +38,13 @@ pub(super) fn tool_row(
         .text(name)
         .tags("</a>");
     if !tool.enabled {
-        row.tags(r#"<span class="badge">disabled</span></span>"#);
+        row.tags(r#"<span class="badge">disabled</span>"#);
+    }
+    if tool.unavailable.is_some() {
+        row.tags(r#"<span class="badge">unavailable</span>"#);
+    }
+    if is_off {
+        row.tags("</span>");
     }
     row.tags(r#"<span class="tool-description">"#)
         .text(&tool.description)

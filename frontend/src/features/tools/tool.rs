@@ -69,6 +69,7 @@ pub(crate) fn ToolPage() -> impl IntoView {
         }
     });
     let is_off = move || tool.with(|tool| tool.as_ref().is_some_and(|tool| !tool.enabled));
+    let unavailable = move || tool.with(|tool| tool.as_ref().and_then(|tool| tool.unavailable.clone()));
     view! {
         <Breadcrumbs project section=Section::Tools here=name />
         <div class="page-head">
@@ -86,6 +87,18 @@ pub(crate) fn ToolPage() -> impl IntoView {
             </When>
         </div>
         {loaded.placeholder("the tool")}
+        {part(move || {
+            unavailable()
+                .map(|why| {
+                    view! {
+                        <p class="note" role="status">
+                            <strong>"Unavailable. "</strong>
+                            {format!("Every call is refused: {why}.")}
+                        </p>
+                    }
+                })
+                .into_any()
+        })}
         <When test=move || may_read.get() && loaded.is_there()>
             {part(move || {
                 let choices = if may_edit.get() { &VIEWS } else { &VIEWS[..4] };

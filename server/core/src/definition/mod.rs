@@ -9,6 +9,7 @@
 
 mod config;
 pub(crate) mod destination;
+mod execution;
 pub(crate) mod extent;
 mod fields;
 mod http;
@@ -62,6 +63,7 @@ use crate::ids::{ProjectId, ToolName};
 use crate::nul;
 
 pub(crate) use self::http::{METHODS as HTTP_METHODS, path_parameters};
+pub use self::execution::{Execution, NotExecuted};
 pub use self::model::{ServiceDefinition, ToolDefinition};
 pub use self::policy_tests::parse_policy_tests;
 pub use self::render::{diff, service_diff, service_to_yaml, to_yaml};

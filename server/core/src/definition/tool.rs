@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use toolgate_api::tools::AfterExecution;
 
 use super::config::{self, Service};
+use super::execution;
 use super::fields;
 use super::layer_values;
 use super::model::{JinaMode, Options, ToolDefinition};
@@ -105,6 +106,12 @@ pub(super) fn read(
         options,
         name: name?,
     };
+    if report.errors() == before
+        && let Err(why) = definition.execution()
+    {
+        let at = cursor.get("type").map_or(cursor.spot.clone(), |at| at.spot);
+        report.warning(&at, why.to_string(), execution::HINT);
+    }
     let expect_revision = cursor
         .get("expect_revision")
         .and_then(|at| fields::integer(&at, "expect_revision", 0, i64::MAX, report));

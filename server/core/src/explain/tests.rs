@@ -270,6 +270,7 @@ fn example() -> ProjectSnapshot {
             .moves_to("results"),
         tool("loose").groups(&[]),
         tool("off").groups(&["basic"]).disabled(),
+        tool("none").groups(&["basic"]).of_kind("worker"),
     ])
     .with_labels(
         labels(&[("knowledge", "context.agent_id == 'ada'")]),
@@ -302,6 +303,7 @@ fn ask(granted: &[&str], requested: &[&str], state: &str, agent: &str, name: &st
 #[case::unknown("wrote", &["*"], &["knowledge"], "analysis", "ada", Some(ErrorCode::ToolNotFound), "PF----")]
 #[case::disabled("off", &["*"], &["basic"], "analysis", "ada", Some(ErrorCode::ToolDisabled), "PPF---")]
 #[case::disabled_before_anything_is_compared("off", &["*"], &["knowledge"], "analysis", "ada", Some(ErrorCode::ToolDisabled), "PPF---")]
+#[case::not_executed("none", &["*"], &["basic"], "analysis", "ada", Some(ErrorCode::ToolUnavailable), "PPF---")]
 #[case::another_group("write", &["*"], &["basic"], "analysis", "ada", Some(ErrorCode::ToolNotInGroups), "PPPF--")]
 #[case::closed("write", &["*"], &["knowledge"], "analysis", "eve", Some(ErrorCode::GroupClosed), "PPPPF-")]
 #[case::closed_for_any_too("write", &["*"], &["*"], "analysis", "eve", Some(ErrorCode::GroupClosed), "PPPPF-")]

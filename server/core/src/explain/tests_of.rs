@@ -152,11 +152,18 @@ fn exists(tool: Option<&Arc<CompiledTool>>) -> Test {
 }
 
 fn enabled(tool: Option<&Arc<CompiledTool>>) -> Test {
+    let not_executed = tool
+        .filter(|tool| tool.definition.enabled)
+        .and_then(|tool| tool.definition.execution().err());
+    let (code, hint) = match not_executed {
+        Some(why) => (ErrorCode::ToolUnavailable, why.to_string()),
+        None => (ErrorCode::ToolDisabled, "enable the tool".to_owned()),
+    };
     Test {
         test: DecisionTest::Enabled,
-        passes: tool.map(|tool| tool.definition.enabled),
-        code: ErrorCode::ToolDisabled,
-        hint: "enable the tool".to_owned(),
+        passes: tool.map(|tool| tool.is_offered()),
+        code,
+        hint,
         operands: TestOperands::default(),
     }
 }

@@ -51,7 +51,7 @@ pub struct Decision {
     /// Allowed or not.
     pub effect: Effect,
     /// Why not; `None` when allowed. One of `insufficient_tool_groups`, `tool_not_found`, `tool_disabled`,
-    /// `tool_not_in_groups`, `group_closed` and `tool_not_in_state`.
+    /// `tool_unavailable`, `tool_not_in_groups`, `group_closed` and `tool_not_in_state`.
     pub code: Option<ErrorCode>,
     /// The requested groups after the default was applied, sorted, each once.
     pub requested: Vec<String>,
@@ -169,8 +169,8 @@ enum Reach {
     Open(Vec<ClosedGroup>),
 }
 
-/// Decides on one call: requested groups against the grant, then existence, then whether the tool is enabled, then groups,
-/// then conditions, then state.
+/// Decides on one call: requested groups against the grant, then existence, then whether the tool is enabled and something executes it, then
+/// groups, then conditions, then state.
 pub(crate) fn decide(
     granted: &GroupSet,
     asked: Asked,
@@ -184,6 +184,7 @@ pub(crate) fn decide(
         _ if !missing.is_empty() => Some(ErrorCode::InsufficientToolGroups),
         None => Some(ErrorCode::ToolNotFound),
         Some(tool) if !tool.definition.enabled => Some(ErrorCode::ToolDisabled),
+        Some(tool) if !tool.is_offered() => Some(ErrorCode::ToolUnavailable),
         Some(tool) => match asked.reach(tool, gates) {
             Reach::None => Some(ErrorCode::ToolNotInGroups),
             Reach::Closed(shut) => {
@@ -232,6 +233,10 @@ impl Decision {
             (Some(ErrorCode::ToolDisabled), _) => format!(
                 "The tool {name:?} is disabled, so nobody can call it; ask an editor of the project to enable it."
             ),
+            (Some(ErrorCode::ToolUnavailable), Some(tool)) => match tool.definition.execution() {
+                Err(why) => format!("The tool {name:?} is not available: {why}."),
+                Ok(_) => format!("The tool {name:?} is not available."),
+            },
             (Some(ErrorCode::ToolNotInGroups), Some(tool)) if tool.groups.is_empty() => format!(
                 "The tool {name:?} is in no group, so only a request for \"*\" reaches it; request \"*\" if it was granted \
                  to you, or give the tool a group."

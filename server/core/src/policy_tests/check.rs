@@ -19,10 +19,11 @@ const NOTE: usize = 1_000;
 const CONTEXT: usize = 256;
 
 /// The codes that a decision may have.
-pub const CODES: [ErrorCode; 6] = [
+pub const CODES: [ErrorCode; 7] = [
     ErrorCode::InsufficientToolGroups,
     ErrorCode::ToolNotFound,
     ErrorCode::ToolDisabled,
+    ErrorCode::ToolUnavailable,
     ErrorCode::ToolNotInGroups,
     ErrorCode::GroupClosed,
     ErrorCode::ToolNotInState,

@@ -42,7 +42,7 @@ impl NamedSets {
 #[derive(Debug)]
 pub(super) struct Index {
     tools: u32,
-    /// They keep their names in use, and are in no answer.
+    /// Disabled tools and those that nothing executes keep their names in use, and are in no answer.
     disabled: Arc<RoaringBitmap>,
     /// A tool in `a/b` stands under `a/b` and under `a`: whatever is asked for is found in one look-up.
     groups: NamedSets,
@@ -129,7 +129,7 @@ impl Index {
         let mut direct: Vec<RoaringBitmap> = Vec::new();
         let mut disabled = RoaringBitmap::new();
         for (position, tool) in (0..).zip(tools) {
-            if !tool.definition.enabled {
+            if !tool.is_offered() {
                 disabled.insert(position);
             }
             if tool.groups.is_empty() {

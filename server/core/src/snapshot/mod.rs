@@ -152,7 +152,7 @@ impl ProjectSnapshot {
             && self.tools.iter().zip(tools).all(|(a, b)| {
                 Arc::ptr_eq(a, b)
                     || (a.name() == b.name()
-                        && a.definition.enabled == b.definition.enabled
+                        && a.is_offered() == b.is_offered()
                         && a.groups == b.groups
                         && a.states == b.states
                         && a.definition.state == b.definition.state)

@@ -32,7 +32,13 @@ pub(crate) fn tool(name: &str) -> Draft {
             target_subject: None,
             service: None,
             config: Map::new(),
-            options: Options::default(),
+            options: Options {
+                http: Some(HttpOptions {
+                    base_url: "https://a.example".to_owned(),
+                    ..HttpOptions::default()
+                }),
+                ..Options::default()
+            },
         },
         revision: 1,
         updated_at: DateTime::UNIX_EPOCH,
@@ -56,6 +62,13 @@ impl Draft {
 
     pub(crate) fn disabled(mut self) -> Self {
         self.0.definition.enabled = false;
+        self
+    }
+
+    /// Nothing executes it.
+    pub(crate) fn of_kind(mut self, kind: &str) -> Self {
+        self.0.definition.kind = kind.to_owned();
+        self.0.definition.options.http = None;
         self
     }
 

@@ -123,6 +123,12 @@ impl CompiledTool {
         self.definition.name.as_str()
     }
 
+    /// Whether it can be called at all: it is enabled, and something executes it.
+    #[must_use]
+    pub fn is_offered(&self) -> bool {
+        self.definition.enabled && self.definition.execution().is_ok()
+    }
+
     /// Whether it is open in a state.
     #[must_use]
     pub fn open_in(&self, state: &str) -> bool {

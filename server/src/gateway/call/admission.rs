@@ -264,6 +264,11 @@ pub(super) fn refusal(decision: &Decision, code: ErrorCode) -> ApiError {
     if code == ErrorCode::InsufficientToolGroups {
         insufficient_groups(decision.missing.clone())
     } else {
-        ApiError::new(code, decision.explain())
+        let refusal = ApiError::new(code, decision.explain());
+        // Only a change of the definition or of the server makes it available.
+        match code {
+            ErrorCode::ToolUnavailable => refusal.final_(),
+            _ => refusal,
+        }
     }
 }

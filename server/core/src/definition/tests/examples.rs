@@ -85,7 +85,11 @@ fn the_tools_of_the_group_specification_are_read_and_their_keys_are_their_names(
         "{warnings}"
     );
     assert!(warnings.contains("no \"mcp_tool_id\""), "{warnings}");
-    assert_eq!(upload.warnings.len(), 6, "{warnings}");
+    assert_eq!(
+        upload.warnings.len(),
+        6 + 5,
+        "nothing executes any of them: {warnings}"
+    );
 }
 
 #[test]
@@ -107,7 +111,7 @@ fn the_joke_service_of_the_tool_services_specification_is_read_as_json() {
   ]
 }"#;
     let both = upload_as(TextFormat::Json, format!("[{service}, {tool}]")).expect("both");
-    assert_eq!(both.warnings, []);
+    assert_eq!(others(both.warnings), []);
     assert_eq!(both.services[0].config_params[0].name, "style");
     assert!(!both.services[0].config_params[0].required);
     let tool = &both.tools[0].definition;
@@ -177,12 +181,9 @@ fn every_example_of_this_repository_is_accepted_without_a_warning() {
         };
         let upload = parse_upload(&text, TextFormat::Yaml, &context)
             .unwrap_or_else(|faults| panic!("{}:\n{}", path.display(), shown(&faults)));
-        assert!(
-            upload.warnings.is_empty(),
-            "{}:\n{}",
-            path.display(),
-            shown(&upload.warnings)
-        );
+        // The service of jokes is there for the form of the text: this server has no message bus.
+        let warnings = others(upload.warnings);
+        assert!(warnings.is_empty(), "{}:\n{}", path.display(), shown(&warnings));
         count += 1;
     }
     assert!(count >= 3, "knowledge-workflow, jina and joke-service are there");

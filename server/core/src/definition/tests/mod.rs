@@ -66,6 +66,12 @@ fn shown(faults: &[Diagnostic]) -> String {
     faults.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Warnings about anything but that nothing executes the tool, which holds for most types.
+fn others(warnings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let is_other = |warning: &Diagnostic| !warning.message.starts_with("nothing executes tools of type");
+    warnings.into_iter().filter(is_other).collect()
+}
+
 /// The errors of an upload, warnings left out.
 fn errors(yaml: &str) -> Vec<Diagnostic> {
     let faults = upload(yaml).err().unwrap_or_else(|| panic!("accepted: {yaml}"));

@@ -76,3 +76,19 @@ fn a_title_becomes_the_description_of_a_tool_without_one() {
     let upload = upload("tool: {a: {name: A Title, target_subject: cmd.tool.a}}").expect("a tool");
     assert_eq!(upload.tools[0].definition.description, "A Title");
 }
+
+#[rstest]
+#[case("type: worker\ntarget_subject: cmd.tool.a", "no message bus")]
+#[case("target_subject: cmd.tool.a", "no message bus")]
+#[case("type: mcp-tool\nmcp_tool_id: x", "no MCP server")]
+#[case("type: knowledge-query", "no executor for this type")]
+#[case("type: prompt\ntemplate: t", "no executor for this type")]
+fn a_tool_that_nothing_executes(#[case] rest: &str, #[case] missing: &str) {
+    let upload = upload(&format!("name: a\ndescription: d\n{rest}")).expect("stored all the same");
+    let warnings = shown(&upload.warnings);
+    assert!(
+        warnings.contains("nothing executes tools of type") && warnings.contains(missing),
+        "{rest}: {warnings}"
+    );
+    assert!(upload.tools[0].definition.execution().is_err());
+}

@@ -61,24 +61,31 @@ fn state() -> impl Strategy<Value = Option<String>> {
     proptest::option::of(select(&["undefined", "x", "X", "*", "", "never-named"][..]).prop_map(str::to_owned))
 }
 
-/// Groups, states, and whether it is enabled.
-type Kind = (Option<Vec<String>>, Option<Vec<String>>, bool);
+/// Groups, states, and why it can never be called.
+type Kind = (Option<Vec<String>>, Option<Vec<String>>, Option<ErrorCode>);
 
 fn kinds() -> impl Strategy<Value = Vec<Kind>> {
     let kind = (
         proptest::option::of(some_of(&GROUPS)),
         proptest::option::of(some_of(&STATES)),
-        proptest::bool::weighted(0.8),
+        proptest::option::weighted(
+            0.3,
+            select(&[ErrorCode::ToolDisabled, ErrorCode::ToolUnavailable][..]),
+        ),
     );
     proptest::collection::vec(kind, 0..12)
 }
 
 fn drafts(kinds: &[Kind]) -> Vec<Draft> {
-    let draft = |(at, (group, states, enabled)): (usize, &Kind)| {
+    let draft = |(at, (group, states, never)): (usize, &Kind)| {
         let mut draft = tool(&format!("t{at:02}"));
+        draft = match never {
+            Some(ErrorCode::ToolDisabled) => draft.disabled(),
+            Some(_) => draft.of_kind("worker"),
+            None => draft,
+        };
         draft.0.definition.group.clone_from(group);
         draft.0.definition.available_in_states.clone_from(states);
-        draft.0.definition.enabled = *enabled;
         draft
     };
     kinds.iter().enumerate().map(draft).collect()
@@ -103,7 +110,7 @@ proptest! {
             let expected = match kind {
                 _ if !rule::granted(&granted, &asked) => Some(ErrorCode::InsufficientToolGroups),
                 None => Some(ErrorCode::ToolNotFound),
-                Some((_, _, false)) => Some(ErrorCode::ToolDisabled),
+                Some((_, _, Some(never))) => Some(*never),
                 Some((groups, ..)) if !rule::group_test(groups, &asked) => Some(ErrorCode::ToolNotInGroups),
                 Some((_, states, _)) if !rule::state_test(states, &state) => Some(ErrorCode::ToolNotInState),
                 Some(_) => None,
@@ -132,7 +139,7 @@ proptest! {
                 Some(ErrorCode::ToolNotInGroups) => by_group.push(name),
                 Some(ErrorCode::ToolNotInState) => by_state.push(name),
                 // Whoever asks what is available is not told of it at all.
-                Some(ErrorCode::ToolDisabled) => {}
+                Some(ErrorCode::ToolDisabled | ErrorCode::ToolUnavailable) => {}
                 Some(_) => denied = true,
             }
         }
