@@ -35,9 +35,13 @@ pub struct ImportPreview {
     /// What of the description is no operation and cannot be read.
     #[cfg_attr(feature = "utoipa", schema(max_items = 5000))]
     pub problems: Vec<Diagnostic>,
-    /// Credentials that are named and are not there, with what mends it.
+    /// What of the text was read although it is against the rules, and credentials that are named and are not there.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub warnings: Vec<Diagnostic>,
+    /// A prefix for the names of the tools with which none of them is taken; present when some of them are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "petstore_", max_length = 32))]
+    pub suggested_prefix: Option<String>,
 }
 
 /// How a description is written.
@@ -50,8 +54,10 @@ pub enum DescriptionFormat {
     Swagger2,
     /// OpenAPI 3.0.
     Openapi30,
-    /// OpenAPI 3.1 or 3.2.
+    /// OpenAPI 3.1.
     Openapi31,
+    /// OpenAPI 3.2.
+    Openapi32,
 }
 
 /// One operation, and the tool that it would become.
@@ -81,7 +87,7 @@ pub struct ImportedOperation {
     pub summary: Option<String>,
     /// Whether the API's authors say that it should no longer be used.
     pub deprecated: bool,
-    /// The name of its tool: the operation's id, or made from method and path.
+    /// The name of its tool: the operation's id, or made from method and path, behind the prefix of the import.
     #[cfg_attr(feature = "utoipa", schema(example = "getPet", max_length = 64))]
     pub tool: String,
     /// What storing the tool would do.
@@ -243,6 +249,10 @@ pub struct ImportSource {
     /// Security scheme to the name of an environment variable or `secret:NAME`; never a value.
     #[cfg_attr(feature = "utoipa", schema(example = json!({"apiKey": "secret:PETSTORE_KEY"})))]
     pub credentials: BTreeMap<String, String>,
+    /// What the names of new tools begin with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "petstore_", max_length = 32))]
+    pub prefix: Option<String>,
 }
 
 /// How many operations of an import are in which state.
@@ -292,9 +302,13 @@ pub struct ImportReport {
     /// What of the description is no operation and cannot be read.
     #[cfg_attr(feature = "utoipa", schema(max_items = 5000))]
     pub problems: Vec<Diagnostic>,
-    /// Credentials that are named and are not there, with what mends it.
+    /// What of the text was read although it is against the rules, and credentials that are named and are not there.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub warnings: Vec<Diagnostic>,
+    /// A prefix for the names of the tools with which none of them is taken; present when some of them are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "petstore_", max_length = 32))]
+    pub suggested_prefix: Option<String>,
     /// How the project's policy tests would come out; in the answer to a dry run of a project that has some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub policy_tests: Option<UploadPolicyTests>,

@@ -41,6 +41,9 @@ pub struct PropertyChange {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
     pub after: Option<Value>,
+    /// Whether calls that were accepted before can be refused after it, as far as arguments go; only for changes of the description.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub breaking: bool,
 }
 
 /// A place that the description and somebody here changed in different ways.

@@ -23,7 +23,7 @@ stage.story('from a description to the first call', async (page) => {
   const wizard = new NewImportPage(page);
   await wizard.open(id);
   await wizard.read(petstore(stage.upstream.origin));
-  await page.getByText('Petstore 1, OpenAPI 3.1 or 3.2, 4 operations.').waitFor();
+  await page.getByText('Petstore 1, OpenAPI 3.1, 4 operations.').waitFor();
   await wizard.operations.getByText('cannot become a tool').waitFor();
   await becomes(() => wizard.box('POST /photos').isDisabled(), true, 'what cannot become a tool cannot be chosen');
 

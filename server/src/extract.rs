@@ -26,6 +26,7 @@ use crate::gateway::observe;
 use crate::gateway::record::Asker;
 use crate::gateway::world::{ProjectState, World};
 use crate::middleware::{LogPrincipal, RequestId};
+use crate::parse_fault;
 use crate::state::AppState;
 use crate::telemetry::trace_context::TraceContext;
 
@@ -124,7 +125,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
             (ErrorCode::MalformedRequest, "The body is not valid JSON.")
         };
         let text = error.to_string();
-        let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+        let message = parse_fault::of_json(text.split(" at line ").next().unwrap_or(&text));
         let line = u32::try_from(error.line()).unwrap_or(u32::MAX).max(1);
         let column = u32::try_from(error.column()).unwrap_or(u32::MAX).max(1);
         ApiError::new(code, detail).errors(vec![Diagnostic::error(message).at(line, column)])
@@ -167,6 +168,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
             .map_err(|error| {
                 let cause =
                     std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+                let cause = parse_fault::of_query(&cause, parts.uri.query().unwrap_or_default());
                 ApiError::new(
                     ErrorCode::MalformedRequest,
                     format!("The query is not valid: {cause}."),

@@ -15,6 +15,7 @@ pub mod extract;
 pub mod gateway;
 pub mod middleware;
 pub mod openapi;
+mod parse_fault;
 pub mod router;
 pub mod secrets;
 pub mod serve;

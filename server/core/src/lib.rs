@@ -14,6 +14,7 @@ pub mod imports;
 pub mod limits;
 pub mod nul;
 pub mod openapi_import;
+pub mod pointer;
 pub mod policy;
 pub mod policy_tests;
 pub mod principal;

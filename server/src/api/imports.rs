@@ -11,7 +11,7 @@ use toolgate_api::imports::{
 use toolgate_core::ids::ImportId;
 
 use super::cursor;
-use super::imports_query::{ImportQuery, PreviewQuery};
+use super::imports_query::{ImportQuery, PreviewQuery, prefix};
 use super::permissions::PutHeaders;
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use super::projects::PageQuery;
@@ -51,6 +51,13 @@ pub struct RefreshQuery {
     #[serde(default)]
     #[param(default = false)]
     definitions: bool,
+    /// Another beginning for the names of new tools.
+    #[param(
+        max_length = 32,
+        pattern = "^([A-Za-z0-9][A-Za-z0-9_-]*)?$",
+        example = "petstore_"
+    )]
+    prefix: Option<String>,
     /// Why; kept with the revisions.
     #[param(max_length = 500)]
     note: Option<String>,
@@ -245,7 +252,10 @@ pub async fn refresh_import(
     let asked = Asked {
         id: ImportId::parse(id).map_err(|error| read::not_found(&error.text))?,
         description: Description::At(url),
-        said: Said::default(),
+        said: Said {
+            prefix: prefix(query.prefix.as_deref())?,
+            ..Said::default()
+        },
         adopt: false,
         definitions: query.definitions,
         dry_run: query.dry_run,

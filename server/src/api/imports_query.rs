@@ -7,6 +7,7 @@ use axum::http::header;
 use serde::Deserialize;
 use toolgate_api::ErrorCode;
 use toolgate_core::definition::source::{ValueSource, is_name};
+use toolgate_core::openapi_import::prefix_fault;
 
 use super::tools_edit::read;
 use crate::error::{ApiError, ApiResult};
@@ -48,6 +49,9 @@ macro_rules! import_query {
             /// The API's address, instead of the servers of the description.
             #[param(max_length = 2000, example = "https://petstore.example.com/v1")]
             base_url: Option<String>,
+            /// What the names of new tools begin with, so that APIs with operations of one name can stand side by side.
+            #[param(max_length = 32, pattern = "^([A-Za-z0-9][A-Za-z0-9_-]*)?$", example = "petstore_")]
+            prefix: Option<String>,
             /// Values of variables in the addresses of servers, as `name=value`.
             #[param(max_length = 2000, example = "region=eu,stage=live")]
             variables: Option<String>,
@@ -75,6 +79,7 @@ macro_rules! import_query {
                     base_url: self.base_url.as_deref(),
                     variables: self.variables.as_deref(),
                     credentials: self.credentials.as_deref(),
+                    prefix: self.prefix.as_deref(),
                 }
             }
         }
@@ -119,6 +124,7 @@ pub struct Words<'q> {
     base_url: Option<&'q str>,
     variables: Option<&'q str>,
     credentials: Option<&'q str>,
+    prefix: Option<&'q str>,
 }
 
 impl Words<'_> {
@@ -169,6 +175,7 @@ impl Words<'_> {
             base_url: text("base_url", self.base_url)?,
             variables: pairs("variables", self.variables)?,
             credentials: sources(self.credentials)?,
+            prefix: prefix(self.prefix)?,
         })
     }
 }
@@ -196,6 +203,17 @@ fn list(name: &str, text: Option<&str>) -> ApiResult<Vec<String>> {
 
 fn text(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
     text.map(|text| Ok(bounded(name, text)?.to_owned())).transpose()
+}
+
+/// The beginning of names.
+///
+/// # Errors
+/// 400 when names cannot begin with it.
+pub(super) fn prefix(text: Option<&str>) -> ApiResult<Option<String>> {
+    match text.and_then(prefix_fault) {
+        Some(fault) => Err(malformed(format!("`prefix` is not valid: it {fault}."))),
+        None => Ok(text.map(str::to_owned)),
+    }
 }
 
 fn pairs(name: &str, text: Option<&str>) -> ApiResult<Option<BTreeMap<String, String>>> {

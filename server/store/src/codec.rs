@@ -112,7 +112,7 @@ words! {
         Denied = "denied",
         Interrupted = "interrupted",
     }
-    DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31" }
+    DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31", Openapi32 = "openapi32" }
     PrincipalKind { User = "user", ServiceKey = "service_key", External = "external" }
     AlertRule {
         EscalationAttempts = "escalation_attempts",

@@ -57,6 +57,41 @@ async fn broken_and_unfitting_bodies() {
 }
 
 #[tokio::test]
+async fn values_of_queries_and_bodies_are_told_in_plain_words() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    for (query, expected) in [
+        (
+            "tools?limit=-1",
+            "`limit` is \"-1\"; it must be a whole number, 0 or more",
+        ),
+        (
+            "tools?limit=many",
+            "`limit` is \"many\"; it must be a whole number",
+        ),
+        (
+            "tools?enabled=yes",
+            "`enabled` is \"yes\"; it must be true or false",
+        ),
+        (
+            "audit?revision=x",
+            "`revision` is \"x\"; it must be a whole number",
+        ),
+    ] {
+        let answer = admin.get(&format!("/projects/demo/{query}")).await;
+        let problem = answer.problem(400, "malformed_request");
+        let detail = problem["detail"].as_str().expect("a sentence");
+        assert!(detail.contains(expected), "{query}: {detail}");
+    }
+    let body = json!({"question": "q", "limit": -1});
+    let problem = admin
+        .post("/projects/demo/explain", &body)
+        .await
+        .problem(422, "invalid_request");
+    assert!(!problem.to_string().contains("u32"), "{problem}");
+}
+
+#[tokio::test]
 async fn paths_and_methods() {
     let app = TestApp::new().await;
     let admin = app.demo().await;

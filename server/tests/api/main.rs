@@ -26,6 +26,7 @@ mod imports;
 mod imports_fetched;
 mod imports_kept;
 mod imports_large;
+mod imports_named;
 mod imports_recorded;
 mod integrity;
 mod interleavings;

@@ -31,6 +31,8 @@ pub(super) fn Again(
     let verdict = Verdict::new();
     // Whether the verdict is about the address of the last time.
     let is_refresh = RwSignal::new(false);
+    // Another prefix for new tools, because names are taken.
+    let prefix = RwSignal::new(String::new());
     let toasts = Toasts::get();
     let waiting = Waiting::get();
     let session = Session::get();
@@ -40,7 +42,8 @@ pub(super) fn Again(
     });
     let send = move |dry_run: bool| {
         let (project, id) = (project.get_untracked(), id.get_untracked());
-        let query = verdict.query(dry_run);
+        let mut query = verdict.query(dry_run);
+        query.push(("prefix", prefix.get_untracked()));
         let query: Vec<(&str, &str)> = query
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
@@ -68,6 +71,7 @@ pub(super) fn Again(
     let ask = move |refresh: bool| {
         is_refresh.set(refresh);
         verdict.forget();
+        prefix.set(String::new());
         send(true);
     };
     let refresh = url
@@ -110,7 +114,15 @@ pub(super) fn Again(
                 </button>
             </div>
         </section>
-        {verdict.view(project, source.handle, Callback::new(move |()| send(true)))}
+        {verdict.view(
+            project,
+            source.handle,
+            Callback::new(move |()| send(true)),
+            Callback::new(move |suggested| {
+                prefix.set(suggested);
+                send(true);
+            }),
+        )}
         <When test=move || verdict.is_asked()>
             <div>
                 <button

@@ -39,6 +39,7 @@ pub(super) const fn format_name(format: DescriptionFormat) -> &'static str {
     match format {
         DescriptionFormat::Swagger2 => "Swagger 2.0",
         DescriptionFormat::Openapi30 => "OpenAPI 3.0",
-        DescriptionFormat::Openapi31 => "OpenAPI 3.1 or 3.2",
+        DescriptionFormat::Openapi31 => "OpenAPI 3.1",
+        DescriptionFormat::Openapi32 => "OpenAPI 3.2",
     }
 }

@@ -31,8 +31,12 @@ pub(super) fn change_view(tool: &str, change: &OperationChange, decisions: Optio
             </details>
         }
     });
+    let breaks = breaking(change).map(|badge| {
+        view! { <p>{badge} " Calls that are accepted now can be refused afterwards."</p> }
+    });
     view! {
         <div class="stack-small">
+            {breaks}
             {has_conflicts
                 .then(|| {
                     view! {
@@ -53,6 +57,15 @@ pub(super) fn change_view(tool: &str, change: &OperationChange, decisions: Optio
     .into_any()
 }
 
+/// How many changes of the description can refuse calls that are accepted now.
+pub(super) fn breaking(change: &OperationChange) -> Option<AnyView> {
+    let count = change.upstream.iter().filter(|place| place.breaking).count();
+    (count != 0).then(|| {
+        let text = counted(count, "breaking change");
+        view! { <Badge tone=Tone::Bad text /> }.into_any()
+    })
+}
+
 fn places(tool: &str, title: &'static str, places: &[PropertyChange]) -> AnyView {
     if places.is_empty() {
         return ().into_any();
@@ -64,6 +77,7 @@ fn places(tool: &str, title: &'static str, places: &[PropertyChange]) -> AnyView
             view! {
                 <li>
                     <code>{pointer(&place.pointer)}</code>
+                    {place.breaking.then(|| view! { " " <Badge tone=Tone::Bad text="breaking" /> })}
                     <div class="diff" tabindex="0" role="region" aria-label=format!("{title}: {tool} {}", place.pointer)>
                         {lines("-", before)}
                         {lines("+", after)}

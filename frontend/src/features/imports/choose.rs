@@ -1,6 +1,6 @@
 //! Choosing among the operations of a description: by tag, then path, with boxes that know "some of it".
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use leptos::prelude::*;
 use toolgate_api::imports::{ImportPreview, ImportSecurity, ImportedOperation};
@@ -42,9 +42,26 @@ impl Choosing {
         }
     }
 
-    /// Takes a preview. Of a description that was there before, the choice stays.
-    pub(super) fn show(self, preview: ImportPreview, is_same: bool) {
-        if !is_same {
+    /// Takes a preview. Of a description that was there before, the choice stays; another prefix names its tools anew, and `rename`
+    /// gets the new names by the old ones.
+    pub(super) fn show(
+        self,
+        preview: ImportPreview,
+        is_same: bool,
+        rename: impl FnOnce(&BTreeMap<String, String>),
+    ) {
+        if is_same {
+            let names = self
+                .preview
+                .with_untracked(|before| renamed(before.as_ref(), &preview));
+            self.chosen.update(|chosen| {
+                *chosen = chosen
+                    .iter()
+                    .filter_map(|name| names.get(name).cloned())
+                    .collect();
+            });
+            rename(&names);
+        } else {
             let all = preview.operations.iter().filter(|one| can_be_chosen(one));
             self.chosen.set(all.map(|one| one.tool.clone()).collect());
         }
@@ -286,6 +303,19 @@ impl Choosing {
     }
 }
 
+/// The names of a later preview's tools, by those that they had.
+fn renamed(before: Option<&ImportPreview>, after: &ImportPreview) -> BTreeMap<String, String> {
+    let after: BTreeMap<&str, &str> = after
+        .operations
+        .iter()
+        .map(|one| (one.pointer.as_str(), one.tool.as_str()))
+        .collect();
+    let before = before.iter().flat_map(|preview| &preview.operations);
+    before
+        .filter_map(|one| Some((one.tool.clone(), (*after.get(one.pointer.as_str())?).to_owned())))
+        .collect()
+}
+
 fn possible(operations: &[ImportedOperation]) -> Vec<String> {
     let possible = operations.iter().filter(|one| can_be_chosen(one));
     possible.map(|one| one.tool.clone()).collect()
@@ -352,4 +382,36 @@ fn ways_in(security: &[Vec<ImportSecurity>]) -> String {
 /// An operation's line in a report.
 pub(super) fn name_of(one: &ImportedOperation) -> AnyView {
     operation_name(&one.method, &one.path)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use toolgate_api::imports::ImportPreview;
+
+    use super::renamed;
+
+    fn preview(tools: &[(&str, &str)]) -> ImportPreview {
+        let operation = |(pointer, tool): &(&str, &str)| {
+            json!({
+                "method": "GET", "path": "/", "pointer": pointer, "tags": [], "deprecated": false, "tool": tool, "outcome": "new",
+                "notes": [], "security": []
+            })
+        };
+        let operations: Vec<_> = tools.iter().map(operation).collect();
+        serde_json::from_value(json!({
+            "title": "", "version": "", "format": "openapi31", "total": 2, "operations": operations, "hosts": [], "problems": [],
+            "warnings": []
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn another_prefix_names_the_same_operations() {
+        let before = preview(&[("/a", "login"), ("/b", "getMe"), ("/c", "gone")]);
+        let after = preview(&[("/b", "x_getMe"), ("/a", "x_login"), ("/d", "x_new")]);
+        let names: Vec<_> = renamed(Some(&before), &after).into_iter().collect();
+        let expected = [("getMe", "x_getMe"), ("login", "x_login")];
+        assert_eq!(names, expected.map(|(old, new)| (old.to_owned(), new.to_owned())));
+    }
 }

@@ -58,6 +58,18 @@ impl Layering {
         self.decided.set(BTreeMap::new());
     }
 
+    /// Takes the new names of the tools.
+    pub(super) fn rename(self, names: &BTreeMap<String, String>) {
+        self.decided.update(|all| {
+            let before = std::mem::take(all);
+            all.extend(
+                before
+                    .into_iter()
+                    .filter_map(|(tool, layers)| Some((names.get(&tool)?.clone(), layers))),
+            );
+        });
+    }
+
     /// The button that opens the dialog for a tool.
     pub(super) fn button(self, tool: String) -> AnyView {
         let [shown, label] = [(); 2].map(|()| tool.clone());

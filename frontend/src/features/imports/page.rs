@@ -141,6 +141,7 @@ fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyV
                 .base_url
                 .unwrap_or_else(|| "as the description says".to_owned()),
         ),
+        fact("Prefix", source.prefix.unwrap_or_else(|| "none".to_owned())),
         fact(
             "Variables",
             view! { <Tags names=variables none="their defaults" /> },

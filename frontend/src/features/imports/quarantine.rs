@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use toolgate_api::quarantine::{ApproveChange, MergeChoice, QuarantinedChange};
 
 use super::badges::operation_name;
-use super::change::{Decisions, change_view, sides_view};
+use super::change::{Decisions, breaking, change_view, sides_view};
 use super::decide::{Selected, Several, select_box};
 use super::waiting::Waiting;
 use crate::action::Action;
@@ -120,7 +120,7 @@ fn row(
         </th>
         <td role="cell" data-label="Operation">{operation_name(&waiting.method, &waiting.path)}</td>
         <td role="cell" data-label="What changed">
-            <span class="row">{sum} {conflicts}</span>
+            <span class="row">{sum} {breaking(change)} {conflicts}</span>
         </td>
         <td role="cell" data-label="Import">
             <a href=import>{waiting.import}</a>

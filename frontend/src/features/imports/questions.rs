@@ -20,6 +20,8 @@ pub(super) struct Questions {
     base_url: RwSignal<String>,
     document_url: RwSignal<String>,
     variables: RwSignal<String>,
+    /// What the names of the tools begin with.
+    pub(super) prefix: RwSignal<String>,
     /// Environment variable or `secret:NAME` by security scheme.
     credentials: RwSignal<BTreeMap<String, String>>,
     /// The project's secrets, to be offered to those who may know their names.
@@ -30,13 +32,14 @@ impl Questions {
     /// Nothing is answered yet.
     pub(super) fn new(project: Memo<String>, source: Source) -> Self {
         let session = Session::get();
-        let [base_url, document_url, variables] = [(); 3].map(|()| RwSignal::new(String::new()));
+        let [base_url, document_url, variables, prefix] = [(); 4].map(|()| RwSignal::new(String::new()));
         Self {
             project,
             source,
             base_url,
             document_url,
             variables,
+            prefix,
             credentials: RwSignal::new(BTreeMap::new()),
             secrets: Loaded::new(move || {
                 let project = project.get();
@@ -61,6 +64,7 @@ impl Questions {
             ("base_url", given(self.base_url)),
             ("document_url", given(self.document_url)),
             ("variables", given(self.variables)),
+            ("prefix", given(self.prefix)),
             ("credentials", credentials),
         ]
     }
@@ -82,7 +86,7 @@ impl Questions {
 
     /// Forgets the answers: they belong to another description.
     pub(super) fn clear(self) {
-        for field in [self.base_url, self.document_url, self.variables] {
+        for field in [self.base_url, self.document_url, self.variables, self.prefix] {
             field.set(String::new());
         }
         self.credentials.set(BTreeMap::new());
@@ -113,6 +117,13 @@ impl Questions {
                         placeholder="https://petstore.example.com/openapi.json"
                         max="2000"
                     />
+                </Field>
+                <Field
+                    id="import-prefix"
+                    label="Prefix of the tools' names"
+                    help="So that APIs with operations of the same name can be in one project: petstore_ makes petstore_login of login."
+                >
+                    <TextInput id="import-prefix" value=self.prefix mono=true placeholder="petstore_" max="32" />
                 </Field>
             </div>
             {part(move || self.credentials_view(schemes.get()))}

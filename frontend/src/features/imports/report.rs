@@ -97,8 +97,15 @@ impl Verdict {
         is_verdict && !self.action.busy.get()
     }
 
-    /// The report, and the fields that doing it takes. `on_adopt` is told when tools in the way are to be taken in, or not.
-    pub(super) fn view(self, project: Memo<String>, handle: EditorHandle, on_adopt: Callback<()>) -> AnyView {
+    /// The report, and the fields that doing it takes. `on_adopt` runs when tools in the way are to be taken in, or not; `on_prefix`
+    /// gets the prefix with which none is in the way.
+    pub(super) fn view(
+        self,
+        project: Memo<String>,
+        handle: EditorHandle,
+        on_adopt: Callback<()>,
+        on_prefix: Callback<String>,
+    ) -> AnyView {
         let has = move |check: fn(&ImportReport) -> bool| {
             move || {
                 self.report.with(|report| {
@@ -121,6 +128,12 @@ impl Verdict {
             </p>
             {self.action.refusal(handle)}
             {part(move || self.report.with(|report| report.as_ref().map(|report| report_view(&project.get(), report, handle))).into_any())}
+            {part(move || {
+                let suggested = self.report.with(|report| {
+                    report.as_ref().filter(|report| report.dry_run)?.suggested_prefix.clone()
+                });
+                clash(suggested, on_prefix)
+            })}
             <When test=has(in_the_way)>
                 <label class="check">
                     <input
@@ -148,6 +161,23 @@ impl Verdict {
         }
         .into_any()
     }
+}
+
+/// That names are taken, and the prefix with which none is.
+pub(super) fn clash(suggested: Option<String>, on_prefix: Callback<String>) -> AnyView {
+    let Some(prefix) = suggested else {
+        return ().into_any();
+    };
+    let words = format!("Use the prefix {prefix}");
+    view! {
+        <p class="note row" role="status">
+            "Tools of this project have the names of some of these operations. With a prefix all of them can be imported. "
+            <button type="button" class="button button-small" on:click=move |_| on_prefix.run(prefix.clone())>
+                {words}
+            </button>
+        </p>
+    }
+    .into_any()
 }
 
 fn focus_heading() {

@@ -9,7 +9,7 @@ use super::hosts::hosts_view;
 use super::layers::Layering;
 use super::next::Next;
 use super::questions::Questions;
-use super::report::Verdict;
+use super::report::{Verdict, clash};
 use super::rule::{NEW, id_of};
 use super::source::Source;
 use super::waiting::Waiting;
@@ -66,10 +66,13 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
     let read = StoredValue::new(String::new());
     // The tools that the import has made.
     let made = RwSignal::new(None::<Vec<String>>);
+    // The prefix that the names in the preview have.
+    let named = RwSignal::new(String::new());
     let toasts = Toasts::get();
     let waiting = Waiting::get();
     let look = move || {
         let given = untrack(|| source.given());
+        let prefix = questions.prefix.get_untracked();
         reading.send(questions.preview(&[]), move |answer| {
             if let Some(preview) = reading.read::<ImportPreview>(&answer) {
                 let is_same = read.with_value(|read| *read == given);
@@ -78,10 +81,15 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                     layering.clear();
                     read.set_value(given);
                 }
-                choosing.show(preview, is_same);
+                named.set(prefix);
+                choosing.show(preview, is_same, |names| layering.rename(names));
             }
         });
     };
+    let on_prefix = Callback::new(move |prefix: String| {
+        questions.prefix.set(prefix);
+        look();
+    });
     // A preview is about the description that was read, and about no other.
     effect(move || {
         source.track();
@@ -141,8 +149,14 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
     let is_read = condition(move || choosing.preview.with(Option::is_some));
     let is_made = condition(move || made.with(Option::is_some));
     let is_named = condition(move || id.with(|id| !id.trim().is_empty() && id.trim() != NEW));
+    let is_current = condition(move || {
+        questions
+            .prefix
+            .with(|prefix| named.with(|named| prefix == named))
+    });
     let can_send = move || {
         is_named.get()
+            && is_current.get()
             && choosing.count() != 0
             && !choosing.rule().is_too_long()
             && !verdict.action.busy.get()
@@ -178,6 +192,10 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                     <section class="panel stack" aria-label="What the description leaves open">
                         <h2>"3. What the description leaves open"</h2>
                         {questions.view(choosing.preview)}
+                        {part(move || {
+                            let suggested = choosing.preview.with(|preview| preview.as_ref()?.suggested_prefix.clone());
+                            clash(suggested, on_prefix)
+                        })}
                         <h3>"Hosts"</h3>
                         {part(move || {
                             choosing
@@ -216,9 +234,12 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                             >
                                 "See what importing would do"
                             </button>
+                            <When test=move || !is_current.get()>
+                                <span class="muted">" Look again with the new prefix first."</span>
+                            </When>
                         </div>
                     </div>
-                    {verdict.view(project, source.handle, Callback::new(move |()| send(true)))}
+                    {verdict.view(project, source.handle, Callback::new(move |()| send(true)), on_prefix)}
                     <When test=move || verdict.is_asked()>
                         <div>
                             <button

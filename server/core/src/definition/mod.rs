@@ -48,7 +48,8 @@ mod tests;
 mod tool;
 mod vocabulary;
 mod yaml;
-mod yaml_syntax;
+pub(crate) mod yaml_quotes;
+pub(crate) mod yaml_syntax;
 
 use std::collections::HashMap;
 
@@ -62,8 +63,8 @@ use self::shape::Item;
 use crate::ids::{ProjectId, ToolName};
 use crate::nul;
 
-pub(crate) use self::http::{METHODS as HTTP_METHODS, path_parameters};
 pub use self::execution::{Execution, NotExecuted};
+pub(crate) use self::http::{METHODS as HTTP_METHODS, path_parameters};
 pub use self::model::{ServiceDefinition, ToolDefinition};
 pub use self::policy_tests::parse_policy_tests;
 pub use self::render::{diff, service_diff, service_to_yaml, to_yaml};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::fields;
 use super::node::{Cursor, Data};
-use super::report::{Report, Spot, listed, shown};
+use super::report::{Report, Spot, listed, shown, yaml};
 use super::source::{self, ValueSource};
 use crate::ids::ToolName;
 use crate::readable;
@@ -106,7 +106,7 @@ pub(super) fn list(cursor: &Cursor<'_>, key: &str, named: Named, report: &mut Re
             report.error(
                 &cursor.spot,
                 format!("{key:?} must be a list of names, not a string"),
-                format!("write [{text}]"),
+                format!("write [{}]", yaml(text)),
             );
             return None;
         }

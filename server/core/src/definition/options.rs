@@ -15,7 +15,7 @@ use super::model::{ArgOptions, Options};
 use super::names;
 use super::node::{Cursor, Data};
 use super::parameters::Declared;
-use super::report::{Report, Spot, listed, shown};
+use super::report::{Report, Spot, listed, shown, yaml};
 use super::template;
 
 const KEYS: [&str; 5] = ["args", "envs", "timeout_ms", "jina", "http"];
@@ -155,7 +155,10 @@ fn string_value(name: &str, text: &str, spot: &Spot, report: &mut Report) {
                 "{} looks like a secret, and definitions are no place for secrets",
                 shown(name)
             ),
-            format!("name an environment variable under options.envs: {{{name}: NAME_OF_VARIABLE}}"),
+            format!(
+                "name an environment variable under options.envs: {{{}: NAME_OF_VARIABLE}}",
+                yaml(name)
+            ),
         );
     }
 }

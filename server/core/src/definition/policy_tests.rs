@@ -11,7 +11,7 @@ use toolgate_api::policy_tests::{Expectation, PolicyTest};
 use toolgate_api::problem::Diagnostic;
 
 use super::node::{Cursor, Data};
-use super::report::{Report, Spot, listed, shown};
+use super::report::{Report, Spot, listed, shown, yaml};
 use super::{TextFormat, decode, fields, json, yaml};
 use crate::policy_tests::{MAX_TESTS, check};
 
@@ -185,7 +185,7 @@ fn names(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Option<Vec<Stri
     let value = given(cursor, key)?;
     if !matches!(value.node.data, Data::List(_)) {
         let hint = match &value.node.data {
-            Data::Text(text) => format!("write [{text}]"),
+            Data::Text(text) => format!("write [{}]", yaml(text)),
             _ => "write [first, second]".to_owned(),
         };
         report.error(

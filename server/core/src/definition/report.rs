@@ -2,7 +2,11 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value;
 use toolgate_api::problem::Diagnostic;
+
+use super::node::Data;
+use super::scalar;
 
 /// More faults than this are counted, not listed: nobody reads them, and they would be a way to make answers huge.
 const MAX_LISTED: usize = 200;
@@ -127,6 +131,21 @@ pub(super) fn shown(text: &str) -> String {
         short.push('…');
     }
     format!("{short:?}")
+}
+
+/// A text as YAML has it: in quotes unless it is a plain word that means itself.
+pub(super) fn yaml(text: &str) -> String {
+    let is_word = text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'))
+        && matches!(scalar::resolve(text), Ok(Data::Text(_)));
+    if is_word {
+        text.to_owned()
+    } else {
+        // Every JSON string is a YAML string.
+        Value::String(text.to_owned()).to_string()
+    }
 }
 
 /// `a, b and c`.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::destination;
 use super::fields;
 use super::node::{Cursor, Data};
-use super::report::{Report, Spot, shown};
+use super::report::{Report, Spot, shown, yaml};
 use super::request_body;
 use super::request_fields::{LONGEST_NAME, exploded, flag, media_type, one_of, style};
 use super::request_model::{HttpRequest, ParameterLocation, ParameterStyle, RequestParameter};
@@ -48,7 +48,7 @@ pub(super) fn read(
             report.error(
                 &path.spot,
                 format!("{{{name}}} of the path is no parameter of the request"),
-                format!("add {{name: {name}, in: path}} to request.parameters"),
+                format!("add {{name: {}, in: path}} to request.parameters", yaml(name)),
             );
         }
     }

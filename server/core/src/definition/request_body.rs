@@ -10,7 +10,7 @@ use super::request_fields::{LONGEST_NAME, exploded, flag, media_type, style};
 use super::request_model::{ParameterLocation, ParameterStyle, PartEncoding, RequestBody};
 use crate::http_mapping::media::{MediaKind, is_media_type};
 
-const KEYS: [&str; 4] = ["content_type", "argument", "properties", "encoding"];
+const KEYS: [&str; 5] = ["content_type", "argument", "as_text", "properties", "encoding"];
 const ENCODING_KEYS: [&str; 6] = [
     "content_type",
     "file",
@@ -51,6 +51,7 @@ pub(super) fn read(cursor: &Cursor<'_>, report: &mut Report) -> Option<RequestBo
     let mut body = RequestBody {
         content_type,
         argument,
+        as_text: flag(cursor, "as_text", report).unwrap_or(false),
         properties,
         encoding: BTreeMap::new(),
     };
@@ -70,6 +71,19 @@ pub(super) fn read(cursor: &Cursor<'_>, report: &mut Report) -> Option<RequestBo
             &at.spot,
             format!("a body of type {} has no properties", body.content_type()),
             "write argument: <argument>",
+        );
+    }
+    if let (true, Some(at)) = (
+        body.as_text && kind != Some(MediaKind::Binary),
+        cursor.get("as_text"),
+    ) {
+        report.error(
+            &at.spot,
+            "\"as_text\" belongs to a body of bytes",
+            format!(
+                "remove it: a body of type {} is written as its type says",
+                body.content_type()
+            ),
         );
     }
     if let (Some(kind), Some(at)) = (kind, cursor.get("encoding")) {

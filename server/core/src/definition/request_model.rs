@@ -191,6 +191,9 @@ pub struct RequestBody {
     /// The argument that is the whole body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub argument: Option<String>,
+    /// A body of bytes is sent as the text that its argument is: the upstream reads base64.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub as_text: bool,
     /// Instead of `argument`: an object of property to argument.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,

@@ -7,12 +7,12 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
+use granit_parser::{Event, Marker, Options, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use super::node::{Budget, Data, Entry, MAX_DEPTH, Node, Size};
 use super::report::{NUL, Place, Report, Spot, shown};
 use super::scalar::{self, ScalarError};
-use super::yaml_syntax;
+use super::{yaml_quotes, yaml_syntax};
 
 /// Most aliases in one upload.
 const MAX_ALIASES: usize = 1_000;
@@ -30,24 +30,53 @@ pub(super) fn read(text: &str, report: &mut Report) -> Vec<Rc<Node>> {
         flow_nesting_limit: MAX_DEPTH + 2,
         block_nesting_limit: MAX_DEPTH + 2,
     };
+    let (found, fault) = documents(text, &options, report);
+    let Some(fault) = fault else { return found };
+    let Some(indented) = yaml_quotes::indent(text, &fault, &options) else {
+        syntax(&fault, text, report);
+        return found;
+    };
+    for line in indented.lines {
+        let (message, hint) = yaml_quotes::WARNING;
+        report.warning(&spot(position(line, 1)), message, hint);
+    }
+    let (found, fault) = documents(&indented.text, &options, report);
+    if let Some(fault) = fault {
+        syntax(&fault, &indented.text, report);
+    }
+    found
+}
+
+/// What can be read, and the fault of the syntax at which it ends. Other faults are in the report.
+fn documents(text: &str, options: &Options, report: &mut Report) -> (Vec<Rc<Node>>, Option<ScanError>) {
     let mut reader = Reader::new(report);
-    for step in Parser::new_from_str_with_options(text, options) {
-        let outcome = match step {
-            Ok((event, span)) => reader.event(event, &span),
-            Err(error) => Err(reader.syntax(&error)),
+    for step in Parser::new_from_str_with_options(text, options.clone()) {
+        let (event, span) = match step {
+            Ok(step) => step,
+            Err(fault) => return (reader.documents, Some(fault)),
         };
-        if outcome.is_err() {
+        if reader.event(event, &span).is_err() {
             break;
         }
     }
-    reader.documents
+    (reader.documents, None)
+}
+
+fn syntax(fault: &ScanError, text: &str, report: &mut Report) {
+    let (message, hint) = yaml_syntax::explain(fault);
+    let (line, column) = yaml_syntax::place(fault, text);
+    report.error(&spot(position(line, column)), message, hint);
 }
 
 fn place(marker: &Marker) -> Place {
+    position(marker.line().max(1), marker.col() + 1)
+}
+
+fn position(line: usize, column: usize) -> Place {
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     Place {
-        line: number(marker.line().max(1)),
-        column: number(marker.col() + 1),
+        line: number(line),
+        column: number(column),
     }
 }
 
@@ -386,12 +415,6 @@ impl<'r> Reader<'r> {
                 Key::Faulty
             }
         }
-    }
-
-    fn syntax(&mut self, error: &ScanError) -> Stop {
-        let (message, hint) = yaml_syntax::explain(error);
-        self.report.error(&spot(place(error.marker())), message, hint);
-        Stop
     }
 }
 

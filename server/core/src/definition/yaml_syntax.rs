@@ -4,8 +4,26 @@ use granit_parser::{ErrorKind, ScanError};
 
 use super::node::MAX_DEPTH;
 
+/// Line and column of a fault, both from 1. A tab that must not be there is found after what was read last.
+pub(crate) fn place(error: &ScanError, text: &str) -> (usize, usize) {
+    let marker = error.marker();
+    let is_after = matches!(
+        error.kind(),
+        ErrorKind::TabInPlainScalar | ErrorKind::TabAtBlockScalarStart
+    );
+    let rest = marker.byte_offset().and_then(|at| text.get(at..));
+    if let Some(rest) = rest.filter(|_| is_after)
+        && let Some((before, _)) = rest.split_once('\t')
+        && let Some((between, last)) = before.rsplit_once('\n')
+    {
+        let line = marker.line() + 1 + between.matches('\n').count();
+        return (line, last.chars().count() + 1);
+    }
+    (marker.line().max(1), marker.col() + 1)
+}
+
 /// The message and the hint for a fault of the syntax; the hint is empty when there is none to give.
-pub(super) fn explain(error: &ScanError) -> (String, &'static str) {
+pub(crate) fn explain(error: &ScanError) -> (String, &'static str) {
     if *error.kind() == ErrorKind::RecursionLimitExceeded {
         return (
             format!("nested more than {MAX_DEPTH} levels deep"),

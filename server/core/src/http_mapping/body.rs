@@ -12,6 +12,7 @@ use super::names::{self, Sent};
 use super::style::{self, EncodedPairs};
 use super::{Lookup, MappingError, multipart};
 use crate::definition::request_model::{PartEncoding, RequestBody};
+use crate::pointer;
 
 /// What the body is made from.
 enum Source {
@@ -37,9 +38,14 @@ impl BodyMapping {
     /// When the definition names no argument, or a media type whose structure is not known.
     pub(super) fn new(body: &RequestBody) -> Result<Self, MappingError> {
         let content_type = body.content_type();
-        let kind = MediaKind::of(content_type).ok_or_else(|| {
-            MappingError::Definition(format!("nothing here writes bodies of type {content_type:?}"))
-        })?;
+        let kind = match MediaKind::of(content_type) {
+            Some(_) if body.as_text => MediaKind::Text,
+            Some(kind) => kind,
+            None => {
+                let why = format!("nothing here writes bodies of type {content_type:?}");
+                return Err(MappingError::Definition(why));
+            }
+        };
         let source = match &body.argument {
             Some(argument) => Source::Argument(argument.clone()),
             None if body.properties.is_empty() => {
@@ -82,12 +88,12 @@ impl BodyMapping {
         }
         let is_part = |name: &str| self.encoding.get(name).is_some_and(is_file);
         for (name, value) in arguments {
-            let pointer = format!("/{}", step(name));
+            let pointer = pointer::of([name.as_str()]);
             match &self.source {
                 Source::Argument(body) if body == name => match (self.kind, value) {
                     (MediaKind::Multipart, Value::Object(form)) => {
                         for (part, value) in form.iter_mut().filter(|(part, _)| is_part(part)) {
-                            LinkedFile::find(&format!("{pointer}/{}", step(part)), value, found);
+                            LinkedFile::find(&pointer::of([name.as_str(), part.as_str()]), value, found);
                         }
                     }
                     (MediaKind::Multipart, _) => {}
@@ -133,7 +139,9 @@ impl BodyMapping {
         Ok(Some(match self.kind {
             MediaKind::Json => (content_type(), value.to_string().into_bytes()),
             MediaKind::Form => (content_type(), self.form(form()?).into_bytes()),
-            MediaKind::Multipart => multipart::write(name, form()?, &self.encoding)?,
+            MediaKind::Multipart => {
+                multipart::write(&|property| self.pointer(property), form()?, &self.encoding)?
+            }
             MediaKind::Text => match &*value {
                 Value::Array(_) | Value::Object(_) => return Err(fault("the body is a text")),
                 scalar => (content_type(), style::text(scalar).into_owned().into_bytes()),
@@ -143,6 +151,17 @@ impl BodyMapping {
                 (self.file_type(&file, name)?, file.bytes)
             }
         }))
+    }
+
+    /// Where a property of the body stands among the arguments, as a JSON pointer.
+    fn pointer(&self, property: &str) -> String {
+        match &self.source {
+            Source::Argument(argument) => pointer::of([argument, property]),
+            Source::Properties(properties) => {
+                let from = properties.iter().find(|(to, _)| to == property);
+                pointer::of([from.map_or(property, |(_, from)| from)])
+            }
+        }
     }
 
     /// The media type of a file that is the whole body: what the caller says within what the description allows.
@@ -184,11 +203,6 @@ impl BodyMapping {
 /// Whether a part of a form is a file; one that is written like a query parameter is a text.
 fn is_file(encoding: &PartEncoding) -> bool {
     encoding.file && !encoding.is_styled()
-}
-
-/// A name as a step of a JSON pointer.
-fn step(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 /// An object as `application/x-www-form-urlencoded`.

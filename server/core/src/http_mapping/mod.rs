@@ -33,6 +33,8 @@ pub use self::file::LinkedFile;
 pub use self::request::RequestMapping;
 pub use self::unmapped::{Rest, Unmapped};
 
+use crate::pointer;
+
 /// One argument of a call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Argument<'a> {
@@ -96,6 +98,11 @@ pub enum MappingError {
 impl MappingError {
     /// What is wrong with one argument.
     fn argument(name: &str, problem: impl fmt::Display) -> Self {
-        Self::Arguments(format!("/{name}: {problem}"))
+        Self::at(&pointer::of([name]), problem)
+    }
+
+    /// What is wrong at a JSON pointer into the arguments.
+    fn at(pointer: &str, problem: impl fmt::Display) -> Self {
+        Self::Arguments(format!("{pointer}: {problem}"))
     }
 }

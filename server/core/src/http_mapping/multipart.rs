@@ -19,9 +19,9 @@ struct Part<'v> {
     content: Vec<u8>,
 }
 
-/// The parts of a form, and the boundary between them.
+/// The parts of a form, and the boundary between them. `pointer` says where a property stands among the arguments.
 pub(super) fn write(
-    argument: &str,
+    pointer: &dyn Fn(&str) -> String,
     form: &Map<String, Value>,
     encodings: &BTreeMap<String, PartEncoding>,
 ) -> Result<(String, Vec<u8>), MappingError> {
@@ -38,10 +38,8 @@ pub(super) fn write(
         if encoding.is_styled() {
             continue;
         }
-        let one = |value| {
-            part(name, value, encoding)
-                .map_err(|problem| MappingError::argument(&format!("{argument}/{name}"), problem))
-        };
+        let one =
+            |value| part(name, value, encoding).map_err(|problem| MappingError::at(&pointer(name), problem));
         match value {
             Value::Null => {}
             Value::Array(items) => {

@@ -1,14 +1,14 @@
-//! Comparing definitions key by key, and joining two changes of one definition.
+//! Joining two changes of one definition, key by key.
 //!
 //! What is joined is what means something by itself: a key of the definition and of its options, a parameter, a shared
 //! schema. Two changes inside one parameter are not joined, because a type from here and a format from there would make a
 //! schema that nobody wrote.
 
 use serde_json::{Map, Value};
-use toolgate_api::quarantine::{MergeConflict, MergeSide, PropertyChange};
+use toolgate_api::quarantine::{MergeConflict, MergeSide};
 
-/// Places that are told at most, as the document says.
-const MAX_PLACES: usize = 1000;
+use super::MAX_PLACES;
+use crate::pointer;
 
 /// Two changes of one definition, joined.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,48 +17,6 @@ pub struct Merge {
     pub merged: Value,
     /// Where nobody has decided.
     pub conflicts: Vec<MergeConflict>,
-}
-
-/// Every place in which a definition differs from an earlier one, at most 1000 of them.
-#[must_use]
-pub fn changes(before: &Value, after: &Value) -> Vec<PropertyChange> {
-    let mut found = Vec::new();
-    collect(&mut Vec::new(), Some(before), Some(after), &mut found);
-    found.truncate(MAX_PLACES);
-    found
-}
-
-/// What was edited here, as far as it is content: whether the tool may be called is decided here in any case.
-#[must_use]
-pub fn local_changes(base: &Value, ours: &Value) -> Vec<PropertyChange> {
-    let mut found = changes(base, ours);
-    found.retain(|change| change.pointer != "/enabled");
-    found
-}
-
-fn collect<'v>(
-    path: &mut Vec<&'v str>,
-    before: Option<&'v Value>,
-    after: Option<&'v Value>,
-    found: &mut Vec<PropertyChange>,
-) {
-    if before == after {
-        return;
-    }
-    match (before, after) {
-        (Some(Value::Object(old)), Some(Value::Object(new))) if is_divisible(path) => {
-            for key in keys([old, new]) {
-                path.push(key);
-                collect(path, old.get(key), new.get(key), found);
-                path.pop();
-            }
-        }
-        _ => found.push(PropertyChange {
-            pointer: pointer(path),
-            before: before.cloned(),
-            after: after.cloned(),
-        }),
-    }
 }
 
 /// Joins two changes of `base`. `decide` says whose change counts where both changed the same place, by its JSON pointer.
@@ -124,7 +82,7 @@ impl Joining<'_> {
             }
             return Some(Value::Object(joined));
         }
-        let pointer = pointer(path);
+        let pointer = pointer::of(path.iter().copied());
         match (self.decide)(&pointer) {
             Some(MergeSide::Theirs) => theirs.cloned(),
             Some(MergeSide::Ours) => ours.cloned(),
@@ -162,7 +120,7 @@ fn object(value: Option<&Value>) -> Option<Option<&Map<String, Value>>> {
 }
 
 /// The keys of two objects, those of the first one first.
-fn keys([first, second]: [&Map<String, Value>; 2]) -> impl Iterator<Item = &str> {
+pub(super) fn keys([first, second]: [&Map<String, Value>; 2]) -> impl Iterator<Item = &str> {
     let more = second.keys().filter(|key| !first.contains_key(*key));
     first.keys().chain(more).map(String::as_str)
 }
@@ -186,13 +144,4 @@ fn required(base: &[&str], ours: &[&str], theirs: &[&str]) -> Option<Value> {
         .filter(|name| !base.contains(name) && !ours.contains(name));
     let joined: Vec<Value> = kept.chain(added).map(|name| Value::from(*name)).collect();
     (!joined.is_empty()).then_some(Value::Array(joined))
-}
-
-fn pointer(path: &[&str]) -> String {
-    let mut text = String::new();
-    for key in path {
-        text.push('/');
-        text.push_str(&key.replace('~', "~0").replace('/', "~1"));
-    }
-    text
 }

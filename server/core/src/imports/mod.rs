@@ -1,21 +1,27 @@
 //! Imports that are kept: what a newer description means for the tools that an older one became.
 //!
-//! `merge` compares definitions three ways: what the last import brought (base), what the tool is (ours), what the
-//! description says now (theirs). `plan` finds each operation again and says what becomes of it. Nothing here changes a
+//! `merge` joins definitions three ways: what the last import brought (base), what the tool is (ours), what the
+//! description says now (theirs). `changes` says what differs, and `schema_changes` which of it can refuse calls. `plan` finds each operation again and says what becomes of it. Nothing here changes a
 //! tool that is there: a change waits until somebody approves it.
 
+mod changes;
 mod merge;
 mod plan;
+mod schema_changes;
 #[cfg(test)]
 mod tests;
 
-pub use self::merge::{Merge, changes, local_changes, merge};
+pub use self::changes::{changes, local_changes};
+pub use self::merge::{Merge, merge};
 pub use self::plan::{Kept, Place, Planned, Verdict, plan};
 
 use serde_json::Value;
 use toolgate_api::quarantine::{MergeSide, OperationChange};
 
 use crate::definition::{self, ToolDefinition, UploadContext, check_tool};
+
+/// Places that are told at most, as the document says.
+const MAX_PLACES: usize = 1000;
 
 /// A definition as JSON.
 #[must_use]

@@ -87,9 +87,9 @@ pub fn plan(
                 known(&kept[index], operation, place)
             }
             None if !is_chosen(operation) => continue,
-            None if of_import.contains(operation.name.as_str()) => {
-                Verdict::Taken("another operation of this import has the name".to_owned())
-            }
+            None if of_import.contains(operation.name.as_str()) => Verdict::Taken(
+                "another operation of this import has the name: import with another prefix".to_owned(),
+            ),
             None => new(operation, place, adopt),
         };
         planned.push(Planned {
@@ -139,13 +139,16 @@ fn new(operation: &Operation, place: &dyn Place, adopt: bool) -> Verdict {
         Err(why) => return Verdict::Refused(why.clone()),
     };
     if place.is_elsewhere(&operation.name) {
-        return Verdict::Taken("the tool of this name belongs to another import".to_owned());
+        return Verdict::Taken(
+            "the tool of this name belongs to another import: import this one with a prefix".to_owned(),
+        );
     }
     match place.tool(&operation.name) {
         None => Verdict::New(definition),
         Some(_) if adopt => Verdict::Adopted(definition),
         Some(_) => Verdict::Taken(
-            "the project has a tool of this name that does not belong to the import: rename or delete it, or import with adopt=true"
+            "the project has a tool of this name that does not belong to the import: import with a prefix, rename or delete the tool, \
+             or take it in with adopt=true"
                 .to_owned(),
         ),
     }

@@ -124,6 +124,9 @@ fn put<'d>(
     let media_type = if is_range { "application/json" } else { media_type };
     let mut encodings = BTreeMap::new();
     let kind = MediaKind::of(media_type).unwrap_or(MediaKind::Json);
+    let as_text = kind == MediaKind::Binary
+        && !media_type.contains('*')
+        && schema.is_some_and(|schema| forms::is_encoded(draft.schemas.document, schema));
     let converted = match (kind, schema) {
         (MediaKind::Form | MediaKind::Multipart, Some(schema)) => {
             let form = forms::read(draft, schema, encoding, kind)?;
@@ -138,6 +141,16 @@ fn put<'d>(
                 draft.note("the body is XML, which the caller writes as a text");
             }
             of(json!({"type": "string", "contentMediaType": media_type}))
+        }
+        (MediaKind::Binary, Some(schema)) if as_text => {
+            let mut converted = draft.schemas.convert(schema);
+            if let Some(schema) = converted.schema.as_object_mut() {
+                schema.entry("contentEncoding").or_insert_with(|| json!("base64"));
+                schema
+                    .entry("contentMediaType")
+                    .or_insert_with(|| json!(media_type));
+            }
+            converted
         }
         (MediaKind::Binary, _) if media_type.contains('*') => of(forms::file()),
         (MediaKind::Binary, _) => {
@@ -154,6 +167,7 @@ fn put<'d>(
     draft.request.body = Some(RequestBody {
         content_type: (media_type != "application/json").then(|| media_type.to_owned()),
         argument: Some(argument),
+        as_text,
         properties: BTreeMap::new(),
         encoding: encodings,
     });
@@ -294,6 +308,7 @@ fn form_data<'d>(
     draft.request.body = Some(RequestBody {
         content_type: Some(media_type.to_owned()),
         argument: Some(argument),
+        as_text: false,
         properties: BTreeMap::new(),
         encoding: encodings,
     });

@@ -129,7 +129,7 @@ impl<'w, 'd> Walk<'w, 'd> {
         };
         let mut value = self.refer(name);
         if let Value::Object(value) = &mut value {
-            if self.schemas.document.dialect == Dialect::OpenApi31 {
+            if self.schemas.document.dialect.has_json_schema() {
                 value.extend(self.keywords(keywords, depth));
             } else if let Some(Value::String(text)) = keywords.get("description") {
                 // Older versions ignore what stands beside a reference, but words do no harm.
@@ -196,7 +196,7 @@ impl<'w, 'd> Walk<'w, 'd> {
                         keep(key, value.clone());
                     } else {
                         self.note(format!(
-                            "the pattern {pattern:?} is not checked here: it needs look-around or is faulty"
+                            "the pattern {pattern:?} is not checked here: it needs look-around, is faulty or far too large"
                         ));
                     }
                 }
@@ -295,7 +295,7 @@ impl<'w, 'd> Walk<'w, 'd> {
         let nullable = match self.schemas.document.dialect {
             Dialect::Swagger2 => from.get("x-nullable"),
             Dialect::OpenApi30 => from.get("nullable"),
-            Dialect::OpenApi31 => None,
+            Dialect::OpenApi31 | Dialect::OpenApi32 => None,
         };
         let nullable = nullable == Some(&Value::Bool(true));
         if nullable { with_null(out) } else { out }

@@ -18,15 +18,24 @@ pub enum Dialect {
     Swagger2,
     /// OpenAPI 3.0, whose schemas are no JSON Schema.
     OpenApi30,
-    /// OpenAPI 3.1 and 3.2.
+    /// OpenAPI 3.1.
     OpenApi31,
+    /// OpenAPI 3.2.
+    OpenApi32,
 }
 
-/// Reads JSON or YAML.
+impl Dialect {
+    /// Whether its schemas are JSON Schema 2020-12.
+    pub(super) fn has_json_schema(self) -> bool {
+        matches!(self, Self::OpenApi31 | Self::OpenApi32)
+    }
+}
+
+/// Reads JSON or YAML, and says what of it others would refuse to read.
 ///
 /// # Errors
 /// That it is too large or cannot be read, with its place.
-pub(super) fn read(bytes: &[u8]) -> Result<Value, Diagnostic> {
+pub(super) fn read(bytes: &[u8]) -> Result<(Value, Vec<Diagnostic>), Diagnostic> {
     if bytes.len() > MAX_BYTES {
         return Err(
             Diagnostic::error(format!("the description is larger than {} MiB", MAX_BYTES >> 20))
@@ -47,10 +56,13 @@ fn parse(text: &str) -> Result<Value, Diagnostic> {
     if text.trim_start().starts_with('{') {
         // YAML in flow style begins like this too.
         if let Ok(value) = serde_json::from_str(text) {
-            return Ok(value);
+            return Ok((value, Vec::new()));
         }
     }
-    yaml::read(text).map_err(|fault| fault.hint("it is JSON or YAML, one document"))
+    yaml::read(text).map_err(|fault| match fault.hint {
+        Some(_) => fault,
+        None => fault.hint("it is JSON or YAML, one document"),
+    })
 }
 
 /// A description that was read.
@@ -77,9 +89,8 @@ impl<'d> Document<'d> {
         };
         let dialect = match (version("openapi"), version("swagger")) {
             (Some(version), _) if version.starts_with("3.0") => Dialect::OpenApi30,
-            (Some(version), _) if version.starts_with("3.1") || version.starts_with("3.2") => {
-                Dialect::OpenApi31
-            }
+            (Some(version), _) if version.starts_with("3.1") => Dialect::OpenApi31,
+            (Some(version), _) if version.starts_with("3.2") => Dialect::OpenApi32,
             (None, Some(version)) if version.starts_with('2') => Dialect::Swagger2,
             (Some(version), _) | (None, Some(version)) => {
                 return Err(
@@ -133,9 +144,4 @@ impl<'d> Document<'d> {
         }
         Err("references lead to references without an end".to_owned())
     }
-}
-
-/// One step of a JSON pointer.
-pub(super) fn step(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::document::{Dialect, Document};
+use super::document::Document;
 use super::draft::Draft;
 use super::schemas::Converted;
 use crate::definition::request_model::{ParameterLocation, ParameterStyle, PartEncoding};
@@ -144,9 +144,8 @@ pub(super) fn read<'d>(
         properties.insert((*name).to_owned(), converted.schema);
     }
     if !fields.plain {
-        let converted = draft.schemas.convert(schema);
         return Ok(Form {
-            schema: converted,
+            schema: object(draft, schema),
             // What is no plain object is validated as it is described, so its files stay base64 texts.
             encodings,
         });
@@ -168,6 +167,54 @@ pub(super) fn read<'d>(
         schema: whole,
         encodings,
     })
+}
+
+/// The schema of a form that says nothing simple about its properties: it is an object all the same.
+pub(super) fn object<'d>(draft: &mut Draft<'_, 'd>, schema: &'d Value) -> Converted {
+    let is_object = |kind: &Value| match kind {
+        Value::Array(kinds) => kinds.iter().any(|kind| kind == "object"),
+        kind => kind == "object",
+    };
+    let followed = draft.schemas.document.follow(schema).unwrap_or(schema);
+    match followed.get("type") {
+        Some(kind) if is_object(kind) => return draft.schemas.convert(schema),
+        Some(kind) => {
+            draft.note(format!(
+                "the form's schema has the type {kind}: it was read as any object"
+            ));
+            return Converted {
+                schema: json!({"type": "object"}),
+                ..Converted::default()
+            };
+        }
+        None => {}
+    }
+    let mut converted = draft.schemas.convert(schema);
+    match &mut converted.schema {
+        Value::Object(schema) => _ = schema.shift_insert(0, "type".to_owned(), json!("object")),
+        schema @ Value::Bool(true) => *schema = json!({"type": "object"}),
+        _ => {}
+    }
+    converted
+}
+
+/// Whether a schema is that of bytes written down as text: OpenAPI 3.0's formats for base64, or `contentEncoding`.
+pub(super) fn is_encoded<'d>(document: Document<'d>, schema: &'d Value) -> bool {
+    let Ok(schema) = document.follow(schema) else {
+        return false;
+    };
+    let text = |key: &str| {
+        schema
+            .get(key)
+            .and_then(Value::as_str)
+            .map(str::to_ascii_lowercase)
+    };
+    match text("contentEncoding").as_deref() {
+        // RFC 2045: these encode nothing.
+        Some("binary" | "7bit" | "8bit") => false,
+        Some(_) => true,
+        None => matches!(text("format").as_deref(), Some("byte" | "base64" | "base64url")),
+    }
 }
 
 /// The Encoding Object of a property.
@@ -266,7 +313,7 @@ fn is_file<'d>(document: Document<'d>, property: &'d Value, content_type: Option
         Some("array") => schema
             .get("items")
             .is_some_and(|items| is_file(document, items, content_type)),
-        Some("string") if schema.get("contentEncoding").is_some() || text("format") == Some("byte") => false,
+        Some("string") if is_encoded(document, schema) => false,
         Some("string") => {
             matches!(text("format"), Some("binary"))
                 || text("contentMediaType").is_some_and(is_binary)
@@ -274,7 +321,7 @@ fn is_file<'d>(document: Document<'d>, property: &'d Value, content_type: Option
         }
         Some("file") => true,
         // Nothing but a media type describes bytes since OpenAPI 3.1.
-        None if document.dialect == Dialect::OpenApi31 => {
+        None if document.dialect.has_json_schema() => {
             let says_nothing = schema.as_object().is_some_and(|schema| {
                 schema.keys().all(|key| {
                     matches!(

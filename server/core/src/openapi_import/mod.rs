@@ -30,6 +30,7 @@ use toolgate_api::Diagnostic;
 use url::Url;
 
 pub use self::document::{Dialect, MAX_BYTES};
+pub use self::names::{LONGEST_PREFIX, prefix_fault, suggested_prefix};
 pub use self::security::SecurityNeed;
 pub use self::select::Selection;
 pub use self::tool::ImportedTool;
@@ -51,6 +52,8 @@ pub struct ImportOptions {
     pub variables: BTreeMap<String, String>,
     /// Security scheme to environment variable or `secret:NAME`.
     pub credentials: BTreeMap<String, String>,
+    /// What the names of the tools begin with.
+    pub prefix: String,
 }
 
 /// What would be imported.
@@ -68,6 +71,8 @@ pub struct Preview {
     pub hosts: BTreeSet<String>,
     /// What of the description is no operation and cannot be read.
     pub problems: Vec<Diagnostic>,
+    /// What of its text was read although it is against the rules.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// One operation of a description.
@@ -89,6 +94,8 @@ pub struct Operation {
     pub deprecated: bool,
     /// The name of its tool.
     pub name: String,
+    /// The same without a prefix.
+    pub plain_name: String,
     /// The tool, or why there is none.
     pub tool: Result<ImportedTool, String>,
     /// What differs from the description, or is left to the reader.
@@ -106,7 +113,7 @@ pub fn preview(
     options: &ImportOptions,
     context: &UploadContext<'_>,
 ) -> Result<Preview, Diagnostic> {
-    let root = document::read(description)?;
+    let (root, warnings) = document::read(description)?;
     let document = Document::new(&root)?;
     let (found, problems) = operations::find(document);
     let named: Vec<Named<'_>> = found
@@ -117,18 +124,22 @@ pub fn preview(
             path: found.path,
         })
         .collect();
-    let names = names::assign(&named);
+    let plain_names = names::assign(&named, "");
+    let names = match options.prefix.as_str() {
+        "" => plain_names.clone(),
+        prefix => names::assign(&named, prefix),
+    };
     let mut schemas = Schemas::new(document);
     let mut hosts = BTreeSet::new();
     let operations = found
         .iter()
-        .zip(names)
-        .map(|(found, name)| {
-            let outcome = operations::build(&mut schemas, found, &name, options);
+        .zip(names.into_iter().zip(plain_names))
+        .map(|(found, names)| {
+            let outcome = operations::build(&mut schemas, found, &names.0, options);
             if let Ok(built) = &outcome.built {
                 hosts.extend(servers::origin(&built.base_url));
             }
-            operation(found, name, outcome, context)
+            operation(found, names, outcome, context)
         })
         .collect();
     let info = |key: &str| {
@@ -145,11 +156,17 @@ pub fn preview(
         operations,
         hosts,
         problems,
+        warnings,
     })
 }
 
 /// The operation with the tool that passes the rules of definitions, or with the rule that it breaks.
-fn operation(found: &Found<'_>, name: String, outcome: Outcome, context: &UploadContext<'_>) -> Operation {
+fn operation(
+    found: &Found<'_>,
+    (name, plain_name): (String, String),
+    outcome: Outcome,
+    context: &UploadContext<'_>,
+) -> Operation {
     let mut notes = outcome.notes;
     let tool = outcome
         .built
@@ -169,6 +186,7 @@ fn operation(found: &Found<'_>, name: String, outcome: Outcome, context: &Upload
         summary: found.text("summary").map(str::to_owned),
         deprecated: found.operation.get("deprecated") == Some(&Value::Bool(true)),
         name,
+        plain_name,
         tool,
         notes,
         security: outcome.security,

@@ -1,10 +1,12 @@
 //! Names of tools: the operation's id, or made from method and path.
 //!
 //! A name depends on its own operation alone, unless two operations want the same one: then each has a mark of its
-//! method and path. So a name stays when the description is sorted anew.
+//! method and path. So a name stays when the description is sorted anew. A prefix tells the tools of one API from those of
+//! another.
 
 use std::collections::HashMap;
 
+use super::Operation;
 use crate::definition::names::RESERVED;
 
 /// Longest name that every model's interface takes.
@@ -20,9 +22,55 @@ pub(super) struct Named<'o> {
     pub(super) path: &'o str,
 }
 
-/// One name for each operation, all different.
-pub(super) fn assign(operations: &[Named<'_>]) -> Vec<String> {
-    let wishes: Vec<String> = operations.iter().map(wish).collect();
+/// Longest prefix of names, in characters.
+pub const LONGEST_PREFIX: usize = 32;
+/// Longest prefix that is suggested, without its underscore and number.
+const LONGEST_SUGGESTED: usize = 20;
+
+/// Why a text cannot begin the names of tools; `None` when it can. Empty, it is no prefix.
+#[must_use]
+pub fn prefix_fault(prefix: &str) -> Option<String> {
+    let is_named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if prefix.chars().count() > LONGEST_PREFIX {
+        return Some(format!("must not have more than {LONGEST_PREFIX} characters"));
+    }
+    if !prefix.chars().all(is_named) || prefix.starts_with(['_', '-']) {
+        return Some(
+            "must have letters, digits, `_` and `-` only, and begin with a letter or digit".to_owned(),
+        );
+    }
+    None
+}
+
+/// A prefix made of the name of an API with which none of the operations is called like a tool that is there.
+#[must_use]
+pub fn suggested_prefix<'o>(
+    api: &str,
+    operations: impl Iterator<Item = &'o Operation> + Clone,
+    is_taken: impl Fn(&str) -> bool,
+) -> Option<String> {
+    let word = api
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .find(|word| !word.is_empty())
+        .unwrap_or("api")
+        .to_ascii_lowercase();
+    let word = cut(&word, LONGEST_SUGGESTED);
+    let mut prefixes = std::iter::once(format!("{word}_")).chain((2..100).map(|n| format!("{word}{n}_")));
+    let is_free = |prefix: &String| {
+        let mut names = operations
+            .clone()
+            .map(|one| format!("{prefix}{}", one.plain_name));
+        names.all(|name| !is_taken(&name))
+    };
+    prefixes.find(is_free)
+}
+
+/// One name for each operation, all different, each beginning with the prefix.
+pub(super) fn assign(operations: &[Named<'_>], prefix: &str) -> Vec<String> {
+    let wishes: Vec<String> = operations
+        .iter()
+        .map(|operation| format!("{prefix}{}", wish(operation)))
+        .collect();
     let mut wanted: HashMap<String, usize> = HashMap::new();
     for wish in &wishes {
         *wanted.entry(wish.to_ascii_lowercase()).or_default() += 1;

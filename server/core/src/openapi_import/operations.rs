@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 use toolgate_api::Diagnostic;
 
-use super::document::{Dialect, Document, step};
+use super::document::{Dialect, Document};
 use super::draft::Draft;
 use super::schemas::{Parts, Schemas};
 use super::security::{self, SecurityNeed};
 use super::{ImportOptions, bodies, parameters, servers};
+use crate::pointer::{self, step};
 
 /// Longest description of a tool, in characters.
 const LONGEST_DESCRIPTION: usize = 4_000;
@@ -45,7 +46,7 @@ pub(super) fn find<'d>(document: Document<'d>) -> (Vec<Found<'d>>, Vec<Diagnosti
         return (found, problems);
     };
     for (path, item) in paths.iter().filter(|(path, _)| !path.starts_with("x-")) {
-        let at = format!("/paths/{}", step(path));
+        let at = pointer::of(["paths", path]);
         if !path.starts_with('/') {
             problems
                 .push(Diagnostic::error(format!("the path {path:?} does not begin with /")).at_pointer(at));

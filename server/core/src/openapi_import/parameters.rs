@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::document::{Dialect, Document};
 use super::draft::{Draft, NewArgument};
+use super::forms;
 use super::schemas::Converted;
 use super::security::Chosen;
 use crate::definition::request_model::{ParameterLocation, ParameterStyle, RequestParameter};
@@ -235,7 +236,9 @@ fn one<'d>(
         return Err("a querystring has a content".to_owned());
     }
     let described = schema;
+    let is_form = to.content_type.as_deref().and_then(MediaKind::of) == Some(MediaKind::Form);
     let mut schema = match described {
+        Some(schema) if is_form => forms::object(draft, schema),
         Some(schema) => draft.schemas.convert(schema),
         None => Converted {
             schema: serde_json::json!({}),

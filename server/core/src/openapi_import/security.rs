@@ -89,7 +89,7 @@ pub(super) fn alternatives(document: Document<'_>, operation: &Value) -> Vec<Vec
 fn need(document: Document<'_>, name: &str, scopes: &Value) -> SecurityNeed {
     let schemes = match document.dialect {
         Dialect::Swagger2 => document.root.get("securityDefinitions"),
-        Dialect::OpenApi30 | Dialect::OpenApi31 => document
+        Dialect::OpenApi30 | Dialect::OpenApi31 | Dialect::OpenApi32 => document
             .root
             .get("components")
             .and_then(|components| components.get("securitySchemes")),

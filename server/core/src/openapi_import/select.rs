@@ -11,7 +11,7 @@ pub struct Selection {
     pub paths: Vec<String>,
     /// Any of these methods, in any case.
     pub methods: Vec<String>,
-    /// Any of these ids, or names of tools.
+    /// Any of these ids, or names of tools with or without the prefix.
     pub operations: Vec<String>,
 }
 
@@ -30,7 +30,9 @@ impl Selection {
                 operation.method.eq_ignore_ascii_case(method)
             })
             && any(&self.operations, &|id| {
-                operation.operation_id.as_deref() == Some(id) || operation.name == id
+                operation.operation_id.as_deref() == Some(id)
+                    || operation.name == id
+                    || operation.plain_name == id
             })
     }
 }

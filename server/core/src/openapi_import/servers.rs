@@ -22,7 +22,7 @@ pub(super) fn base_url(
     }
     let written = match document.dialect {
         Dialect::Swagger2 => swagger2(document.root, operation),
-        Dialect::OpenApi30 | Dialect::OpenApi31 => {
+        Dialect::OpenApi30 | Dialect::OpenApi31 | Dialect::OpenApi32 => {
             let servers = [operation, item, document.root].into_iter().find_map(|place| {
                 place
                     .get("servers")?

@@ -5,11 +5,11 @@
 
 use std::collections::HashMap;
 
-use granit_parser::{Event, Parser, ScalarStyle};
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError};
 use serde_json::{Map, Value};
 use toolgate_api::Diagnostic;
 
-use crate::definition::scalar;
+use crate::definition::{scalar, yaml_quotes, yaml_syntax};
 
 /// Deepest nesting, as much as the JSON parser allows.
 const MAX_DEPTH: usize = 127;
@@ -17,41 +17,74 @@ const MAX_DEPTH: usize = 127;
 const MAX_VALUES: usize = 1_000_000;
 /// Most bytes of text in its values, aliases followed.
 const MAX_TEXT: usize = 16 << 20;
+/// Most warnings about its text.
+const MAX_WARNINGS: usize = 100;
 const MERGE_KEY: &str = "<<";
 
-/// Reads one document.
+/// Reads one document, and says what of it others would refuse to read.
 ///
 /// # Errors
 /// Why it cannot be read, with its place.
-pub(super) fn read(text: &str) -> Result<Value, Diagnostic> {
+pub(super) fn read(text: &str) -> Result<(Value, Vec<Diagnostic>), Diagnostic> {
     let options = granit_parser::options! {
         emit_comments: false,
         flow_nesting_limit: MAX_DEPTH + 2,
         block_nesting_limit: MAX_DEPTH + 2,
     };
+    let unreadable = |fault: &ScanError, text: &str| {
+        let (message, hint) = yaml_syntax::explain(fault);
+        let (line, column) = yaml_syntax::place(fault, text);
+        let fault = at(Diagnostic::error(message), line, column);
+        if hint.is_empty() { fault } else { fault.hint(hint) }
+    };
+    match document(text, &options) {
+        Ok(read) => read.map(|value| (value, Vec::new())),
+        Err(fault) => {
+            let Some(indented) = yaml_quotes::indent(text, &fault, &options) else {
+                return Err(unreadable(&fault, text));
+            };
+            let value =
+                document(&indented.text, &options).map_err(|fault| unreadable(&fault, &indented.text))??;
+            Ok((
+                value,
+                indented
+                    .lines
+                    .into_iter()
+                    .take(MAX_WARNINGS)
+                    .map(warning)
+                    .collect(),
+            ))
+        }
+    }
+}
+
+/// Reads one document: the inner error is a fault of its values.
+///
+/// # Errors
+/// The fault of the syntax at which reading ends.
+fn document(text: &str, options: &Options) -> Result<Result<Value, Diagnostic>, ScanError> {
     let mut reader = Reader::default();
-    for step in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = step.map_err(|error| {
-            let marker = error.marker();
-            at(
-                Diagnostic::error(format!("the YAML cannot be read: {}", error.info())),
-                marker.line(),
-                marker.col(),
-            )
-        })?;
+    for step in Parser::new_from_str_with_options(text, options.clone()) {
+        let (event, span) = step?;
         if matches!(event, Event::DocumentEnd) {
             break;
         }
-        reader
-            .event(event)
-            .map_err(|why| at(Diagnostic::error(why), span.start.line(), span.start.col()))?;
+        if let Err(why) = reader.event(event) {
+            let fault = at(Diagnostic::error(why), span.start.line(), span.start.col() + 1);
+            return Ok(Err(fault));
+        }
     }
-    Ok(reader.root.unwrap_or(Value::Null))
+    Ok(Ok(reader.root.unwrap_or(Value::Null)))
+}
+
+fn warning(line: usize) -> Diagnostic {
+    let (message, hint) = yaml_quotes::WARNING;
+    at(Diagnostic::warning(message), line, 1).hint(hint)
 }
 
 fn at(fault: Diagnostic, line: usize, column: usize) -> Diagnostic {
     let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    fault.at(number(line.max(1)), number(column + 1))
+    fault.at(number(line.max(1)), number(column))
 }
 
 /// How much a value is with everything in it.

@@ -22,8 +22,10 @@ pub(crate) use graph::{Graph, Node, Part};
 use growth::Growth;
 use metered::{Metered, MeteredValue};
 
-/// Regular expressions are the one part of a schema whose compiled form can be far larger than its text.
-const PATTERN_BYTES: usize = 256 << 10;
+/// Most bytes of one compiled expression, and of what it remembers while it runs: the one part of a schema whose compiled form
+/// can be far larger than its text. A bounded repetition of a class of Unicode takes some 3 KiB a time, so that `^\S{1,255}$`
+/// fits.
+const PATTERN_BYTES: usize = 1 << 20;
 /// The compiled size of a pattern that costs one step for each part of a text, in bytes.
 const PATTERN_STEP: usize = 128;
 

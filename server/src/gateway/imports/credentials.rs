@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use toolgate_api::Diagnostic;
 use toolgate_core::definition::source::ValueSource;
 use toolgate_core::openapi_import::Operation;
+use toolgate_core::pointer;
 
 use crate::gateway::world::ProjectState;
 use crate::state::App;
@@ -20,7 +21,7 @@ pub(super) fn warnings(
     let known: BTreeSet<&str> = needs.flatten().map(|need| need.scheme.as_str()).collect();
     let mut found = Vec::new();
     for (scheme, named) in credentials {
-        let at = |warning: Diagnostic| warning.at_pointer(format!("/credentials/{scheme}"));
+        let at = |warning: Diagnostic| warning.at_pointer(pointer::of(["credentials", scheme.as_str()]));
         if !known.contains(scheme.as_str()) {
             found.push(at(Diagnostic::warning(format!(
                 "no operation of the description asks for {scheme:?}"

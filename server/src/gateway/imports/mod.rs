@@ -23,7 +23,7 @@ use toolgate_api::quarantine::OperationChange;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{self, ToolDefinition};
 use toolgate_core::openapi_import::{
-    Dialect, ImportOptions, Operation, Preview, SecurityNeed, Selection, preview,
+    Dialect, ImportOptions, Operation, Preview, SecurityNeed, Selection, preview, suggested_prefix,
 };
 use url::Url;
 
@@ -65,7 +65,19 @@ pub async fn describe(
         .iter()
         .filter_map(|operation| Some(operation.tool.as_ref().ok()?.plain()));
     let hosts = hosts(app, project, origins(bases));
-    let warnings = credentials::warnings(app, project, &request.options.credentials, &chosen);
+    let is_there = |name: &str| project.snapshot.tool(name).is_some();
+    let suggested_prefix = chosen
+        .iter()
+        .any(|operation| is_there(&operation.name))
+        .then(|| suggested_prefix(&found.title, chosen.iter(), is_there))
+        .flatten();
+    let mut warnings = found.warnings;
+    warnings.extend(credentials::warnings(
+        app,
+        project,
+        &request.options.credentials,
+        &chosen,
+    ));
     Ok(ImportPreview {
         title: found.title,
         version: found.version,
@@ -78,6 +90,7 @@ pub async fn describe(
         hosts,
         problems: found.problems,
         warnings,
+        suggested_prefix,
     })
 }
 
@@ -115,6 +128,7 @@ const fn format(dialect: Dialect) -> DescriptionFormat {
         Dialect::Swagger2 => DescriptionFormat::Swagger2,
         Dialect::OpenApi30 => DescriptionFormat::Openapi30,
         Dialect::OpenApi31 => DescriptionFormat::Openapi31,
+        Dialect::OpenApi32 => DescriptionFormat::Openapi32,
     }
 }
 

@@ -10,11 +10,11 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditAction;
-use toolgate_api::imports::{ImportOutcome, ImportReport, ImportSource};
+use toolgate_api::imports::{ImportOutcome, ImportReport, ImportSource, ImportedOperation};
 use toolgate_core::definition::ToolDefinition;
 use toolgate_core::ids::{ImportId, ProjectId, ToolName};
 use toolgate_core::imports::{Kept, Place, Verdict, plan};
-use toolgate_core::openapi_import::{Operation, Preview, Selection};
+use toolgate_core::openapi_import::{Operation, Preview, Selection, suggested_prefix};
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
 
 use super::source::{Description, Said, reading};
@@ -235,8 +235,16 @@ impl Run {
                 "An import has at most {MAX_OPERATIONS} operations"
             )));
         }
+        let suggested_prefix = self.suggested_prefix(&tools, &operations);
         let row = self.import_row(row, &after, now);
         let import = read::wire(app, state, row.clone(), read::counts(&after));
+        let mut warnings = self.found.warnings.clone();
+        warnings.extend(credentials::warnings(
+            app,
+            state,
+            &self.source.credentials,
+            &self.found.operations,
+        ));
         Ok(Step {
             tools: new,
             change: ImportChange {
@@ -250,9 +258,23 @@ impl Run {
                 total: self.found.operations.len(),
                 operations,
                 problems: self.found.problems.clone(),
-                warnings: credentials::warnings(app, state, &self.source.credentials, &self.found.operations),
+                warnings,
+                suggested_prefix,
                 policy_tests: None,
             },
+        })
+    }
+
+    /// A prefix with which no operation is left out because its name is taken; `None` when none is.
+    fn suggested_prefix(&self, tools: &Tools<'_>, told: &[ImportedOperation]) -> Option<String> {
+        let is_taken = |one: &ImportedOperation| one.outcome == ImportOutcome::Taken;
+        if !told.iter().any(is_taken) {
+            return None;
+        }
+        let chosen = self.found.operations.iter();
+        let chosen = chosen.filter(|operation| self.selection.includes(operation));
+        suggested_prefix(self.id.as_str(), chosen, |name| {
+            tools.tool(name).is_some() || tools.is_elsewhere(name)
         })
     }
 

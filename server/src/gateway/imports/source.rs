@@ -56,6 +56,8 @@ pub struct Said {
     pub variables: Option<BTreeMap<String, String>>,
     /// Sources of credentials.
     pub credentials: Option<BTreeMap<String, String>>,
+    /// What the names of new tools begin with; empty: nothing.
+    pub prefix: Option<String>,
 }
 
 /// Which operations are chosen.
@@ -96,6 +98,9 @@ impl Said {
         if let Some(credentials) = self.credentials {
             source.credentials = credentials;
         }
+        if let Some(text) = self.prefix {
+            source.prefix = given(text);
+        }
         source
     }
 }
@@ -125,6 +130,7 @@ pub fn reading(source: &ImportSource) -> ApiResult<(ImportOptions, Selection)> {
         base_url: source.base_url.clone(),
         variables: source.variables.clone(),
         credentials: source.credentials.clone(),
+        prefix: source.prefix.clone().unwrap_or_default(),
     };
     let selection = Selection {
         tags: source.tags.clone(),

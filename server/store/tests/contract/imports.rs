@@ -25,7 +25,7 @@ fn import(id: &str) -> ImportRow {
         revision: 0,
         title: "Größe".to_owned(),
         version: "1.0".to_owned(),
-        format: DescriptionFormat::Openapi31,
+        format: DescriptionFormat::Openapi32,
         source: ImportSource {
             url: Some("https://a.example/openapi.json".to_owned()),
             tags: vec!["a\u{0}b".to_owned()],

@@ -241,6 +241,7 @@ fn request() -> impl Strategy<Value = HttpOptions> {
                     body: Some(RequestBody {
                         content_type: form.then(|| "application/x-www-form-urlencoded".to_owned()),
                         argument: None,
+                        as_text: false,
                         properties: [(name.clone(), "id".to_owned())].into(),
                         encoding: form.then_some((name, encoding)).into_iter().collect(),
                     }),

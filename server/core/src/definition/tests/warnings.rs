@@ -11,6 +11,7 @@ use super::*;
 )]
 #[case("applicable_states: [x]", "another spelling")]
 #[case("group: ['*']", "ordinary name")]
+#[case("state: 'a\nb'", "6:1 a text in quotes goes on at the indentation of its key")]
 #[case("group: [a, a]", "twice")]
 #[case("state: ''", "does not move")]
 #[case("state: '*'", "ordinary name")]

@@ -110,6 +110,36 @@ fn a_boundary_is_in_no_part() {
     );
 }
 
+/// The upstream of a body that is described as base64 reads base64.
+#[test]
+fn base64_travels_as_base64() {
+    let definition = json!({"argument": "body", "content_type": "image/png", "as_text": true});
+    assert_eq!(
+        text(&definition, &json!("aGk=")),
+        ("image/png".to_owned(), "aGk=".to_owned())
+    );
+}
+
+#[test]
+fn faults_point_at_the_argument_that_the_part_comes_from() {
+    let encoding = json!({"doc": {"file": true}, "a/b": {"file": true}});
+    let form = "multipart/form-data";
+    let of = |body: Value, arguments: Value| {
+        let MappingError::Arguments(text) =
+            map("", json!({ "body": body }), &arguments).expect_err("no base64")
+        else {
+            panic!("the arguments are at fault")
+        };
+        text.split(':').next().unwrap_or_default().to_owned()
+    };
+    let parts =
+        json!({"properties": {"doc": "doc", "a/b": "x/y"}, "content_type": form, "encoding": encoding});
+    assert_eq!(of(parts.clone(), json!({"doc": 7})), "/doc");
+    assert_eq!(of(parts, json!({"x/y": 7})), "/x~1y");
+    let whole = json!({"argument": "b/c", "content_type": form, "encoding": encoding});
+    assert_eq!(of(whole, json!({"b/c": {"a/b": 7}})), "/b~1c/a~1b");
+}
+
 #[test]
 fn null_is_a_json_document_and_no_other_body() {
     let sent = |content_type: &str| {

@@ -25,6 +25,25 @@ fn with_body(content: &Value) -> Value {
 #[case::binary(json!({"image/png": {"schema": {"type": "string", "format": "binary"}}}),
     json!({"argument": "body", "content_type": "image/png"}),
     json!({"type": "string", "contentEncoding": "base64", "contentMediaType": "image/png"}))]
+#[case::form_that_may_be_anything(json!({"multipart/form-data": {"schema": {}}}),
+    json!({"argument": "body", "content_type": "multipart/form-data"}), json!({"type": "object"}))]
+#[case::form_of_choices(json!({"application/x-www-form-urlencoded": {"schema": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}]}}}),
+    json!({"argument": "body", "content_type": "application/x-www-form-urlencoded"}),
+    json!({"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]}))]
+#[case::form_that_cannot_be_one(json!({"multipart/form-data": {"schema": {"type": "string"}}}),
+    json!({"argument": "body", "content_type": "multipart/form-data"}), json!({"type": "object"}))]
+#[case::base64(json!({"image/png": {"schema": {"type": "string", "format": "byte", "maxLength": 99}}}),
+    json!({"argument": "body", "content_type": "image/png", "as_text": true}),
+    json!({"type": "string", "format": "byte", "maxLength": 99, "contentEncoding": "base64", "contentMediaType": "image/png"}))]
+#[case::base64_as_the_specification_says(json!({"image/png": {"schema": {"type": "string", "format": "base64"}}}),
+    json!({"argument": "body", "content_type": "image/png", "as_text": true}),
+    json!({"type": "string", "format": "base64", "contentEncoding": "base64", "contentMediaType": "image/png"}))]
+#[case::encoded(json!({"image/png": {"schema": {"type": "string", "contentEncoding": "base64url", "contentMediaType": "image/x"}}}),
+    json!({"argument": "body", "content_type": "image/png", "as_text": true}),
+    json!({"type": "string", "contentEncoding": "base64url", "contentMediaType": "image/x"}))]
+#[case::not_encoded(json!({"image/png": {"schema": {"type": "string", "contentEncoding": "binary"}}}),
+    json!({"argument": "body", "content_type": "image/png"}),
+    json!({"type": "string", "contentEncoding": "base64", "contentMediaType": "image/png"}))]
 #[case::json_before_all(json!({"application/xml": {}, "multipart/form-data": {}, "application/json": {"schema": {"type": "object"}}}),
     json!({"argument": "body"}), json!({"type": "object"}))]
 #[case::form_before_parts(json!({"multipart/form-data": {"schema": {"type": "object", "properties": {"a": {"type": "string"}}}},

@@ -197,6 +197,18 @@ fn newer_versions_have_more_operations() {
 }
 
 #[test]
+fn the_version_is_told() {
+    for (version, expected) in [
+        ("3.0.4", Dialect::OpenApi30),
+        ("3.1.1", Dialect::OpenApi31),
+        ("3.2.0", Dialect::OpenApi32),
+    ] {
+        let preview = import(&described(version, "get", &json!({})));
+        assert_eq!(preview.dialect, expected, "{version}");
+    }
+}
+
+#[test]
 fn one_bad_operation_costs_no_other() {
     let mut description = petstore_31();
     description["paths"]["/pets"]["post"]["requestBody"] = json!({"$ref": "#/components/requestBodies/None"});

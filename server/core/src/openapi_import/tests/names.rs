@@ -7,9 +7,13 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 use crate::ids::ToolName;
-use crate::openapi_import::names::{Named, assign};
+use crate::openapi_import::names::{Named, assign, prefix_fault, suggested_prefix};
 
 fn names(operations: &[(Option<&str>, &str, &str)]) -> Vec<String> {
+    prefixed(operations, "")
+}
+
+fn prefixed(operations: &[(Option<&str>, &str, &str)], prefix: &str) -> Vec<String> {
     let named: Vec<_> = operations
         .iter()
         .map(|(id, method, path)| Named {
@@ -18,7 +22,7 @@ fn names(operations: &[(Option<&str>, &str, &str)]) -> Vec<String> {
             path,
         })
         .collect();
-    assign(&named)
+    assign(&named, prefix)
 }
 
 #[rstest]
@@ -55,18 +59,55 @@ fn names_that_clash_get_a_mark_of_their_operation() {
     assert!(names(&[(Some("submit_result"), "GET", "/x")])[0].starts_with("submit_result_"));
 }
 
+#[test]
+fn a_prefix_begins_every_name() {
+    assert_eq!(
+        prefixed(&[(Some("getMe"), "GET", "/me"), (None, "GET", "/a")], "github_"),
+        ["github_getMe", "github_get_a"]
+    );
+    for (prefix, is_valid) in [
+        ("", true),
+        ("a", true),
+        ("GitHub-2_", true),
+        ("_a", false),
+        ("a b", false),
+        ("ä", false),
+        (&"a".repeat(33), false),
+    ] {
+        assert_eq!(prefix_fault(prefix).is_none(), is_valid, "{prefix}");
+    }
+}
+
+#[test]
+fn a_prefix_is_suggested_that_clashes_with_nothing() {
+    let operations = super::import(&super::described(
+        "3.1.0",
+        "get",
+        &serde_json::json!({"operationId": "getMe"}),
+    ))
+    .operations;
+    let suggested = |api: &str, taken: &[&str]| {
+        suggested_prefix(api, operations.iter(), |name| taken.contains(&name)).expect("one of many")
+    };
+    assert_eq!(suggested("GitHub v3 REST API", &["getMe"]), "github_");
+    assert_eq!(suggested("pet-store", &["getMe", "pet_getMe"]), "pet2_");
+    assert_eq!(suggested("…", &[]), "api_");
+    assert!(prefix_fault(&suggested(&"x".repeat(99), &[])).is_none());
+}
+
 proptest! {
     #[test]
     fn names_are_valid_and_different(
         operations in vec((proptest::option::of("\\PC{0,100}|list|List"), "[A-Z]{3,6}", "/[ -~]{0,90}"), 0..20),
+        prefix in "([A-Za-z0-9][A-Za-z0-9_-]{0,31})?",
     ) {
         let list: Vec<_> = operations.iter().map(|(id, method, path)| (id.as_deref(), method.as_str(), path.as_str())).collect();
-        let found = names(&list);
+        let found = prefixed(&list, &prefix);
         prop_assert_eq!(found.len(), operations.len());
         let mut seen = HashSet::new();
         for name in &found {
             prop_assert!(ToolName::parse(name.as_str()).is_ok(), "{}", name);
-            prop_assert!(name.len() <= 64, "{}", name);
+            prop_assert!(name.len() <= 64 && name.starts_with(&prefix), "{}", name);
             prop_assert!(seen.insert(name.to_ascii_lowercase()), "{} twice", name);
         }
     }

@@ -38,6 +38,9 @@ fn converted(version: &str, schema: &Value) -> Value {
 #[case::required_of_a_property(json!({"type": "string", "required": true}), json!({"type": "string"}))]
 #[case::counts(json!({"maxLength": 3.0, "minLength": -1, "minItems": "2"}), json!({"maxLength": 3}))]
 #[case::pattern(json!({"pattern": "^[a-z]+$"}), json!({"pattern": "^[a-z]+$"}))]
+#[case::counted_pattern(json!({"pattern": r"^\S{1,100}@\S{1,100}$"}), json!({"pattern": r"^\S{1,100}@\S{1,100}$"}))]
+#[case::long_pattern(json!({"pattern": r"^.{1,1000}$"}), json!({"pattern": r"^.{1,1000}$"}))]
+#[case::pattern_that_costs_too_much(json!({"pattern": r"^(\S{1,1000}){1,1000}$"}), json!({}))]
 #[case::look_ahead(json!({"type": "string", "pattern": "^(?=a).*$"}), json!({"type": "string"}))]
 #[case::read_only(
     json!({"type": "object", "required": ["id", "name"], "properties": {

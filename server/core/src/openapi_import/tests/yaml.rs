@@ -5,7 +5,11 @@ use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::openapi_import::yaml::read;
+use crate::openapi_import::yaml;
+
+fn read(text: &str) -> Result<Value, toolgate_api::Diagnostic> {
+    yaml::read(text).map(|(value, _)| value)
+}
 
 #[rstest]
 #[case::nothing("", json!(null))]
@@ -28,10 +32,40 @@ fn values(#[case] text: &str, #[case] expected: Value) {
 #[case("a: 1\nb: *none", 2, "cannot be read")]
 #[case("a: 1\n? [x]\n: 2", 2, "a key must be a text")]
 #[case("a: &a [*a]", 1, "alias")]
+#[case::a_tab_after_a_plain_text("a:\n  b: 1\n\tc: 2\n", 3, "tab")]
+#[case::a_tab_after_blank_lines("a: 1\n\n\n\tb: 2\n", 4, "tab")]
+#[case::a_tab_in_a_block("a:\n  b: |\n\t x\n", 3, "tab")]
+#[case::after_indented_quotes("a: 'x\ny'\nb: [1", 3, "cannot be read")]
 fn faults_have_their_place(#[case] text: &str, #[case] line: u32, #[case] message: &str) {
     let fault = read(text).expect_err("refused");
     assert!(fault.message.contains(message), "{}", fault.message);
     assert_eq!(fault.line, Some(line), "{}", fault.message);
+}
+
+/// As in the public description of Docker's Engine: most readers take it, so it is taken here.
+#[test]
+fn texts_in_quotes_may_go_on_at_the_indentation_of_their_key() {
+    let text = "paths:\n  /a:\n    summary: \"One\n    and it's two.\n\n    \\\"Three\\\".\"\n    other: 'four\n    five'\n  /b: \"x\n\ty\"\n";
+    let (value, warnings) = yaml::read(text).expect("read");
+    assert_eq!(
+        value,
+        json!({"paths": {"/a": {"summary": "One and it's two.\n\"Three\".", "other": "four five"}, "/b": "x y"}})
+    );
+    let lines: Vec<_> = warnings
+        .iter()
+        .map(|warning| (warning.is_error(), warning.line))
+        .collect();
+    assert_eq!(
+        lines,
+        [
+            (false, Some(4)),
+            (false, Some(6)),
+            (false, Some(8)),
+            (false, Some(10))
+        ]
+    );
+    assert_eq!(read("a: \"x\n  y\""), Ok(json!({"a": "x y"})));
+    assert_eq!(yaml::read("a: \"x\n  y\"").expect("read").1, []);
 }
 
 #[test]

@@ -380,6 +380,11 @@ pub(super) fn exact(path: &str, request: &str, message: &str, hint: &str) {
     "did you mean \"id\"?"
 )]
 #[case("{body: {}}", "the body names no argument", "argument")]
+#[case(
+    "{body: {argument: id, as_text: true}}",
+    "belongs to a body of bytes",
+    "application/json"
+)]
 #[case("{body: {argument: ids}}", "\"ids\" is no declared parameter", "")]
 #[case("{body: {properties: {a: ids}}}", "\"ids\" is no declared parameter", "")]
 #[case(

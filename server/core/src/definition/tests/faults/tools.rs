@@ -100,6 +100,9 @@ fn tools(#[case] text: &str, #[case] message: &str, #[case] hint: &str) {
 #[case("state: [a]", "\"state\" must be a string, not a list", "")]
 #[case("available_in_states: null", "must not be null", "for every state")]
 #[case("available_in_states: x", "must be a list", "write [x]")]
+#[case("available_in_states: '*'", "must be a list", "write [\"*\"]")]
+#[case("group: 'a, b'", "must be a list", "write [\"a, b\"]")]
+#[case("group: 'true'", "must be a list", "write [\"true\"]")]
 #[case(
     "available_in_states: [a]\napplicable-states: [a]",
     "two spellings",
