@@ -12,12 +12,10 @@ from toolgate_tools import AuthenticatedClient
 from toolgate_tools.api.tools import is_ready, needs_a_credential, what_is_available
 from toolgate_tools.models import (
     IsReadyArguments,
-    IsReadyGroupItem,
     NeedsACredentialArguments,
-    NeedsACredentialGroupItem,
     Problem,
+    RequestedGroup,
     WhatIsAvailableArguments,
-    WhatIsAvailableGroupItem,
     WhatIsAvailableQuestion,
 )
 
@@ -25,19 +23,19 @@ CLIENT = AuthenticatedClient(os.environ["TOOLGATE_ADDRESS"], os.environ["TOOLGAT
 
 
 def calls_a_tool_without_arguments() -> None:
-    answer = is_ready.sync_detailed(client=CLIENT, body=IsReadyArguments(), group=[IsReadyGroupItem.OPERATIONS])
+    answer = is_ready.sync_detailed(client=CLIENT, body=IsReadyArguments(), group=[RequestedGroup.OPERATIONS])
     assert answer.parsed == {"status": "ok"}, answer
     assert answer.headers["Toolgate-State"] == "checked", answer.headers
 
 
 def calls_a_tool_with_nested_arguments() -> None:
     body = WhatIsAvailableArguments(question=WhatIsAvailableQuestion(group=["operations"]))
-    answer = what_is_available.sync(client=CLIENT, body=body, group=[WhatIsAvailableGroupItem.OPERATIONS])
+    answer = what_is_available.sync(client=CLIENT, body=body, group=[RequestedGroup.OPERATIONS])
     assert answer["requested_groups"] == ["operations"], answer
 
 
 def gets_a_problem_when_the_tool_fails() -> None:
-    group = [NeedsACredentialGroupItem.OPERATIONS]
+    group = [RequestedGroup.OPERATIONS]
     answer = needs_a_credential.sync_detailed(client=CLIENT, body=NeedsACredentialArguments(), group=group)
     assert answer.status_code == 502, answer
     assert isinstance(answer.parsed, Problem), answer
@@ -47,7 +45,7 @@ def gets_a_problem_when_the_tool_fails() -> None:
 
 def repeats_a_call_without_running_it_again() -> None:
     def call():
-        group = [IsReadyGroupItem.OPERATIONS]
+        group = [RequestedGroup.OPERATIONS]
         return is_ready.sync_detailed(client=CLIENT, body=IsReadyArguments(), group=group, idempotency_key="python-1")
 
     first, second = call(), call()

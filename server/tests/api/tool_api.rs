@@ -117,9 +117,14 @@ async fn an_operation_says_what_it_takes() {
     let schema = document.pointer(&schema[1..]).expect("a component");
     assert_eq!(schema["properties"]["q"]["type"], "string");
     let group = &document["components"]["parameters"]["Group"];
+    assert_eq!(group["required"], true);
     assert_eq!(
-        (&group["required"], &group["schema"]["items"]["enum"]),
-        (&json!(true), &json!(["g"]))
+        group["schema"]["items"]["$ref"],
+        "#/components/schemas/RequestedGroup"
+    );
+    assert_eq!(
+        document["components"]["schemas"]["RequestedGroup"]["enum"],
+        json!(["g"])
     );
     // Every reference leads somewhere.
     let text = document.to_string();

@@ -4,12 +4,20 @@
 //! What the request asked for (groups, state, session) is part of the question, so the document demands it again from
 //! every call: its parameters then have one allowed value.
 
+mod flat;
+mod merge;
+mod names;
+mod notes;
 mod schemas;
+mod simplify;
+mod typed;
+mod values;
 
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::snapshot::CompiledTool;
+use names::Names;
 use schemas::Schemas;
 
 /// Longest summary, in characters; descriptions are whole.
@@ -51,7 +59,8 @@ pub struct Asked<'a> {
 pub fn document<'t>(about: &About<'_>, tools: impl Iterator<Item = &'t CompiledTool>) -> Value {
     let mut schemas = Schemas::new(about.problems.clone());
     let mut paths = Map::new();
-    let parameters = parameters(&about.asked);
+    let parameters = parameters(&about.asked, &mut schemas);
+    let mut ids = Names::default();
     let references: Vec<Value> = parameters
         .keys()
         .map(|name| json!({ "$ref": format!("#/components/parameters/{name}") }))
@@ -60,7 +69,7 @@ pub fn document<'t>(about: &About<'_>, tools: impl Iterator<Item = &'t CompiledT
         let path = format!("/projects/{}/tools/{}/invoke", about.project, tool.name());
         paths.insert(
             path,
-            json!({ "post": operation(about, tool, &references, &mut schemas) }),
+            json!({ "post": operation(about, tool, &ids.reserve(tool.name()), &references, &mut schemas) }),
         );
     }
     let mut components = json!({ "securitySchemes": { "bearer": {
@@ -96,7 +105,14 @@ pub fn document<'t>(about: &About<'_>, tools: impl Iterator<Item = &'t CompiledT
     })
 }
 
-fn operation(about: &About<'_>, tool: &CompiledTool, parameters: &[Value], schemas: &mut Schemas) -> Value {
+/// `id` is the tool's name, with a number where generators would take it for the name of another one.
+fn operation(
+    about: &About<'_>,
+    tool: &CompiledTool,
+    id: &str,
+    parameters: &[Value],
+    schemas: &mut Schemas,
+) -> Value {
     let name = tool.name();
     let arguments = schemas.add(name, "arguments", tool.shown_parameters());
     let result = match &tool.definition.output_schema {
@@ -115,7 +131,7 @@ fn operation(about: &About<'_>, tool: &CompiledTool, parameters: &[Value], schem
         responses[status.to_string()] = json!({ "$ref": "#/components/responses/Problem" });
     }
     json!({
-        "operationId": name,
+        "operationId": id,
         "summary": summary(tool),
         "description": description(about, tool),
         "tags": ["tools"],
@@ -163,7 +179,7 @@ fn description(about: &About<'_>, tool: &CompiledTool) -> String {
 }
 
 /// What a call may, or must, say besides its arguments, by component name.
-fn parameters(asked: &Asked<'_>) -> Map<String, Value> {
+fn parameters(asked: &Asked<'_>, schemas: &mut Schemas) -> Map<String, Value> {
     let mut all = Map::new();
     let mut add = |key: &str, name: &str, place: &str, pinned: bool, schema: Value, description: &str| {
         all.insert(
@@ -173,20 +189,20 @@ fn parameters(asked: &Asked<'_>) -> Map<String, Value> {
     };
     let names = match asked.group {
         None => json!({ "type": "array", "items": { "type": "string" } }),
-        Some(names) => json!({ "type": "array", "items": { "type": "string", "enum": names },
+        Some(names) => json!({ "type": "array", "items": pinned(schemas, "RequestedGroup", names),
             "minItems": names.len(), "maxItems": names.len() }),
     };
     let groups =
         "The requested groups, each as a parameter of its own. Absent: `default`, or those of the session.";
     add("Group", "group", "query", asked.group.is_some(), names, groups);
     if let Some(session) = asked.session {
-        let schema = json!({ "type": "string", "enum": [session] });
+        let schema = pinned(schemas, "RequestedSession", &[session.to_string()]);
         let description = "The session whose state and groups are used, and whose state a success moves.";
         add("Session", "session_id", "query", true, schema, description);
     } else {
         let (pinned, schema) = match asked.state {
             None => (false, json!({ "type": "string", "maxLength": 128 })),
-            Some(state) => (true, json!({ "type": "string", "enum": [state] })),
+            Some(state) => (true, pinned(schemas, "RequestedState", &[state.to_owned()])),
         };
         let description = "The workflow state that the call is made in; `undefined` when absent.";
         add("State", "state", "query", pinned, schema, description);
@@ -203,6 +219,17 @@ fn parameters(asked: &Asked<'_>) -> Map<String, Value> {
         description,
     );
     all
+}
+
+/// One of these texts: a component, so that generators make one type of it and not one for each tool.
+fn pinned(schemas: &mut Schemas, name: &str, texts: &[String]) -> Value {
+    let texts: Vec<Value> = texts.iter().map(|text| json!(text)).collect();
+    let schema = match values::allowed(&texts).as_slice() {
+        [] => json!({ "type": "string" }),
+        [_] => json!({ "type": "string", "enum": texts }),
+        several => json!({ "anyOf": several }),
+    };
+    json!({ "$ref": schemas.own(name, schema) })
 }
 
 fn headers() -> Value {

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::code::build_server;
 use super::count::{self, Tally};
+use super::shapes;
 use crate::client::{Body, Client};
 use crate::server::{Server, Start, free_port};
 use crate::sh::Sh;
@@ -103,7 +104,7 @@ fn lint() -> Result<Tally> {
     lint_of(&openapi::file(), "redocly.yaml")
 }
 
-fn lint_of(document: &Path, config: &str) -> Result<Tally> {
+pub(super) fn lint_of(document: &Path, config: &str) -> Result<Tally> {
     let lint = node_tool("redocly")?
         .args(["lint", "--format=stylish", "--max-problems=1000", "--config"])
         .arg(checks().join(config))
@@ -140,6 +141,15 @@ pub(super) fn clients() -> Result<Tally> {
             ))
         }),
         ("tools as an API", &|| tools_as_an_api(&checked)),
+        ("tools of every shape", &|| shapes::generators(&checked)),
+        // The last: what the others have done is counted.
+        ("metrics", &|| {
+            let bin = install::python("python", &checks().join("requirements.txt"))?;
+            let run = Sh::new(bin.join("python")).arg(checks().join("metrics.py"));
+            Ok(count::tap(
+                &on_server(run).env("PYTHONDONTWRITEBYTECODE", "1").tee()?,
+            ))
+        }),
     ]);
     checked.stop()?;
     Ok(tally)
@@ -220,27 +230,38 @@ fn project_of_tools(checked: &Checked) -> Result<String> {
 }
 
 /// Generates and compiles a TypeScript client with its test; returns the compiled test.
-fn typescript_client(name: &str, script: &str, document: &Path) -> Result<PathBuf> {
-    let folder = fresh(&install::node_packages("api-checks", &checks())?.join(name))?;
-    for name in [script, "tsconfig.json", "openapi-ts.config.mjs"] {
-        fs::copy(checks().join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
-    }
-    // Generated files are modules, and so is what they are compiled to.
-    fs::write(folder.join("package.json"), "{\"type\": \"module\"}\n")?;
+pub(super) fn typescript_client(name: &str, script: &str, document: &Path) -> Result<PathBuf> {
+    let folder = typescript_folder(name, &[script, "openapi-ts.config.mjs"])?;
     node_tool("openapi-ts")?
         .args(["--no-log-file", "--silent"])
         .env("TOOLGATE_DOCUMENT", document)
         .folder(&folder)
         .run()?;
+    compiled(&folder, script)
+}
+
+/// A new folder for a client and its test, with these files.
+pub(super) fn typescript_folder(name: &str, files: &[&str]) -> Result<PathBuf> {
+    let folder = fresh(&install::node_packages("api-checks", &checks())?.join(name))?;
+    for name in files.iter().chain(&["tsconfig.json"]) {
+        fs::copy(checks().join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
+    }
+    // Generated files are modules, and so is what they are compiled to.
+    fs::write(folder.join("package.json"), "{\"type\": \"module\"}\n")?;
+    Ok(folder)
+}
+
+/// Compiles a client with its test; returns the compiled test.
+pub(super) fn compiled(folder: &Path, script: &str) -> Result<PathBuf> {
     node_tool("tsc")?
         .args(["--project", "tsconfig.json"])
-        .folder(&folder)
+        .folder(folder)
         .run()?;
     Ok(folder.join("out").join(Path::new(script).with_extension("mjs")))
 }
 
 /// Generates a Python client; returns the interpreter and the folder with the package.
-fn python_client(package: &str, document: &Path) -> Result<(PathBuf, PathBuf)> {
+pub(super) fn python_client(package: &str, document: &Path) -> Result<(PathBuf, PathBuf)> {
     let bin = install::python("python", &checks().join("requirements.txt"))?;
     let folder = fresh(&paths::tools().join("python-client").join(package))?;
     Sh::new(bin.join("openapi-python-client"))
@@ -308,7 +329,7 @@ pub(super) fn checks() -> PathBuf {
 }
 
 /// A program that comes as a Node package.
-fn node_tool(name: &str) -> Result<Sh> {
+pub(super) fn node_tool(name: &str) -> Result<Sh> {
     let packages = install::node_packages("api-checks", &checks())?;
     let bin = install::node()?;
     Ok(Sh::new(bin.join("node")).arg(packages.join("node_modules/.bin").join(name)))

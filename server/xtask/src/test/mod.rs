@@ -11,6 +11,7 @@ mod dashboard;
 mod dependencies;
 mod licences;
 mod requests;
+mod shapes;
 mod times;
 
 use std::process::ExitCode;
