@@ -136,7 +136,7 @@ impl ProjectMetrics {
     /// How many tools were left after groups and state.
     pub fn filtered_tools(&self) -> Histogram {
         self.registry
-            .histogram_with("agent_filtered_tools_count", self.labels_with(&[]))
+            .histogram_with("agent_filtered_tools", self.labels_with(&[]))
     }
 
     /// Requests for groups that were not granted.

@@ -138,7 +138,7 @@ fn builder() -> Result<PrometheusBuilder, BuildError> {
     PrometheusBuilder::new()
         .set_buckets(&BUCKETS)?
         .set_buckets_for_metric(full("agent_workflow_duration_seconds"), &STATE_BUCKETS)?
-        .set_buckets_for_metric(full("agent_filtered_tools_count"), &TOOL_BUCKETS)
+        .set_buckets_for_metric(full("agent_filtered_tools"), &TOOL_BUCKETS)
 }
 
 impl Default for Metrics {

@@ -6,7 +6,7 @@ use metrics::{Counter, Gauge, Histogram, Key, Label, Level, Metadata, Recorder, 
 use metrics_exporter_prometheus::PrometheusRecorder;
 
 /// The one histogram that counts something else than seconds.
-const FILTERED_TOOLS: &str = "agent_filtered_tools_count";
+const FILTERED_TOOLS: &str = "agent_filtered_tools";
 const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
 pub(super) const COUNTERS: [(&str, &str); 12] = [
     (

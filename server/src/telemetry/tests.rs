@@ -4,7 +4,7 @@ use toolgate_api::ErrorCode;
 use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::policy::Effect;
 
-use super::{ExecutorKind, Metrics, executor_kind};
+use super::{ExecutorKind, Metrics, WrittenMetric, executor_kind};
 
 fn has(text: &str, line: &str) -> bool {
     text.lines().any(|found| found == line)
@@ -110,11 +110,47 @@ fn everything_rendered_is_described_and_has_our_prefix() {
     assert!(seen >= 13, "{text}");
     for line in [
         "agent_workflow_duration_seconds_bucket{project=\"demo\",state=\"draft\",le=\"300\"} 1",
-        "agent_filtered_tools_count_bucket{project=\"demo\",le=\"2\"} 0",
-        "agent_filtered_tools_count_bucket{project=\"demo\",le=\"5\"} 1",
+        "agent_filtered_tools_bucket{project=\"demo\",le=\"2\"} 0",
+        "agent_filtered_tools_bucket{project=\"demo\",le=\"5\"} 1",
     ] {
         assert!(has(&text, line), "{line} is not in\n{text}");
     }
+}
+
+/// What Prometheus takes a sample for is what its name says beside the type: a histogram called `..._count` has a series that
+/// belongs to nothing.
+#[test]
+fn every_sample_belongs_to_a_metric_of_a_known_type() {
+    let metrics = Metrics::new();
+    let project = metrics.project("demo");
+    project.filtered_tools().record(3.0);
+    project.time_in_state("draft").record(60.0);
+    project.escalations().increment(1);
+    metrics.call(ExecutorKind::Http, None, 3);
+    let text = metrics.render() + &WrittenMetric::groups().into_text();
+    let mut open: Option<(String, String)> = None;
+    let mut samples = 0;
+    for line in text.lines().filter(|line| !line.is_empty()) {
+        if let Some(declared) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = declared.split_once(' ').expect("a type");
+            let reserved = ["_count", "_sum", "_bucket"]
+                .iter()
+                .any(|end| name.ends_with(end));
+            assert!(!reserved, "{name} has the name of a series");
+            open = Some((name.to_owned(), kind.to_owned()));
+        } else if !line.starts_with('#') {
+            let sample = line.split(['{', ' ']).next().expect("a name");
+            let (name, kind) = open.as_ref().expect("a type before the first sample");
+            let suffixes: &[&str] = match kind.as_str() {
+                "histogram" => &["_bucket", "_sum", "_count"],
+                _ => &[""],
+            };
+            let belongs = suffixes.iter().any(|suffix| sample == format!("{name}{suffix}"));
+            assert!(belongs, "{sample} is no sample of the {kind} {name}");
+            samples += 1;
+        }
+    }
+    assert!(samples > 20, "{text}");
 }
 
 #[test]

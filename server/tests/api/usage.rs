@@ -182,8 +182,8 @@ async fn the_metrics_of_the_specification_mean_what_they_say() {
         "agent_tool_group_availability{project=\"demo\",group=\"knowledge/read\"} 1",
         "agent_state_availability{project=\"demo\",state=\"analysis\"} 3",
         // Asking for tools, and creating a session: `search` and `broken`.
-        "agent_filtered_tools_count_bucket{project=\"demo\",le=\"1\"} 0",
-        "agent_filtered_tools_count_bucket{project=\"demo\",le=\"2\"} 2",
+        "agent_filtered_tools_bucket{project=\"demo\",le=\"1\"} 0",
+        "agent_filtered_tools_bucket{project=\"demo\",le=\"2\"} 2",
         "agent_state_transitions_total{project=\"demo\",tool=\"search\"} 3",
         "agent_workflow_duration_seconds_count{project=\"demo\",state=\"undefined\"} 1",
         "agent_invalid_state_transition_total{project=\"demo\",tool=\"report\",reason=\"closed\"} 1",

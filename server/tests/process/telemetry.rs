@@ -174,7 +174,13 @@ async fn a_call_is_one_trace_from_its_caller_to_its_upstream_and_one_line_of_the
         (&line["available_count"], &line["filtered_by_state_count"]),
         (&json!(1), &json!(0))
     );
-    assert_eq!(line["available_tools"], Value::Null, "calls say how many");
+    for (list, names) in [
+        ("available_tools", json!(["search"])),
+        ("filtered_by_group", json!([])),
+        ("filtered_by_state", json!([])),
+    ] {
+        assert_eq!(line[list], names, "{list} of a call");
+    }
     assert!(line["execution_time"].as_str().expect("text").ends_with('s'));
     assert_eq!(
         (&line["outcome"], &line["level"]),

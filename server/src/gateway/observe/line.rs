@@ -57,24 +57,21 @@ struct Transition {
     timestamp: DateTime<Utc>,
 }
 
-/// Calls say how many; questions for tools say which, up to a bound.
+/// How many tools there are and which, up to a bound.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct Available {
     available_count: usize,
     filtered_by_group_count: usize,
     filtered_by_state_count: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    available_tools: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    filtered_by_group: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    filtered_by_state: Option<Vec<String>>,
+    available_tools: Vec<String>,
+    filtered_by_group: Vec<String>,
+    filtered_by_state: Vec<String>,
 }
 
 impl RequestLine {
     pub(super) fn new(seen: &Observed<'_>) -> Self {
         let available = match seen.available {
-            Some(available) => Some(Available::with_names(available)),
+            Some(available) => Some(Available::of(available)),
             None => of_call(seen),
         };
         Self {
@@ -143,31 +140,22 @@ fn of_call(seen: &Observed<'_>) -> Option<Available> {
         Some(seen.state),
         &moment,
     );
-    available.ok().map(|available| Available::counts(&available))
+    available.ok().map(|available| Available::of(&available))
 }
 
 impl Available {
-    fn counts(available: &Availability) -> Self {
+    fn of(available: &Availability) -> Self {
+        let first = |mut names: Vec<String>| {
+            names.truncate(MAX_NAMES);
+            names
+        };
         Self {
             available_count: available.available_count(),
             filtered_by_group_count: available.filtered_by_group_count(),
             filtered_by_state_count: available.filtered_by_state_count(),
-            available_tools: None,
-            filtered_by_group: None,
-            filtered_by_state: None,
-        }
-    }
-
-    fn with_names(available: &Availability) -> Self {
-        let first = |mut names: Vec<String>| {
-            names.truncate(MAX_NAMES);
-            Some(names)
-        };
-        Self {
             available_tools: first(available.available()),
             filtered_by_group: first(available.filtered_by_group()),
             filtered_by_state: first(available.filtered_by_state()),
-            ..Self::counts(available)
         }
     }
 }
