@@ -1,5 +1,7 @@
 //! For operators and their probes.
 
+use std::time::Duration;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -12,6 +14,9 @@ use crate::config::MetricsAccess;
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::{observe, probes};
 use crate::state::AppState;
+
+/// How long the database may take to answer a probe. Whoever asks expects an answer within a second.
+const PATIENCE: Duration = Duration::from_millis(800);
 
 /// A healthy answer.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
@@ -32,21 +37,23 @@ pub async fn get_health() -> axum::Json<Health> {
 
 /// Can it take requests
 ///
-/// 503 while the server stops or its database does not answer; send traffic elsewhere then.
+/// 503 while the server stops or its database does not answer; send traffic elsewhere then. The answer takes at most a second.
 #[utoipa::path(get, path = "/readyz", tag = "operations", security(()),
     responses((status = 200, description = "Ready", body = Health)))]
 pub async fn get_readiness(State(app): State<AppState>) -> ApiResult<axum::Json<Health>> {
     if app.shutdown.is_stopping() {
         return Err(ApiError::new(ErrorCode::Unavailable, "The server is stopping."));
     }
-    app.store.ping().await.map_err(|error| {
-        tracing::warn!(cause = %error, "not ready");
-        ApiError::new(
-            ErrorCode::Unavailable,
-            "The database does not answer, so nothing could be recorded.",
-        )
-    })?;
-    Ok(axum::Json(Health { status: "ok" }))
+    let cause = match tokio::time::timeout(PATIENCE, app.store.ping()).await {
+        Ok(Ok(())) => return Ok(axum::Json(Health { status: "ok" })),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("no answer within {} ms", PATIENCE.as_millis()),
+    };
+    tracing::warn!(cause, "not ready");
+    Err(ApiError::new(
+        ErrorCode::Unavailable,
+        "The database does not answer, so nothing could be recorded.",
+    ))
 }
 
 /// Metrics for Prometheus

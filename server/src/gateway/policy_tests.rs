@@ -19,7 +19,7 @@ use toolgate_store::rows::ProjectRow;
 use toolgate_store::{Basis, PolicyTestChange, StoreError};
 
 use super::change_record::recorded;
-use super::publish::{current, too_busy};
+use super::publish::{current, too_busy, turn};
 use super::record::Asker;
 use super::world::{ProjectState, World};
 use crate::auth::directory::Directory;
@@ -249,6 +249,7 @@ pub async fn upload(
     tests: Vec<PolicyTest>,
     replace_all: bool,
 ) -> ApiResult<PolicyTestUpload> {
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let known = |name: &str| find(&state, name);
@@ -315,6 +316,7 @@ pub async fn change(
     test: Option<PolicyTest>,
     matches: impl Fn(i64) -> ApiResult<()>,
 ) -> ApiResult<()> {
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let stored = find(&state, name).ok_or_else(|| not_found(name))?;

@@ -10,6 +10,7 @@ mod trail;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tokio::sync::OwnedMutexGuard;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::tools::{DefinitionKind, UploadItem, UploadOutcome, UploadResult};
 use toolgate_api::{Diagnostic, ErrorCode};
@@ -75,6 +76,11 @@ pub async fn upload(
 ) -> ApiResult<UploadResult> {
     let state = current(app, project)?;
     let warnings = warnings(app, &state, &upload);
+    let _turn = if dry_run {
+        None
+    } else {
+        Some(turn(app, project).await?)
+    };
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         check_expectations(&state, &upload.tools)?;
@@ -162,6 +168,7 @@ pub async fn delete_tool(
     by: &Changer<'_>,
     matches: impl Fn(i64) -> ApiResult<()>,
 ) -> ApiResult<()> {
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let tool = state
@@ -225,6 +232,13 @@ pub async fn restore(
         false,
     )
     .await
+}
+
+/// Waits until this process makes no other change of the project: those that wait are served in their order, so a change is
+/// computed again only when another server was faster.
+pub async fn turn(app: &App, project: &ProjectId) -> ApiResult<OwnedMutexGuard<()>> {
+    let turns = Arc::clone(&current(app, project)?.turns);
+    Ok(turns.lock_owned().await)
 }
 
 /// The project as it is now; it may have been deleted since the request began.
@@ -377,11 +391,11 @@ pub fn tool_not_found(name: &str) -> ApiError {
     )
 }
 
-/// Too many others change the project at the same time.
+/// Other servers changed the same at the same time, again and again.
 pub fn too_busy() -> ApiError {
     ApiError::new(
-        ErrorCode::Unavailable,
-        "The project is being changed by many others. Try again.",
+        ErrorCode::Conflict,
+        "Others change the same at the same time; nothing was stored. Read what is there now and send the change again.",
     )
     .retry_after(1)
 }

@@ -19,7 +19,7 @@ use toolgate_store::rows::{ImportChange, ImportOperationRow, WaitingRow};
 pub use self::many::decide;
 use super::change_record::{Changer, recorded};
 use super::publish::{
-    ATTEMPTS, Author, commit_imported, current, invalid_definition, too_busy, with_context,
+    ATTEMPTS, Author, commit_imported, current, invalid_definition, too_busy, turn, with_context,
 };
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
@@ -96,6 +96,7 @@ pub async fn approve(
     decision: &ApproveChange,
     matches: impl Fn(&str) -> ApiResult<()>,
 ) -> ApiResult<()> {
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let row = app.store.import_operation(state.row.uid, tool).await?;
@@ -150,6 +151,7 @@ pub async fn reject(
     tool: &str,
     matches: impl Fn(&str) -> ApiResult<()>,
 ) -> ApiResult<()> {
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let row = app.store.import_operation(state.row.uid, tool).await?;

@@ -20,7 +20,7 @@ use toolgate_core::tool_changes as rules;
 
 use super::change_record::Changer;
 use super::policy_tests;
-use super::publish::{self, ATTEMPTS, candidate, commit, current, too_busy};
+use super::publish::{self, ATTEMPTS, candidate, commit, current, too_busy, turn};
 use super::world::ProjectState;
 use crate::error::{ApiError, ApiResult};
 use crate::state::App;
@@ -44,6 +44,7 @@ pub async fn change(
     if !faults.is_empty() {
         return Err(invalid(faults));
     }
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let steps = selection::select(&state, asked)?

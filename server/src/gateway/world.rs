@@ -31,6 +31,8 @@ pub struct ProjectState {
     pub snapshot: ProjectSnapshot,
     /// How busy it is on this server.
     pub load: Arc<ProjectLoad>,
+    /// Held by the one change of it that this process makes.
+    pub turns: Arc<tokio::sync::Mutex<()>>,
     /// What it sets for itself.
     pub settings: Arc<ProjectSettings>,
     /// What it expects of its decisions, by name.
@@ -234,6 +236,7 @@ fn put_together(
         definitions_version: definitions.version,
         snapshot: definitions.snapshot,
         load: previous.map(|state| Arc::clone(&state.load)).unwrap_or_default(),
+        turns: previous.map(|state| Arc::clone(&state.turns)).unwrap_or_default(),
     }
 }
 

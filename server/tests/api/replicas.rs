@@ -1,9 +1,13 @@
 //! Several servers on one PostgreSQL database: what one changes, the others follow.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use axum::http::{Method, header};
 use serde_json::json;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, UnixStream};
 
 use crate::postgres::new_database;
 use crate::support::{ANY, Client, NEW, TestApp, echo, tool};
@@ -170,4 +174,96 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
     let password = format!("/users/{}/password", ada["id"].as_str().expect("an id"));
     admin.post(&password, &json!({})).await.expect(200);
     becomes(&there, "/auth/me", 401).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn writers_of_one_tool_on_two_servers_get_an_answer_or_a_conflict() {
+    let base = echo().await;
+    let (first, second) = two(&[]).await;
+    second.run_background();
+    let admin = first.demo().await;
+    let tools = "/projects/demo/tools";
+    admin
+        .upload(tools, &tool("a", &base, "/one", ""))
+        .await
+        .expect(201);
+    let other = second.client(admin.token.clone().expect("a token"));
+    becomes(&other, &format!("{tools}/a"), 200).await;
+    let writes = (0..50).map(|n| {
+        let (client, base) = (if n % 2 == 0 { &admin } else { &other }, &base);
+        async move {
+            let yaml = tool("a", base, &format!("/w{n}"), "");
+            client.upload(tools, &yaml).await.status.as_u16()
+        }
+    });
+    let statuses = futures_util::future::join_all(writes).await;
+    assert!(
+        statuses.iter().all(|status| [200, 409].contains(status)),
+        "{statuses:?}"
+    );
+    assert!(statuses.contains(&200));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn readiness_is_answered_while_the_database_is_silent() {
+    let relay = Relay::before(&new_database().await).await;
+    let app = TestApp::with(&[("TOOLGATE_DATABASE_URL", &relay.url)]).await;
+    let anyone = app.anonymous();
+    anyone.get("/readyz").await.expect(200);
+    relay.silence();
+    let asked = Instant::now();
+    anyone.get("/readyz").await.problem(503, "unavailable");
+    // A second is what probes wait; the rest is for a machine that is busy.
+    assert!(asked.elapsed() < Duration::from_secs(3), "{:?}", asked.elapsed());
+    anyone.get("/healthz").await.expect(200);
+}
+
+/// Stands between a server and its database, and passes nothing on when it is told to.
+struct Relay {
+    url: String,
+    silent: Arc<AtomicBool>,
+}
+
+impl Relay {
+    async fn before(url: &str) -> Self {
+        let (address, folder) = url
+            .split_once("?host=")
+            .expect("the folder of the server's socket");
+        let name = address.rsplit('/').next().expect("a database").to_owned();
+        let socket = format!("{folder}/.s.PGSQL.5432");
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
+        let silent = Arc::<AtomicBool>::default();
+        let told = Arc::clone(&silent);
+        tokio::spawn(async move {
+            while let Ok((client, _)) = listener.accept().await {
+                let database = UnixStream::connect(&socket).await.expect("the database");
+                let (from_client, to_client) = client.into_split();
+                let (from_database, to_database) = database.into_split();
+                tokio::spawn(pass(from_client, to_database, Arc::clone(&told)));
+                tokio::spawn(pass(from_database, to_client, Arc::clone(&told)));
+            }
+        });
+        Self {
+            url: format!("postgres://toolgate@127.0.0.1:{port}/{name}?sslmode=disable"),
+            silent,
+        }
+    }
+
+    fn silence(&self) {
+        self.silent.store(true, Ordering::SeqCst);
+    }
+}
+
+async fn pass(mut from: impl AsyncRead + Unpin, mut to: impl AsyncWrite + Unpin, silent: Arc<AtomicBool>) {
+    let mut part = vec![0; 16 * 1024];
+    while let Ok(read @ 1..) = from.read(&mut part).await {
+        if silent.load(Ordering::SeqCst) {
+            // The connection stays, and nothing comes.
+            std::future::pending::<()>().await;
+        }
+        if to.write_all(&part[..read]).await.is_err() {
+            return;
+        }
+    }
 }

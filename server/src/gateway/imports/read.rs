@@ -13,7 +13,7 @@ use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow};
 use super::hosts;
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::change_record::{Changer, recorded};
-use crate::gateway::publish::{ATTEMPTS, commit_imported, current, too_busy};
+use crate::gateway::publish::{ATTEMPTS, commit_imported, current, too_busy, turn};
 use crate::gateway::world::ProjectState;
 use crate::state::App;
 
@@ -67,6 +67,7 @@ pub async fn delete(
     id: &str,
     matches: impl Fn(i64) -> ApiResult<()>,
 ) -> ApiResult<()> {
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let found = app.store.import_counted(state.row.uid, id).await?;

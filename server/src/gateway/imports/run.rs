@@ -23,7 +23,7 @@ use super::{Request, credentials, format, origins, parsed, read};
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::change_record::{Changer, recorded};
 use crate::gateway::policy_tests;
-use crate::gateway::publish::{self, ATTEMPTS, Author, candidate, current, too_busy};
+use crate::gateway::publish::{self, ATTEMPTS, Author, candidate, current, too_busy, turn};
 use crate::gateway::world::ProjectState;
 use crate::state::App;
 
@@ -88,6 +88,7 @@ pub async fn import(
         definitions: asked.definitions,
         by: by.author.name.to_owned(),
     });
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let before = run.before(app, &state).await?;

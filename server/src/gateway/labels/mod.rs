@@ -20,7 +20,7 @@ use toolgate_store::{LabelChange, LabelContent, StoreError};
 
 use super::change_record::recorded;
 use super::policy_tests;
-use super::publish::too_busy;
+use super::publish::{too_busy, turn};
 use super::record::Asker;
 use super::world::{ProjectState, World};
 use crate::error::{ApiError, ApiResult};
@@ -203,6 +203,7 @@ pub async fn declare(
 ) -> ApiResult<bool> {
     check_name(kind, name, "")?;
     check_content(content).await?;
+    let _turn = turn(app, &actor.project.row.id).await?;
     for _ in 0..ATTEMPTS {
         let (world, state) = fresh(app, actor.project).await?;
         let before = declared(&state, kind, name);
@@ -260,6 +261,7 @@ pub async fn change_name(
         NameChange::RenameGroup { from, to } | NameChange::RenameState { from, to } => (from, Some(to)),
         NameChange::RemoveGroup(from) | NameChange::RemoveState(from) => (from, None),
     };
+    let _turn = turn(app, &actor.project.row.id).await?;
     for _ in 0..ATTEMPTS {
         let (world, state) = fresh(app, actor.project).await?;
         let revision = revision(&state, kind, from).ok_or_else(|| not_found(kind, from))?;

@@ -21,7 +21,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::gateway::change_record::recorded;
 use crate::gateway::policy_tests;
 use crate::gateway::publish::{
-    ATTEMPTS, candidate, commit_imported, current, invalid_definition, too_busy, with_context,
+    ATTEMPTS, candidate, commit_imported, current, invalid_definition, too_busy, turn, with_context,
 };
 use crate::gateway::world::ProjectState;
 use crate::state::App;
@@ -58,6 +58,7 @@ pub async fn decide(
     dry_run: bool,
     matches: impl Fn(&str) -> ApiResult<()>,
 ) -> ApiResult<(DecidedChanges, String)> {
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let selected = select(app, &state, &asked.select).await?;

@@ -13,7 +13,7 @@ use toolgate_store::rows::RevisionRow;
 use super::{Step, invalid, run};
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::change_record::Changer;
-use crate::gateway::publish::{ATTEMPTS, current, invalid_definition, too_busy, with_context};
+use crate::gateway::publish::{ATTEMPTS, current, invalid_definition, too_busy, turn, with_context};
 use crate::gateway::world::ProjectState;
 use crate::state::App;
 
@@ -33,6 +33,7 @@ pub async fn undo(
     dry_run: bool,
 ) -> ApiResult<ToolChangeResult> {
     let wanted = wanted(asked)?;
+    let _turn = turn(app, project).await?;
     for _ in 0..ATTEMPTS {
         let state = current(app, project)?;
         let last = untouched(app, &state, &wanted).await?;
