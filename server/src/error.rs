@@ -3,12 +3,15 @@
 //! The response carries the [`Problem`] as an extension; the outermost middleware adds the request id and writes the
 //! body, so that every problem looks the same wherever it came from.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::calls::CallError;
 use toolgate_api::policy_tests::BrokenPolicyTest;
 use toolgate_api::{Diagnostic, ErrorCode, Problem};
 use toolgate_core::ids::CallId;
+use toolgate_core::redact::without_user_info;
 use toolgate_store::StoreError;
 
 /// Faults that one problem names at most, as the document says.
@@ -120,9 +123,21 @@ impl ApiError {
     /// The problem itself, for an answer that has begun already; the log gets nothing.
     #[must_use]
     pub fn into_problem(self, request_id: &str) -> Problem {
-        let mut problem = *self.problem;
+        let mut problem = *self.repeatable().problem;
         request_id.clone_into(&mut problem.request_id);
         problem
+    }
+
+    /// Itself without the users and passwords of addresses that a request named.
+    fn repeatable(mut self) -> Self {
+        let errors = self.problem.errors.iter_mut();
+        let texts = errors.flat_map(|error| std::iter::once(&mut error.message).chain(error.hint.as_mut()));
+        for text in texts.chain([&mut self.problem.detail]) {
+            if let Cow::Owned(clean) = without_user_info(text) {
+                *text = clean;
+            }
+        }
+        self
     }
 
     /// Whether the same request may succeed later.
@@ -190,7 +205,7 @@ impl IntoResponse for ApiError {
         if let Some(seconds) = self.retry_after_s {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
-        response.extensions_mut().insert(*self.problem);
+        response.extensions_mut().insert(*self.repeatable().problem);
         response
     }
 }

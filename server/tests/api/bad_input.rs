@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::{Method, Request, header};
 use serde_json::json;
 
-use crate::support::TestApp;
+use crate::support::{Answer, Client, TestApp};
 
 #[tokio::test]
 async fn broken_and_unfitting_bodies() {
@@ -196,4 +196,65 @@ async fn hostile_uploads_end_quickly_and_clearly() {
         .upload(tools, &format!("# {}\n", "x".repeat(2 << 20)))
         .await
         .problem(413, "payload_too_large");
+}
+
+/// Wherever an address may be named, one with a password is refused, and the answer does not repeat it.
+#[tokio::test]
+async fn a_password_in_an_address_is_refused_without_repeating_it() {
+    const PASSWORD: &str = "hunter2-of-the-owner";
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let project = |path: &str| format!("/projects/demo/{path}");
+    // The second is so long that messages cut it off, the third has characters that end an authority.
+    for user in [
+        format!("user:{PASSWORD}"),
+        format!("{}:{PASSWORD}", "u".repeat(30)),
+        format!("user:a/b?{PASSWORD}#c"),
+        format!("user:{PASSWORD}\\\""),
+    ] {
+        let address = format!("https://{user}@api.example.com");
+        let tool = |options: serde_json::Value| json!({"name": "a", "type": "openapi", "description": "A.", "parameters": {"type": "object"}, "options": options});
+        let http = tool(json!({"http": {"base_url": address, "path": "/"}}));
+        let jina = tool(json!({"jina": {"mode": "read", "base_url": address}}));
+        let description = json!({"openapi": "3.1.0", "info": {"title": "T", "version": "1"}, "servers": [{"url": address}],
+            "paths": {"/x": {"get": {"operationId": "x", "responses": {}}}}});
+        let query = format!("imports?base_url={}", percent(&address));
+        let document = format!("imports?document_url={}", percent(&address));
+        let fetched = format!("imports?url={}", percent(&address));
+        let answers = [
+            admin.post(&project("tools"), &http).await,
+            admin.post(&project("tools"), &jina).await,
+            admin.post(&project("definitions/check"), &http).await,
+            admin.upload(&project("tools"), &http.to_string()).await,
+            admin.post(&project("imports"), &description).await,
+            admin.post(&project(&query), &description).await,
+            admin.post(&project(&document), &description).await,
+            admin.post(&project(&fetched), &json!(null)).await,
+            replace(&admin, &project("egress"), &json!({"hosts": [address]})).await,
+            replace(&admin, &project("egress"), &json!({"hosts": address})).await,
+            replace(&admin, &project("settings"), &json!({"agent_endpoint": address})).await,
+            replace(
+                &admin,
+                &project("settings"),
+                &json!({"webhook": {"url": address, "secret": "S"}}),
+            )
+            .await,
+            replace(&admin, &project("settings"), &json!({"webhook": address})).await,
+            admin.post("/projects", &json!({"id": address})).await,
+        ];
+        for (at, answer) in answers.iter().enumerate() {
+            let text = answer.text();
+            assert!(!text.contains(PASSWORD), "answer {at} to {address}: {text}");
+        }
+    }
+}
+
+fn percent(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+async fn replace(client: &Client<'_>, path: &str, body: &serde_json::Value) -> Answer {
+    client
+        .send_json(Method::PUT, path, &[(header::IF_MATCH, "*")], body)
+        .await
 }

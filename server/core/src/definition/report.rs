@@ -1,5 +1,6 @@
 //! Collects the faults of one upload, each with its place.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde_json::Value;
@@ -7,6 +8,7 @@ use toolgate_api::problem::Diagnostic;
 
 use super::node::Data;
 use super::scalar;
+use crate::redact::{address_without_user, without_user_info};
 
 /// More faults than this are counted, not listed: nobody reads them, and they would be a way to make answers huge.
 const MAX_LISTED: usize = 200;
@@ -100,6 +102,9 @@ impl Report {
     }
 
     fn push(&mut self, mut fault: Diagnostic, spot: &Spot, hint: String) {
+        if let Cow::Owned(clean) = without_user_info(&fault.message) {
+            fault.message = clean;
+        }
         // A faulty value that is used again by an alias is one fault.
         if spot.place.is_some() && !self.seen.insert((fault.message.clone(), spot.place)) {
             return;
@@ -124,8 +129,10 @@ impl Report {
     }
 }
 
-/// A text as it stands in messages: quoted, shortened, without control characters.
+/// A text as it stands in messages: quoted, shortened, without control characters, and without the user and password of an
+/// address.
 pub(super) fn shown(text: &str) -> String {
+    let text = address_without_user(text);
     let mut short: String = text.chars().take(60).collect();
     if short.len() < text.len() {
         short.push('…');

@@ -5,6 +5,7 @@ use url::Url;
 
 use super::ImportOptions;
 use super::document::{Dialect, Document};
+use crate::redact::address_without_user;
 
 /// The base address of an operation, without a slash at its end.
 ///
@@ -118,7 +119,10 @@ pub(super) fn absolute(url: &str, options: &ImportOptions) -> Result<String, Str
             .as_ref()
             .and_then(|document| document.join(url).ok())
             .map(String::from)
-            .ok_or_else(|| format!("the server {url:?} has no host: say the API's address in base_url")),
+            .ok_or_else(|| {
+                let url = address_without_user(url);
+                format!("the server {url:?} has no host: say the API's address in base_url")
+            }),
     }
 }
 

@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 pub use marked::MarkedParameters;
 pub use names::is_secret_name;
-pub use text::redact_text;
 use text::{MARK, scrub};
+pub use text::{address_without_user, redact_text, without_user_info};
 
 /// Characters of one string that are kept.
 const MAX_STRING: usize = 1_000;

@@ -69,6 +69,48 @@ fn is_word(text: &str) -> bool {
     text.len() < 20 && text.trim_end_matches('.').bytes().all(|b| b.is_ascii_lowercase())
 }
 
+/// The text of a message without the user and password of any address in it.
+#[must_use]
+pub fn without_user_info(text: &str) -> Cow<'_, str> {
+    let mut clean = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at + "://".len());
+        let ends = |at: usize, c: char| match c {
+            // In a text within quotes, a quote of its own is escaped.
+            '"' => !after[..at].ends_with('\\'),
+            '`' | '<' | '>' => true,
+            c => c.is_whitespace(),
+        };
+        let end = after.char_indices().find(|&(at, c)| ends(at, c));
+        let end = end.map_or(after.len(), |(at, _)| at);
+        clean.push_str(before);
+        rest = after;
+        if let Some(at) = after[..end].rfind('@') {
+            clean.push_str(MARK);
+            rest = &after[at..];
+        }
+    }
+    if clean.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    clean.push_str(rest);
+    Cow::Owned(clean)
+}
+
+/// An address without its user and password, as it may be repeated: whatever stands before the last `@`, because a password
+/// may hold any character.
+#[must_use]
+pub fn address_without_user(address: &str) -> Cow<'_, str> {
+    let start = address.find("://").map_or(0, |at| at + "://".len());
+    match address[start..].rfind('@') {
+        Some(at) if start > 0 || address[..at].contains(':') => {
+            Cow::Owned(format!("{}{MARK}{}", &address[..start], &address[start + at..]))
+        }
+        _ => Cow::Borrowed(address),
+    }
+}
+
 /// The text without token-looking parts.
 #[must_use]
 pub fn redact_text(text: &str) -> String {
@@ -106,6 +148,32 @@ mod tests {
     #[case("-----BEGIN PRIVATE KEY-----\nMIIE cut off", "[redacted]")]
     fn shapes_of_tokens_are_removed(#[case] text: &str, #[case] clean: &str) {
         assert_eq!(redact_text(text), clean);
+    }
+
+    #[rstest]
+    #[case("https://user:hunter2@host/path", "https://[redacted]@host/path")]
+    #[case("https://user:p/a?s#s@w@host", "https://[redacted]@host")]
+    #[case("https://user@host", "https://[redacted]@host")]
+    #[case("user:hunter2@host", "[redacted]@host")]
+    #[case("https://user:hun\"ter 2@host", "https://[redacted]@host")]
+    #[case("https://host/path", "https://host/path")]
+    #[case("me@example.com", "me@example.com")]
+    fn an_address_is_repeated_without_its_user(#[case] address: &str, #[case] clean: &str) {
+        assert_eq!(address_without_user(address), clean);
+    }
+
+    #[rstest]
+    #[case(
+        "no \"https://u:p@a\" and https://u:p@b, not https://c",
+        "no \"https://[redacted]@a\" and https://[redacted]@b, not https://c"
+    )]
+    #[case(
+        r#"no string "https://u:p\"w@a", please"#,
+        r#"no string "https://[redacted]@a", please"#
+    )]
+    #[case("nothing", "nothing")]
+    fn a_message_names_addresses_without_their_users(#[case] text: &str, #[case] clean: &str) {
+        assert_eq!(without_user_info(text), clean);
     }
 
     #[rstest]
