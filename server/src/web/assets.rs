@@ -54,7 +54,8 @@ pub(super) async fn get_asset(Path(file): Path<String>, headers: HeaderMap) -> R
     }
 }
 
-fn not_found() -> Response {
+/// The answer where a file is asked for that is not there.
+pub(super) fn not_found() -> Response {
     let headers: [(HeaderName, HeaderValue); 3] = [
         (
             CONTENT_TYPE,

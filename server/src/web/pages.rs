@@ -101,6 +101,9 @@ const POINTS: [&str; 3] = [
 
 /// Every page of the dashboard: it reads the address itself.
 pub(super) async fn show_dashboard(address: Uri) -> Response {
+    if !parts::may_be_a_page(address.path()) {
+        return assets::not_found();
+    }
     match Files::embedded() {
         Some(files) => page(&Shell {
             files,

@@ -26,6 +26,14 @@ pub(super) fn of_page(path: &str) -> &'static [String] {
         .map_or(&[], Vec::as_slice)
 }
 
+/// Whether there may be a page at a path. The parts of pages' addresses are words; only the name of a tool or an import, the
+/// fourth part, may have dots. What looks like a file is one, and is not there.
+pub(super) fn may_be_a_page(path: &str) -> bool {
+    let parts = path.strip_prefix("/ui/").unwrap_or_default().split('/');
+    let mut parts = parts.filter(|part| !part.is_empty()).enumerate();
+    parts.all(|(at, part)| at == 3 || part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'))
+}
+
 /// The family of the page at a path below `/ui/`; none for pages that need no more than the start.
 fn family(path: &str) -> Option<&'static str> {
     let mut parts = path.split('/').filter(|part| !part.is_empty());

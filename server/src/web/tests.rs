@@ -54,6 +54,28 @@ fn the_policy_allows_no_inline_code_and_no_other_origin() {
     assert!(pages::POLICY.starts_with("default-src 'none'"));
 }
 
+#[rstest]
+#[case::script("/ui/x.js")]
+#[case::dotfile("/ui/.env")]
+#[case::encoded("/ui/%2eenv")]
+#[case::folder("/ui/.git/config")]
+#[case::in_a_project("/ui/projects/demo/.env")]
+#[case::map("/ui/projects/demo/tools/a/app.js.map")]
+#[tokio::test]
+async fn what_looks_like_a_file_is_no_page(#[case] path: &str) {
+    let response = get(path).await;
+    assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
+}
+
+#[rstest]
+#[case::tool("/ui/projects/demo/tools/web.search")]
+#[case::section("/ui/projects/demo/policy-tests")]
+#[case::user_page("/ui/users/")]
+#[tokio::test]
+async fn a_page_is_a_page(#[case] path: &str) {
+    assert_eq!(get(path).await.status(), StatusCode::OK, "{path}");
+}
+
 #[tokio::test]
 async fn an_unknown_file_is_plainly_not_there() {
     let response = get("/ui/assets/app.0000.js").await;
