@@ -425,6 +425,7 @@ impl<P> InProject<P> {
         Asker {
             principal: &self.caller.identity.principal,
             granted: &self.grant.groups,
+            reads_definitions: allows(self.grant.role, Permission::ReadDefinitions),
             request_id: &self.caller.request_id.0,
             address: self.caller.address,
             trace: self.caller.trace.as_ref(),

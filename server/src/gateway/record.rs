@@ -27,6 +27,8 @@ pub struct Asker<'a> {
     pub principal: &'a Principal,
     /// The groups it held at the time.
     pub granted: &'a GroupSet,
+    /// Whether it reads whole definitions. Anyone else is told of granted groups only.
+    pub reads_definitions: bool,
     /// The HTTP request.
     pub request_id: &'a str,
     /// Where it came from, when that is known.

@@ -99,6 +99,46 @@ async fn a_caller_that_goes_away_leaves_no_open_record() {
 }
 
 #[tokio::test]
+async fn a_refusal_names_only_groups_that_the_caller_may_see() {
+    let base = echo().await;
+    let app = with_upstream(&base).await;
+    let admin = app.demo().await;
+    for (name, groups) in [("secret", "[vault]"), ("mixed", "[vault, basic/read]")] {
+        let more = format!("group: {groups}\n");
+        admin
+            .upload("/projects/demo/tools", &tool(name, &base, "/x", &more))
+            .await
+            .expect(201);
+    }
+    let agent = app.key(&admin, "demo", "agent", &["basic", "default"]).await;
+    let editor = app.key(&admin, "demo", "editor", &["basic", "default"]).await;
+    for (name, seen) in [("secret", None), ("mixed", Some("basic/read"))] {
+        let ask = json!({"tool": name});
+        let refused = agent.post(CALLS, &ask).await.problem(403, "tool_not_in_groups");
+        let explained = agent
+            .post("/projects/demo/explain", &ask)
+            .await
+            .expect(200)
+            .json();
+        let invoke = format!("/projects/demo/tools/{name}/invoke");
+        let invoked = agent
+            .post(&invoke, &json!({}))
+            .await
+            .problem(403, "tool_not_in_groups");
+        for answer in [refused, explained, invoked] {
+            let text = answer.to_string();
+            assert!(!text.contains("vault"), "{text}");
+            assert!(seen.is_none_or(|group| text.contains(group)), "{text}");
+        }
+        let refused = editor.post(CALLS, &ask).await.problem(403, "tool_not_in_groups");
+        assert!(
+            refused.to_string().contains("vault"),
+            "editors read definitions: {refused}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn refused_calls_run_nothing_and_are_explained_and_recorded() {
     let base = echo().await;
     let app = with_upstream(&base).await;

@@ -229,6 +229,12 @@ async fn of_a_tool_that_one_could_not_list_one_learns_what_a_call_tells() {
     let shown = agent.post(EXPLAIN, &ask("read")).await.expect(200).json();
     assert_eq!(
         shown["items"][0]["tests"][3]["operands"]["tool_groups"],
+        json!(["basic"]),
+        "the other group was not granted"
+    );
+    let all = admin.post(EXPLAIN, &ask("read")).await.expect(200).json();
+    assert_eq!(
+        all["items"][0]["tests"][3]["operands"]["tool_groups"],
         json!(["knowledge/read", "basic"])
     );
 

@@ -59,7 +59,7 @@ pub struct Arguments<'a> {
 pub enum Shown {
     /// All of it, the text of conditions included.
     Everything,
-    /// What a holder of its groups sees of a tool: not the text of conditions.
+    /// What a holder of its groups sees of a tool: neither the text of conditions nor groups that were not granted.
     Operands,
     /// Only what a call would be answered: neither its groups nor its states nor how later tests would come out.
     Verdict,
@@ -89,7 +89,7 @@ pub fn explain(
         tool,
         question.moment,
     );
-    let tests = order(tests_of::tests(snapshot, question, tool), shown);
+    let tests = order(tests_of::tests(snapshot, question, tool), question.granted, shown);
     // The arguments are looked at after the decision, and they alone are not part of it.
     let faulty = tests
         .iter()
@@ -111,7 +111,11 @@ pub fn explain(
             format!("The arguments do not fit the parameters of {tool:?}; the faults are named one by one."),
         )
     } else {
-        (effect(decision.effect), decision.code, decision.explain())
+        let summary = match shown {
+            Shown::Everything => decision.explain(),
+            Shown::Operands | Shown::Verdict => decision.explain_to(question.granted),
+        };
+        (effect(decision.effect), decision.code, summary)
     };
     let after = match &decision.tool {
         Some(tool) => next_state(tool, &decision.state, effect == DecisionEffect::Allow),
@@ -131,7 +135,7 @@ pub fn explain(
 }
 
 /// Says what each test decided: the first that fails decides, and what comes after it is not reached.
-fn order(tests: Vec<tests_of::Test>, shown: Shown) -> Vec<TestReport> {
+fn order(tests: Vec<tests_of::Test>, granted: &GroupSet, shown: Shown) -> Vec<TestReport> {
     let mut failed = false;
     let mut reports = Vec::with_capacity(tests.len());
     for test in tests {
@@ -156,6 +160,13 @@ fn order(tests: Vec<tests_of::Test>, shown: Shown) -> Vec<TestReport> {
             operands: (!hidden && test.operands != Default::default()).then(|| {
                 let mut operands = test.operands;
                 if shown != Shown::Everything {
+                    let seen = |group: &str| granted.covers(group);
+                    if let Some(groups) = &mut operands.tool_groups {
+                        groups.retain(|group| seen(group));
+                    }
+                    if let Some(matches) = &mut operands.matches {
+                        matches.retain(|found| found.group.as_deref().is_none_or(seen));
+                    }
                     for closed in operands.closed.iter_mut().flatten() {
                         closed.condition = None;
                     }

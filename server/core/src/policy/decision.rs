@@ -220,9 +220,19 @@ impl Decision {
         self.effect == Effect::Allow
     }
 
-    /// One sentence for people: what was decided, why, and how to mend it.
+    /// One sentence for people who may see the definition: what was decided, why, and how to mend it.
     #[must_use]
     pub fn explain(&self) -> String {
+        self.explain_with(|_| true)
+    }
+
+    /// The same for a caller who sees no more than was granted to it: of the tool's groups, those alone are named.
+    #[must_use]
+    pub fn explain_to(&self, granted: &GroupSet) -> String {
+        self.explain_with(|group| granted.covers(group))
+    }
+
+    fn explain_with(&self, sees: impl Fn(&str) -> bool) -> String {
         let name = shorten(&self.tool_name);
         match (self.code, self.tool.as_deref()) {
             (None, _) => format!(
@@ -241,11 +251,21 @@ impl Decision {
                 "The tool {name:?} is in no group, so only a request for \"*\" reaches it; request \"*\" if it was granted \
                  to you, or give the tool a group."
             ),
-            (Some(ErrorCode::ToolNotInGroups), Some(tool)) => format!(
-                "The tool {name:?} is in {}, and the request asks for {}; add one of the tool's groups to the request.",
-                list(&tool.groups),
-                list(&self.requested)
-            ),
+            (Some(ErrorCode::ToolNotInGroups), Some(tool)) => {
+                let seen: Vec<String> = tool.groups.iter().filter(|group| sees(group)).cloned().collect();
+                let requested = list(&self.requested);
+                if seen.is_empty() {
+                    return format!(
+                        "The tool {name:?} is in no group that was granted to you, and the request asks for {requested}; ask an \
+                         owner of the project for a grant."
+                    );
+                }
+                format!(
+                    "The tool {name:?} is in {}, and the request asks for {requested}; add one of the tool's groups to the \
+                     request.",
+                    list(&seen)
+                )
+            }
             (Some(ErrorCode::GroupClosed), _) => explain_closed(&name, &self.closed),
             (Some(ErrorCode::ToolNotInState), Some(tool)) if tool.states.is_empty() => format!(
                 "The tool {name:?} is open in no state, so it can never be called; give it a state in available_in_states."

@@ -76,6 +76,7 @@ impl Place {
         Asker {
             principal: &actor.identity.principal,
             granted: &self.grant.groups,
+            reads_definitions: allows(self.grant.role, Permission::ReadDefinitions),
             request_id: actor.request_id,
             address: actor.address,
             trace: None,

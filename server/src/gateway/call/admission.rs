@@ -135,7 +135,7 @@ pub(super) fn decide(
             let record = record::ended(record, AuditOutcome::Denied, Some(code));
             return Err(Box::new(Refusal {
                 record,
-                answer: refusal(&decision, code).call_id(id),
+                answer: refusal(asker, &decision, code).call_id(id),
             }));
         }
     };
@@ -260,15 +260,12 @@ fn unfit(project: &ProjectState, tool: &str, unmerged: Unmerged) -> ApiError {
 }
 
 /// The answer to a call that was denied.
-pub(super) fn refusal(decision: &Decision, code: ErrorCode) -> ApiError {
-    if code == ErrorCode::InsufficientToolGroups {
-        insufficient_groups(decision.missing.clone())
-    } else {
-        let refusal = ApiError::new(code, decision.explain());
+pub(super) fn refusal(asker: &Asker<'_>, decision: &Decision, code: ErrorCode) -> ApiError {
+    match code {
+        ErrorCode::InsufficientToolGroups => insufficient_groups(decision.missing.clone()),
         // Only a change of the definition or of the server makes it available.
-        match code {
-            ErrorCode::ToolUnavailable => refusal.final_(),
-            _ => refusal,
-        }
+        ErrorCode::ToolUnavailable => ApiError::new(code, decision.explain()).final_(),
+        _ if asker.reads_definitions => ApiError::new(code, decision.explain()),
+        _ => ApiError::new(code, decision.explain_to(asker.granted)),
     }
 }

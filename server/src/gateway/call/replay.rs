@@ -64,7 +64,7 @@ pub async fn replay(
             record::conceal(project, &mut record);
             let refusal = Refusal {
                 record: record::ended(record, AuditOutcome::Denied, Some(code)),
-                answer: refusal(&decision, code).call_id(id),
+                answer: refusal(asker, &decision, code).call_id(id),
             };
             Err(refuse(app, project, asker, Box::new(refusal)).await)
         }

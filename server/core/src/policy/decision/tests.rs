@@ -251,3 +251,20 @@ fn every_refusal_says_what_and_how_to_mend_it() {
             < 1_500
     );
 }
+
+#[test]
+fn a_caller_is_named_no_group_that_was_not_granted() {
+    let snapshot = project([
+        tool("mixed").groups(&["vault", "basic/read"]),
+        tool("hidden").groups(&["vault"]),
+    ]);
+    let granted = grant(&["basic", "default"]);
+    let decide = |name: &str| snapshot.decide(&granted, None, None, name, &anytime());
+    let text = decide("mixed").explain_to(&granted);
+    assert!(text.contains("basic/read") && !text.contains("vault"), "{text}");
+    let text = decide("hidden").explain_to(&granted);
+    assert!(text.contains("ask an owner") && !text.contains("vault"), "{text}");
+    assert!(decide("hidden").explain().contains("vault"));
+    let everything = grant(&["*"]);
+    assert_eq!(decide("mixed").explain_to(&everything), decide("mixed").explain());
+}
