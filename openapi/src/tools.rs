@@ -129,11 +129,11 @@ pub enum ToolView {
     Summary,
 }
 
-/// What a download of tools looks like.
+/// The format of a download of tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum ToolFormat {
+pub enum ToolFileFormat {
     /// RFC 4180 with a header; safe to open in a spreadsheet.
     Csv,
     /// One JSON object per line, each as this API shows a tool.

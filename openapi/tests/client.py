@@ -7,6 +7,7 @@ the path, starts a server, and runs this file. It reports in TAP. A failed step 
 import os
 import sys
 import traceback
+from io import BytesIO
 
 from toolgate_client import AuthenticatedClient, Client
 from toolgate_client.api.audit import list_audit_records
@@ -28,9 +29,11 @@ from toolgate_client.models import (
     ResolveRequest,
     ResolveResponse,
     Role,
+    UploadForm,
+    UploadJson,
     UploadResult,
-    UploadToolsJsonBody,
 )
+from toolgate_client.types import File
 
 ADDRESS = os.environ["TOOLGATE_ADDRESS"]
 PROJECT = "python-client"
@@ -88,6 +91,16 @@ class MainJob(Steps):
         tool = get_tool.sync(PROJECT, "is-ready", client=self.admin)
         assert tool.group == ["operations"], tool
 
+    def uploads_yaml_in_json_and_in_a_form(self) -> None:
+        text = "name: {}\ntype: openapi\noptions: {{http: {{base_url: https://api.example.com, path: /}}}}\n"
+        forms = [
+            UploadJson(yaml=text.format("in-json")),
+            UploadForm(file=File(payload=BytesIO(text.format("in-a-form").encode()), file_name="tools.yaml")),
+        ]
+        for body in forms:
+            result = answer(upload_tools.sync(PROJECT, client=self.admin, body=body), UploadResult)
+            assert [item.outcome.value for item in result.items] == ["created"], result
+
     def is_told_every_fault_of_a_definition(self) -> None:
         body = definition(grup=["operations"], description=7)
         problem = answer(upload_tools.sync(PROJECT, client=self.admin, body=body), Problem)
@@ -126,7 +139,7 @@ class MainJob(Steps):
         assert record.state_after == "checked", record
 
 
-def definition(**changes) -> UploadToolsJsonBody:
+def definition(**changes) -> UploadJson:
     """A tool that asks the server itself whether it is ready."""
     tool = {
         "name": "is-ready",
@@ -137,7 +150,7 @@ def definition(**changes) -> UploadToolsJsonBody:
         "parameters": {"type": "object", "properties": {}},
         "options": {"http": {"base_url": ADDRESS, "path": "/readyz"}},
     }
-    return UploadToolsJsonBody.from_dict(tool | changes)
+    return UploadJson.from_dict(tool | changes)
 
 
 if __name__ == "__main__":

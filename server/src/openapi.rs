@@ -2,7 +2,7 @@
 
 use toolgate_api::audit::{AuditFormat, AuditOrder};
 use toolgate_api::states::StateGraphFormat;
-use toolgate_api::tools::{ToolFormat, ToolSort, ToolView};
+use toolgate_api::tools::{ToolFileFormat, ToolSort, ToolView};
 use toolgate_api::{ErrorCode, Problem};
 use toolgate_core::tool_changes::MAX_TOOLS;
 use utoipa::OpenApi;
@@ -54,7 +54,7 @@ use utoipa::openapi::{Content, Ref, RefOr, Response};
         StateGraphFormat,
         ToolSort,
         ToolView,
-        ToolFormat
+        ToolFileFormat
     ))
 )]
 struct Base;

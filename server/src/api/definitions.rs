@@ -4,7 +4,7 @@ use axum::extract::{Request, State};
 use toolgate_api::tools::DefinitionsChecked;
 use toolgate_core::definition::{self, Upload};
 
-use super::tools_edit::{UploadForm, parse, read};
+use super::tools_edit::{EXAMPLE, UploadForm, UploadJson, parse, read};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject};
 use crate::gateway::publish;
@@ -17,8 +17,9 @@ use crate::state::AppState;
 /// not a problem; only what is no text of definitions at all is refused.
 #[utoipa::path(post, path = "/projects/{project_id}/definitions/check", tag = "tools", params(super::ProjectPath),
     request_body(description = "Definitions", content(
-        (String = "application/yaml", example = "name: ping\ntype: openapi\ndescription: Is the service up?\nparameters: {type: object, properties: {}}\noptions:\n  http: {base_url: \"https://api.example.com\", path: /ping}\n"),
-        (Object = "application/json"), (UploadForm = "multipart/form-data"))),
+        (String = "application/yaml", example = json!(EXAMPLE)),
+        (UploadJson = "application/json", example = json!({"yaml": EXAMPLE})),
+        (UploadForm = "multipart/form-data", example = json!({"file": EXAMPLE})))),
     responses((status = 200, description = "The verdict", body = DefinitionsChecked)))]
 pub async fn check_definitions(
     State(app): State<AppState>,

@@ -15,13 +15,16 @@ use super::imports_query::{ImportQuery, PreviewQuery, prefix};
 use super::permissions::PutHeaders;
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use super::projects::PageQuery;
-use super::tools_edit::{UploadForm, changer};
+use super::tools_edit::{UploadForm, UploadJson, changer};
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions, SystemAdmin};
 use crate::gateway::imports::run::{self, Asked};
 use crate::gateway::imports::source::{Description, Said, reading};
 use crate::gateway::imports::{self, read};
 use crate::state::AppState;
+
+/// A description, as the documentation shows uploads.
+const EXAMPLE: &str = "openapi: 3.1.0\ninfo: {title: Petstore, version: 1.0.0}\nservers: [{url: \"https://petstore.example.com\"}]\npaths: {/pets: {get: {operationId: listPets, summary: List all pets}}}\n";
 
 /// The import in the path, after its project.
 #[derive(utoipa::IntoParams)]
@@ -74,8 +77,9 @@ pub struct RefreshQuery {
 /// stored; the definitions can be uploaded as they are, or edited first. References to other documents are not followed.
 #[utoipa::path(post, path = "/projects/{project_id}/imports", tag = "imports", params(super::ProjectPath, PreviewQuery),
     request_body(description = "The description", content(
-        (String = "application/yaml", example = "openapi: 3.1.0\ninfo: {title: Petstore, version: 1.0.0}\nservers: [{url: \"https://petstore.example.com\"}]\npaths: {/pets: {get: {operationId: listPets, summary: List all pets}}}\n"),
-        (Object = "application/json"), (UploadForm = "multipart/form-data"))),
+        (String = "application/yaml", example = json!(EXAMPLE)),
+        (UploadJson = "application/json", example = json!({"yaml": EXAMPLE})),
+        (UploadForm = "multipart/form-data", example = json!({"file": EXAMPLE})))),
     responses((status = 200, description = "What it would become", body = ImportPreview)))]
 pub async fn preview_import(
     State(app): State<AppState>,
@@ -123,8 +127,9 @@ pub async fn list_imports(
 #[utoipa::path(put, path = "/projects/{project_id}/imports/{import_id}", tag = "imports",
     params(super::ProjectPath, ImportPath, PutHeaders, ImportQuery),
     request_body(description = "The description", content(
-        (String = "application/yaml", example = "openapi: 3.1.0\ninfo: {title: Petstore, version: 1.0.0}\nservers: [{url: \"https://petstore.example.com\"}]\npaths: {/pets: {get: {operationId: listPets, summary: List all pets}}}\n"),
-        (Object = "application/json"), (UploadForm = "multipart/form-data"))),
+        (String = "application/yaml", example = json!(EXAMPLE)),
+        (UploadJson = "application/json", example = json!({"yaml": EXAMPLE})),
+        (UploadForm = "multipart/form-data", example = json!({"file": EXAMPLE})))),
     responses((status = 200, description = "Imported again, or a dry run", body = ImportReport, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 201, description = "A new import", body = ImportReport, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn put_import(

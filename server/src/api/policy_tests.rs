@@ -16,6 +16,7 @@ use toolgate_core::principal::Permission;
 use super::cursor;
 use super::precondition::{IfMatch, etag, unchanged};
 use super::projects::PageQuery;
+use super::tools_edit::carried;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{
     InProject, Json, ManagePolicy, Path, Query, ReadDefinitions, body, content_type, unsupported,
@@ -49,6 +50,29 @@ pub struct PolicyTestQuery {
     replace_all: bool,
 }
 
+/// Policy tests as YAML, as the documentation shows them.
+const EXAMPLE: &str = "- name: agents-cannot-reset\n  granted: [knowledge]\n  group: [knowledge]\n  state: results\n  tool: reset-workflow\n  expect: {effect: deny, code: tool_not_in_groups}\n";
+
+/// Policy tests as JSON.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "describes the body; the handler reads its text")]
+pub enum PolicyTestsJson {
+    /// A list of them.
+    Tests(Vec<PolicyTest>),
+    /// The same as YAML, for clients that send nothing but JSON.
+    Yaml(PolicyTestsYaml),
+}
+
+/// Policy tests as YAML within JSON.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "describes the body; the handler reads its text")]
+pub struct PolicyTestsYaml {
+    /// The YAML.
+    yaml: String,
+}
+
 /// List policy tests
 ///
 /// In the order of their names; each with its revision and who stored it when.
@@ -76,8 +100,8 @@ pub async fn list_policy_tests(
 /// be stored: `results` says how the uploaded ones come out.
 #[utoipa::path(post, path = "/projects/{project_id}/policy-tests", tag = "policy", params(super::ProjectPath, PolicyTestQuery),
     request_body(description = "Policy tests", content(
-        (String = "application/yaml", example = "- name: agents-cannot-reset\n  granted: [knowledge]\n  group: [knowledge]\n  state: results\n  tool: reset-workflow\n  expect: {effect: deny, code: tool_not_in_groups}\n"),
-        (Vec<PolicyTest> = "application/json"))),
+        (String = "application/yaml", example = json!(EXAMPLE)),
+        (PolicyTestsJson = "application/json", example = json!({"yaml": EXAMPLE})))),
     responses((status = 200, description = "Replaced, removed or unchanged", body = PolicyTestUpload),
         (status = 201, description = "At least one test is new", body = PolicyTestUpload)))]
 pub async fn upload_policy_tests(
@@ -87,12 +111,13 @@ pub async fn upload_policy_tests(
     request: Request,
 ) -> ApiResult<Response> {
     let kind = content_type(request.headers());
-    let format = match kind.as_deref() {
-        Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => TextFormat::Yaml,
-        Some("application/json") => TextFormat::Json,
+    let (text, format) = match kind.as_deref() {
+        Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => {
+            (body(request, &app).await?, TextFormat::Yaml)
+        }
+        Some("application/json") => carried(body(request, &app).await?),
         other => return Err(unsupported(other, "application/yaml or application/json")),
     };
-    let text = body(request, &app).await?;
     // Away from the threads that serve requests: a hostile text may take a while.
     let tests = tokio::task::spawn_blocking(move || parse_policy_tests(&text, format))
         .await

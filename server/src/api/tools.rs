@@ -10,7 +10,7 @@ use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::tool_changes::ToolFilter;
 use toolgate_api::tool_uses::ToolUses;
-use toolgate_api::tools::{Tool, ToolFormat, ToolPage, ToolSort, ToolView};
+use toolgate_api::tools::{Tool, ToolFileFormat, ToolPage, ToolSort, ToolView};
 use toolgate_core::definition;
 use toolgate_core::principal::Permission;
 use toolgate_core::snapshot::CompiledTool;
@@ -56,7 +56,7 @@ pub struct ToolQuery {
     /// How much of each tool; everything when left out.
     view: Option<ToolView>,
     /// A file of all tools that match, instead of a page. `yaml` is for roles that read definitions.
-    format: Option<ToolFormat>,
+    format: Option<ToolFileFormat>,
     /// `next_cursor` of the page before; only with the `sort` it was given out for.
     #[param(max_length = 1024)]
     cursor: Option<String>,

@@ -20,6 +20,8 @@ use crate::state::{App, AppState};
 
 /// What an upload reads.
 const FORMATS: &str = "application/yaml, application/json, or multipart/form-data with a part `file`";
+/// One definition, as the documentation shows uploads.
+pub const EXAMPLE: &str = "name: ping\ntype: openapi\ndescription: Is the service up?\nparameters: {type: object, properties: {}}\noptions:\n  http: {base_url: \"https://api.example.com\", path: /ping}\n";
 
 /// How to upload.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -57,11 +59,13 @@ pub struct NoteQuery {
 ///
 /// One tool, several YAML documents, or a map `tool: {id: {...}}` and `tool-service: {id: {...}}`, as YAML, as JSON,
 /// or as the part `file` of a form. All or nothing: with one fault nothing is stored, and every fault is named with
-/// its line and column. What an upload names is replaced; a tool may carry `expect_revision` (0: must be new).
+/// its line and column. What an upload names is replaced; a tool may carry `expect_revision` (0: must be new). A client
+/// that sends nothing but JSON sends a YAML text as `{"yaml": "..."}`.
 #[utoipa::path(post, path = "/projects/{project_id}/tools", tag = "tools", params(super::ProjectPath, UploadQuery),
     request_body(description = "Definitions", content(
-        (String = "application/yaml", example = "name: ping\ntype: openapi\ndescription: Is the service up?\nparameters: {type: object, properties: {}}\noptions:\n  http: {base_url: \"https://api.example.com\", path: /ping}\n"),
-        (Object = "application/json"), (UploadForm = "multipart/form-data"))),
+        (String = "application/yaml", example = json!(EXAMPLE)),
+        (UploadJson = "application/json", example = json!({"yaml": EXAMPLE})),
+        (UploadForm = "multipart/form-data", example = json!({"file": EXAMPLE})))),
     responses((status = 200, description = "Replaced, unchanged, or a dry run", body = UploadResult),
         (status = 201, description = "At least one definition is new", body = UploadResult)))]
 pub async fn upload_tools(
@@ -90,6 +94,18 @@ pub async fn upload_tools(
     Ok((status, axum::Json(result)).into_response())
 }
 
+/// An upload as JSON: its members, or the text `yaml` alone.
+#[derive(Deserialize, utoipa::ToSchema)]
+#[expect(dead_code, reason = "describes the body; the handler reads its text")]
+pub struct UploadJson {
+    /// The same as YAML, for clients that send nothing but JSON. Nothing stands beside it.
+    #[schema(required = false)]
+    yaml: String,
+    /// What is uploaded.
+    #[serde(flatten)]
+    members: serde_json::Map<String, serde_json::Value>,
+}
+
 /// The form of an upload.
 #[derive(utoipa::ToSchema)]
 #[expect(dead_code, reason = "describes the form; the handler reads its parts")]
@@ -104,7 +120,10 @@ pub struct UploadForm {
 /// With one definition, as YAML or JSON, under the same name. `If-Match` must name the revision that was read.
 #[utoipa::path(put, path = "/projects/{project_id}/tools/{tool_name}", tag = "tools",
     params(super::ProjectPath, super::ToolPath, super::IfMatchHeader, NoteQuery),
-    request_body(description = "The definition", content((String = "application/yaml"), (Object = "application/json"))),
+    request_body(description = "The definition", content(
+        (String = "application/yaml", example = json!(EXAMPLE)),
+        (UploadJson = "application/json", example = json!({"yaml": EXAMPLE})),
+        (UploadForm = "multipart/form-data", example = json!({"file": EXAMPLE})))),
     responses((status = 200, description = "Replaced", body = Tool, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn replace_tool(
     State(app): State<AppState>,
@@ -210,9 +229,22 @@ pub async fn read(app: &AppState, request: Request) -> ApiResult<(Bytes, TextFor
         Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => {
             Ok((body(request, app).await?, TextFormat::Yaml))
         }
-        Some("application/json") => Ok((body(request, app).await?, TextFormat::Json)),
+        Some("application/json") => Ok(carried(body(request, app).await?)),
         Some("multipart/form-data") => file_part(request, app).await,
         other => Err(unsupported(other, FORMATS)),
+    }
+}
+
+/// The text of a JSON body: the YAML that it carries as `{"yaml": "..."}`, or itself.
+pub fn carried(json: Bytes) -> (Bytes, TextFormat) {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Carried {
+        yaml: String,
+    }
+    match serde_json::from_slice(&json) {
+        Ok(Carried { yaml }) => (Bytes::from(yaml), TextFormat::Yaml),
+        Err(_) => (json, TextFormat::Json),
     }
 }
 

@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, SecondsFormat, Utc};
 use futures_util::stream;
 use toolgate_api::ErrorCode;
-use toolgate_api::tools::{Tool, ToolFormat, ToolView};
+use toolgate_api::tools::{Tool, ToolFileFormat, ToolView};
 use toolgate_core::definition;
 use toolgate_core::snapshot::CompiledTool;
 
@@ -38,7 +38,7 @@ const AT_ONCE: usize = 100;
 /// What is asked for.
 pub(super) struct File<'a> {
     /// What it looks like.
-    pub(super) format: ToolFormat,
+    pub(super) format: ToolFileFormat,
     /// How much of each tool.
     pub(super) view: ToolView,
     /// Whether the reader may read definitions.
@@ -52,11 +52,11 @@ pub(super) struct File<'a> {
 /// The tools as a download, written while it is sent.
 pub(super) fn answer(file: &File<'_>, tools: &[Arc<CompiledTool>]) -> ApiResult<Response> {
     let (kind, ending) = match file.format {
-        ToolFormat::Csv => ("text/csv; charset=utf-8; header=present", "csv"),
-        ToolFormat::Jsonl => ("application/jsonl", "jsonl"),
-        ToolFormat::Yaml => ("application/yaml", "yaml"),
+        ToolFileFormat::Csv => ("text/csv; charset=utf-8; header=present", "csv"),
+        ToolFileFormat::Jsonl => ("application/jsonl", "jsonl"),
+        ToolFileFormat::Yaml => ("application/yaml", "yaml"),
     };
-    if file.format == ToolFormat::Yaml && !file.full {
+    if file.format == ToolFileFormat::Yaml && !file.full {
         return Err(ApiError::new(
             ErrorCode::Forbidden,
             "Your role does not read definitions, so there is no YAML for you. Ask for csv or jsonl.",
@@ -71,9 +71,9 @@ pub(super) fn answer(file: &File<'_>, tools: &[Arc<CompiledTool>]) -> ApiResult<
         file.project.row.id
     );
     let head = match file.format {
-        ToolFormat::Csv => spreadsheet::head(&COLUMNS).map_err(|error| ApiError::internal(&error))?,
-        ToolFormat::Jsonl => Vec::new(),
-        ToolFormat::Yaml => services(file.project, tools).into_bytes(),
+        ToolFileFormat::Csv => spreadsheet::head(&COLUMNS).map_err(|error| ApiError::internal(&error))?,
+        ToolFileFormat::Jsonl => Vec::new(),
+        ToolFileFormat::Yaml => services(file.project, tools).into_bytes(),
     };
     let (format, view, full) = (file.format, file.view, file.full);
     let chunks: Vec<Vec<Arc<CompiledTool>>> = tools.chunks(AT_ONCE).map(<[_]>::to_vec).collect();
@@ -103,7 +103,7 @@ fn services(project: &ProjectState, tools: &[Arc<CompiledTool>]) -> String {
 }
 
 fn lines(
-    format: ToolFormat,
+    format: ToolFileFormat,
     view: ToolView,
     full: bool,
     tools: &[Arc<CompiledTool>],
@@ -111,8 +111,8 @@ fn lines(
     let shown: &dyn Fn(ToolView) -> Vec<Tool> =
         &|view| tools.iter().map(|tool| shown(tool, full, view)).collect();
     match format {
-        ToolFormat::Csv => spreadsheet::rows(&COLUMNS, &shown(ToolView::Summary)),
-        ToolFormat::Jsonl => {
+        ToolFileFormat::Csv => spreadsheet::rows(&COLUMNS, &shown(ToolView::Summary)),
+        ToolFileFormat::Jsonl => {
             let mut text = Vec::with_capacity(tools.len() * 512);
             for tool in shown(view) {
                 serde_json::to_writer(&mut text, &tool)?;
@@ -120,7 +120,7 @@ fn lines(
             }
             Ok(text)
         }
-        ToolFormat::Yaml => {
+        ToolFileFormat::Yaml => {
             let text: String = tools
                 .iter()
                 .map(|tool| document(&definition::to_yaml(&tool.definition)))

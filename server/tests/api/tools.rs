@@ -228,6 +228,78 @@ async fn of_two_writers_with_one_etag_exactly_one_wins() {
     assert_eq!(admin.get(&format!("{TOOLS}/a")).await.json()["revision"], 2);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fifty_writers_of_one_tool_are_all_answered() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    admin
+        .upload(TOOLS, &tool("a", BASE, "/one", ""))
+        .await
+        .expect(201);
+    let writes = (0..50).map(|n| {
+        let admin = admin.clone();
+        async move {
+            let yaml = tool("a", BASE, &format!("/w{n}"), "");
+            match n % 2 {
+                0 => admin.upload(TOOLS, &yaml).await,
+                _ => admin.put(&format!("{TOOLS}/a"), Some("*"), &yaml).await,
+            }
+            .status
+            .as_u16()
+        }
+    });
+    let statuses = futures_util::future::join_all(writes).await;
+    assert_eq!(statuses, [200; 50]);
+    assert_eq!(admin.get(&format!("{TOOLS}/a")).await.json()["revision"], 51);
+}
+
+#[tokio::test]
+async fn yaml_travels_in_json_and_in_a_form_too() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let yaml = |name: &str| tool(name, BASE, "/x", "");
+    let created = admin
+        .post(TOOLS, &json!({"yaml": yaml("a")}))
+        .await
+        .expect(201)
+        .json();
+    assert_eq!(created["items"][0]["name"], "a");
+    let form = format!(
+        "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"tools.yaml\"\r\n\r\n{}\r\n--b--\r\n",
+        yaml("b")
+    );
+    let kind = "multipart/form-data; boundary=b";
+    admin.body(Method::POST, TOOLS, kind, form).await.expect(201);
+
+    // Places are those of the text that travels.
+    let faulty = json!({"yaml": "name: a\ngrup: [x]\n"});
+    let problem = admin
+        .post(TOOLS, &faulty)
+        .await
+        .problem(422, "invalid_definition");
+    let faults = problem["errors"].as_array().expect("faults");
+    assert!(faults.iter().any(|fault| fault["line"] == 2), "{problem}");
+    let checked = admin
+        .post("/projects/demo/definitions/check", &json!({"yaml": yaml("c")}))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(checked["valid"], true);
+
+    let tests = json!({"yaml": "- {name: t, granted: [default], tool: a, expect: {effect: allow}}\n"});
+    admin
+        .post("/projects/demo/policy-tests", &tests)
+        .await
+        .expect(201);
+    let description = json!({"yaml": "openapi: 3.1.0\ninfo: {title: Pets, version: 1.0.0}\n\
+        servers: [{url: \"https://pets.example.com\"}]\npaths: {/pets: {get: {operationId: listPets}}}\n"});
+    let preview = admin
+        .post("/projects/demo/imports", &description)
+        .await
+        .expect(200);
+    assert!(preview.text().contains("listPets"), "{}", preview.text());
+}
+
 #[tokio::test]
 async fn an_upload_may_say_which_revision_it_expects() {
     let app = TestApp::new().await;
