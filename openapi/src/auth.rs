@@ -74,6 +74,53 @@ pub enum Role {
     Agent,
 }
 
+/// What a caller may do in a project, besides calling tools: that takes granted groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "browser", derive(crate::json::Json))]
+#[serde(rename_all = "snake_case")]
+pub enum ProjectPermission {
+    /// See that the project exists, list what one may call, resolve and call.
+    Use,
+    /// Read whole definitions and their revisions.
+    ReadDefinitions,
+    /// Create, replace, delete and restore tools.
+    EditDefinitions,
+    /// Read the record: who, what, when and how it ended.
+    ReadAudit,
+    /// Read what was passed along too: arguments and context.
+    ReadPayloads,
+    /// Create, list and revoke keys.
+    ManageKeys,
+    /// See who holds what.
+    ReadAccess,
+    /// Give and take roles and groups.
+    ManageAccess,
+    /// Change groups, states, conditions, policy tests, limits and settings.
+    ManagePolicy,
+    /// Set and remove secrets.
+    ManageSecrets,
+    /// Delete the project.
+    DeleteProject,
+}
+
+impl ProjectPermission {
+    /// Every permission.
+    pub const ALL: [Self; 11] = [
+        Self::Use,
+        Self::ReadDefinitions,
+        Self::EditDefinitions,
+        Self::ReadAudit,
+        Self::ReadPayloads,
+        Self::ManageKeys,
+        Self::ReadAccess,
+        Self::ManageAccess,
+        Self::ManagePolicy,
+        Self::ManageSecrets,
+        Self::DeleteProject,
+    ];
+}
+
 /// A caller's place in one project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -87,6 +134,9 @@ pub struct Membership {
     /// The granted groups; `*` stands for all.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["default", "knowledge"]), max_items = 1000))]
     pub groups: Vec<String>,
+    /// What the caller may do in it: what is not listed is refused.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["use", "read_definitions"]), max_items = 100))]
+    pub permissions: Vec<ProjectPermission>,
 }
 
 /// Who the caller is.

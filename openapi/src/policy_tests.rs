@@ -189,7 +189,7 @@ pub struct PolicyTestRun {
     pub results: Vec<PolicyTestResult>,
 }
 
-/// An expectation that holds now and would not hold after a change.
+/// An expectation that would not hold after a change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "browser", derive(crate::json::Json))]
@@ -200,6 +200,9 @@ pub struct BrokenPolicyTest {
     /// Why it is expected, in the words of its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// Whether it holds now, so that the change breaks it. One that fails already refuses no change.
+    #[cfg_attr(feature = "utoipa", schema(example = true))]
+    pub holds_now: bool,
     /// What is expected.
     pub expected: Expectation,
     /// What is decided now.
@@ -216,7 +219,8 @@ pub struct UploadPolicyTests {
     /// How many would pass.
     #[cfg_attr(feature = "utoipa", schema(example = 12, minimum = 0))]
     pub passed: u32,
-    /// Those that would fail. The ones that hold now make the upload be refused, unless it is told to ignore them.
+    /// Those that would fail. Those with `holds_now` refuse the change, unless it ignores policy tests; the others fail
+    /// already and refuse nothing.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub failed: Vec<BrokenPolicyTest>,
 }

@@ -449,17 +449,14 @@ impl<P> InProject<P> {
         })
     }
 
-    /// Whether the caller holds a further permission. Being a system administrator is no reason to read what passes
-    /// through: that takes a role in this project.
+    /// Whether the caller holds a further permission.
     #[must_use]
     pub fn may(&self, permission: Permission) -> bool {
-        let directory = &self.caller.world.directory;
-        allows(self.grant.role, permission)
-            || self
-                .caller
-                .identity
-                .explicit_role(directory, &self.project.row, self.caller.now)
-                .is_some_and(|role| allows(role, permission))
+        let Caller {
+            identity, world, now, ..
+        } = &self.caller;
+        let project = &self.project.row;
+        identity.may(&world.directory, project, *now, self.grant.role, permission)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-pub use toolgate_api::auth::{PrincipalKind, Role};
+pub use toolgate_api::auth::{PrincipalKind, ProjectPermission as Permission, Role};
 
 use crate::ids::{KeyId, UserId};
 use crate::policy::groups::GroupSet;
@@ -115,50 +115,6 @@ pub struct Grant {
     pub role: Role,
     /// What it may ask for when calling.
     pub groups: GroupSet,
-}
-
-/// What a role may do. Calling tools is not here: that takes granted groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Permission {
-    /// See that the project exists, list what one may call, resolve and call.
-    Use,
-    /// Read whole definitions and their revisions.
-    ReadDefinitions,
-    /// Create, replace, delete and restore tools.
-    EditDefinitions,
-    /// Read the record: who, what, when and how it ended.
-    ReadAudit,
-    /// Read what was passed along too: arguments and context.
-    ReadPayloads,
-    /// Create, list and revoke keys.
-    ManageKeys,
-    /// See who holds what.
-    ReadAccess,
-    /// Give and take roles and groups.
-    ManageAccess,
-    /// Change groups, states, conditions, policy tests, limits and settings.
-    ManagePolicy,
-    /// Set and remove secrets.
-    ManageSecrets,
-    /// Delete the project.
-    DeleteProject,
-}
-
-impl Permission {
-    /// Every permission.
-    pub const ALL: [Self; 11] = [
-        Self::Use,
-        Self::ReadDefinitions,
-        Self::EditDefinitions,
-        Self::ReadAudit,
-        Self::ReadPayloads,
-        Self::ManageKeys,
-        Self::ReadAccess,
-        Self::ManageAccess,
-        Self::ManagePolicy,
-        Self::ManageSecrets,
-        Self::DeleteProject,
-    ];
 }
 
 /// Whether a role holds a permission (DESIGN, section 2). An owner manages everything but does not read what passes

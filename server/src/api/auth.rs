@@ -11,6 +11,7 @@ use toolgate_api::ErrorCode;
 use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership};
 use toolgate_core::ids::UserId;
 use toolgate_store::rows::UserRow;
+use toolgate_core::principal::Permission;
 
 use crate::auth::authenticator::Credential;
 use crate::auth::directory::Directory;
@@ -132,7 +133,7 @@ pub async fn logout(State(app): State<AppState>, caller: Caller) -> ApiResult<Re
 
 /// Who am I
 ///
-/// Names the caller and what it holds in each of its projects.
+/// Names the caller, what it holds in each of its projects, and what it may do there.
 #[utoipa::path(get, path = "/auth/me", tag = "auth",
     responses((status = 200, description = "The caller", body = Me)))]
 pub async fn get_me(caller: Caller) -> ApiResult<axum::Json<Me>> {
@@ -140,12 +141,17 @@ pub async fn get_me(caller: Caller) -> ApiResult<axum::Json<Me>> {
         .world
         .projects()
         .filter_map(|project| {
-            let directory = &caller.world.directory;
-            let grant = caller.identity.grant(directory, &project.row, caller.now)?;
+            let (directory, row, now) = (&caller.world.directory, &project.row, caller.now);
+            let grant = caller.identity.grant(directory, row, now)?;
+            let permissions = Permission::ALL.into_iter().filter(|&permission| {
+                let identity = &caller.identity;
+                identity.may(directory, row, now, grant.role, permission)
+            });
             Some(Membership {
-                project_id: project.row.id.to_string(),
+                project_id: row.id.to_string(),
                 role: grant.role,
                 groups: grant.groups.to_vec(),
+                permissions: permissions.collect(),
             })
         })
         .collect();

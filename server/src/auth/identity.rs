@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use toolgate_core::ids::ProjectId;
 use toolgate_core::policy::grants::{Ends, Granter, earlier, stands};
 use toolgate_core::policy::groups::GroupSet;
-use toolgate_core::principal::{Grant, Principal, PrincipalRef, Role};
+use toolgate_core::principal::{Grant, Permission, Principal, PrincipalRef, Role, allows};
 use toolgate_store::rows::{KeyRow, ProjectRow, UserRow};
 
 use super::directory::{Directory, with_administration};
@@ -138,6 +138,23 @@ impl Identity {
             role_end,
             groups,
         })
+    }
+
+    /// Whether it holds a permission in a project where its role is `role`. Being a system administrator is no reason to
+    /// read what passes through: that takes a role in this project.
+    #[must_use]
+    pub fn may(
+        &self,
+        directory: &Directory,
+        project: &ProjectRow,
+        now: DateTime<Utc>,
+        role: Role,
+        permission: Permission,
+    ) -> bool {
+        allows(role, permission)
+            || self
+                .explicit_role(directory, project, now)
+                .is_some_and(|role| allows(role, permission))
     }
 
     /// The role that was given to it in a project: what a system administrator may do everywhere is not counted.

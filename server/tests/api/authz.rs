@@ -208,6 +208,57 @@ async fn every_operation_lets_in_exactly_who_it_should() {
     assert_eq!(rows, seen, "the table has rows for operations that do not exist");
 }
 
+/// What `GET /auth/me` says a caller may do: the dashboard offers that and nothing else.
+#[tokio::test]
+async fn a_caller_is_told_what_it_may_do() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    const READ: &[&str] = &["use", "read_definitions"];
+    let rows: [(&str, Vec<&str>); 5] = [
+        ("agent", vec!["use"]),
+        ("viewer", READ.to_vec()),
+        ("editor", [READ, &["edit_definitions"]].concat()),
+        (
+            "auditor",
+            [READ, &["read_audit", "read_payloads", "read_access"]].concat(),
+        ),
+        (
+            "owner",
+            [
+                READ,
+                &[
+                    "edit_definitions",
+                    "read_audit",
+                    "manage_keys",
+                    "read_access",
+                    "manage_access",
+                    "manage_policy",
+                    "manage_secrets",
+                    "delete_project",
+                ],
+            ]
+            .concat(),
+        ),
+    ];
+    for (role, expected) in rows {
+        let key = app.key(&admin, "demo", role, &["*"]).await;
+        let me = key.get("/auth/me").await.expect(200).json();
+        assert_eq!(me["projects"][0]["permissions"], json!(expected), "{role}");
+    }
+    // A system administrator reads what passes through only with a role that does.
+    let me = admin.get("/auth/me").await.expect(200).json();
+    let may = me["projects"][0]["permissions"].as_array().unwrap().clone();
+    assert!(may.contains(&json!("manage_access")) && !may.contains(&json!("read_payloads")));
+    let auditor = app.auditor(&admin).await;
+    let me = auditor.get("/auth/me").await.expect(200).json();
+    assert!(
+        me["projects"][0]["permissions"]
+            .as_array()
+            .unwrap()
+            .contains(&json!("read_payloads"))
+    );
+}
+
 /// Sends the operation so that nothing but authorization decides between refusal and something else, and so that it
 /// changes nothing: preconditions are stale, bodies are empty.
 async fn attempt(client: &Client<'_>, method: &str, path: &str, id: &str) -> crate::support::Answer {

@@ -230,6 +230,7 @@ async fn a_change_of_definitions_that_breaks_an_expectation_is_refused() {
         .json();
     assert_eq!(dry["policy_tests"]["passed"], 1);
     assert_eq!(dry["policy_tests"]["failed"][0]["name"], "readers-read");
+    assert_eq!(dry["policy_tests"]["failed"][0]["holds_now"], true);
 
     let problem = admin
         .upload(TOOLS, &moved)
@@ -298,6 +299,68 @@ async fn a_change_of_definitions_that_breaks_an_expectation_is_refused() {
         .delete(&format!("{path}?ignore_policy_tests=true"), Some("*"))
         .await
         .expect(204);
+}
+
+/// A policy test that fails already: it is named by every dry run as one that does not hold now, and refuses nothing.
+#[tokio::test]
+async fn a_test_that_fails_already_refuses_no_change_by_any_way() {
+    let app = TestApp::new().await;
+    let admin = demo(&app).await;
+    let (_, ada) = with_principals(&admin).await;
+    let failing = json!([{"name": "nobody-reads", "granted": ["knowledge"], "group": ["knowledge"], "tool": "read",
+        "expect": {"effect": "deny", "code": "group_closed"}}]);
+    admin.post(TESTS, &failing).await.expect(201);
+    let only_failing = |answer: &Value| {
+        let failed = answer["policy_tests"]["failed"].as_array().unwrap().clone();
+        assert_eq!(failed.len(), 1, "{answer}");
+        assert_eq!(failed[0]["name"], "nobody-reads");
+        assert_eq!(failed[0]["holds_now"], false);
+    };
+
+    let other = definition("other", "knowledge");
+    let dry = admin.upload(&format!("{TOOLS}?dry_run=true"), &other).await;
+    only_failing(&dry.expect(200).json());
+    admin.upload(TOOLS, &other).await.expect(201);
+    let change = json!({"select": {"names": ["other"]}, "change": {"enabled": false}});
+    let changes = "/projects/demo/tool-changes";
+    let dry = admin.post(&format!("{changes}?dry_run=true"), &change).await;
+    only_failing(&dry.expect(200).json());
+    admin.post(changes, &change).await.expect(200);
+
+    // The decision may become another one, as long as the test failed before and fails after.
+    let elsewhere = json!({"select": {"names": ["other"]}, "change": {"add_groups": ["write"]}});
+    admin.post(changes, &elsewhere).await.expect(200);
+    admin
+        .delete(&format!("{TOOLS}/other"), Some("*"))
+        .await
+        .expect(204);
+    let group = json!({"description": "Reading."});
+    admin
+        .send_json(Method::PUT, "/projects/demo/groups/knowledge", &NEW, &group)
+        .await
+        .expect(201);
+    let rename = json!({"to": "learning"});
+    admin
+        .send_json(Method::POST, "/projects/demo/groups/admin/rename", &ANY, &rename)
+        .await
+        .expect(200);
+    let terms = json!({"role": "editor", "groups": [{"group": "knowledge"}]});
+    admin
+        .send_json(
+            Method::PUT,
+            &format!("/projects/demo/permissions/{ada}"),
+            &ANY,
+            &terms,
+        )
+        .await
+        .expect(200);
+    let user = format!("/users/{}", &ada["user:".len()..]);
+    for disabled in [true, false] {
+        admin
+            .send_json(Method::PATCH, &user, &ANY, &json!({"disabled": disabled}))
+            .await
+            .expect(200);
+    }
 }
 
 #[tokio::test]

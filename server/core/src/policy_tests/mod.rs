@@ -181,20 +181,27 @@ pub fn compare<'t>(
             continue;
         }
         let today = run(test, before, now);
-        let entry = BrokenPolicyTest {
-            name: test.name.clone(),
-            note: test.note.clone(),
-            expected: test.expect,
-            before: today.found(),
-            after: then.found(),
-        };
-        if today.passed() {
+        let entry = failed(test, &today, &then);
+        if entry.holds_now {
             effects.broken.push(entry);
         } else {
             effects.failing.push(entry);
         }
     }
     effects
+}
+
+/// A test that fails after a change, with its verdict before and after.
+#[must_use]
+pub fn failed(test: &PolicyTest, before: &Verdict<'_>, after: &Verdict<'_>) -> BrokenPolicyTest {
+    BrokenPolicyTest {
+        name: test.name.clone(),
+        note: test.note.clone(),
+        holds_now: before.passed(),
+        expected: test.expect,
+        before: before.found(),
+        after: after.found(),
+    }
 }
 
 /// One sentence about a decision or an expectation: `allow`, or `deny (tool_not_found)`.

@@ -2,7 +2,6 @@
 //! change, under the new name.
 
 use chrono::{DateTime, Utc};
-use toolgate_api::policy_tests::BrokenPolicyTest;
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::policy_tests::{self as rules, GrantLookup, View};
 use toolgate_core::principal::PrincipalRef;
@@ -80,13 +79,7 @@ pub(super) fn guard(
         let renamed = renames.and_then(|names| effects::test(names, old));
         let holds = rules::run(renamed.as_ref().unwrap_or(old), after, now);
         if !holds.passed() {
-            broken.push(BrokenPolicyTest {
-                name: old.name.clone(),
-                note: old.note.clone(),
-                expected: old.expect,
-                before: held.found(),
-                after: holds.found(),
-            });
+            broken.push(rules::failed(old, &held, &holds));
         }
     }
     match (broken.is_empty(), ignore) {
