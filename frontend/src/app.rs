@@ -53,6 +53,9 @@ fn Frame() -> impl IntoView {
     let page = provide_page();
     Waiting::provide();
     let kind = Memo::new(move |_| page.with(|page| page.as_ref().map(Page::kind)));
+    let session = Session::get();
+    let may_open =
+        condition(move || page.with(|page| page.as_ref().is_none_or(|page| session.may_open(page))));
     view! {
         <a class="skip-link" href="#main" rel="external">
             "Skip to content"
@@ -63,7 +66,7 @@ fn Frame() -> impl IntoView {
                 <Navigation />
             </div>
             <main class="page" id="main" tabindex="-1">
-                {part(move || content(kind.get()))}
+                {part(move || if may_open.get() { content(kind.get()) } else { view! { <NoAccess /> }.into_any() })}
             </main>
         </div>
         <ToastRegion />
@@ -78,6 +81,22 @@ fn content(kind: Option<Kind>) -> AnyView {
         Some(Kind::In(Section::Overview)) => view! { <OverviewPage /> }.into_any(),
         Some(kind) => page_of_family(kind),
         None => view! { <NotFound /> }.into_any(),
+    }
+}
+
+/// A page that the server would refuse to this person.
+#[component]
+fn NoAccess() -> impl IntoView {
+    view! {
+        <div class="empty">
+            <PageHeading text="You have no access to this page" />
+            <p class="muted">"Your role does not include it. Ask an owner of the project, or a system administrator."</p>
+            <p>
+                <a class="button button-primary" href=Page::Start.path()>
+                    "Go to the start"
+                </a>
+            </p>
+        </div>
     }
 }
 

@@ -14,6 +14,7 @@ mod api;
 mod app;
 mod browser;
 mod components;
+mod expectations;
 mod family;
 mod features;
 mod layout;

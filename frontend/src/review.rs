@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::action::Action;
 use crate::components::{Dialog, DialogFoot, EditorHandle, Field, Placement, TextInput};
+use crate::expectations;
 use crate::reactive::{When, part};
 
 /// A change that is looked at, and then made or left alone.
@@ -69,10 +70,14 @@ impl Review {
         self.open.set(true);
     }
 
-    /// How many policy tests would fail.
-    pub(crate) fn broken(self) -> usize {
-        let failed = |plan: &Value| plan["policy_tests"]["failed"].as_array().map_or(0, Vec::len);
-        self.plan.with(failed)
+    /// Whether what was looked at would break policy tests that hold now, reactively.
+    pub(crate) fn breaks(self) -> bool {
+        self.plan.with(|plan| expectations::breaks(&plan["policy_tests"]))
+    }
+
+    /// Whether nothing is broken, or that is meant, reactively.
+    pub(crate) fn is_meant(self) -> bool {
+        !self.breaks() || self.ignored.get()
     }
 
     /// The dialog.
@@ -107,12 +112,7 @@ impl Review {
                     </p>
                     {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
                     {action.refusal(EditorHandle::new())}
-                    <When test=move || self.broken() != 0>
-                        <label class="check">
-                            <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
-                            {all_the_same}
-                        </label>
-                    </When>
+                    {expectations::escape(all_the_same, ignored, move || self.breaks())}
                     <When test=is_noted>
                         <Field id=note_id label="Note" help="Why, for those who read the history later.">
                             <TextInput id=note_id value=note max="500" />

@@ -2,7 +2,7 @@
 
 use crate::browser::{decode, encode};
 use crate::components::Symbol;
-use crate::session::Need;
+use crate::session::Permission;
 
 /// A page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,8 +145,8 @@ macro_rules! sections {
             }
 
             /// What its page takes.
-            pub(crate) const fn needs(self) -> Need {
-                match self { $(Self::$name => Need::$need,)* }
+            pub(crate) const fn needs(self) -> Permission {
+                match self { $(Self::$name => Permission::$need,)* }
             }
 
             /// Its icon in the navigation.
@@ -163,35 +163,35 @@ sections! {
     /// The tools.
     Tools = "tools", "Tools", Tool, Use;
     /// Uploading definitions.
-    Upload = "upload", "Upload", Upload, Edit;
+    Upload = "upload", "Upload", Upload, EditDefinitions;
     /// Descriptions of APIs whose operations are tools.
-    Imports = "imports", "Imports", Import, Read;
+    Imports = "imports", "Imports", Import, ReadDefinitions;
     /// Changes of descriptions that wait for somebody.
-    Quarantine = "quarantine", "Quarantine", Pause, Read;
+    Quarantine = "quarantine", "Quarantine", Pause, ReadDefinitions;
     /// Groups, and which tools are in them.
     Groups = "groups", "Groups", Group, Use;
     /// States, and which tools lead from one to another.
-    States = "states", "States", State, Read;
+    States = "states", "States", State, ReadDefinitions;
     /// Who holds what.
-    Permissions = "permissions", "Permissions", Shield, Audit;
+    Permissions = "permissions", "Permissions", Shield, ReadAccess;
     /// The keys of agents.
-    Keys = "keys", "Keys", Key, Own;
+    Keys = "keys", "Keys", Key, ManageKeys;
     /// What somebody would see, and why.
     Simulator = "simulator", "Simulator", Play, Use;
     /// Stored expectations.
-    PolicyTests = "policy-tests", "Policy tests", Check, Read;
+    PolicyTests = "policy-tests", "Policy tests", Check, ReadDefinitions;
     /// Workflow runs.
     Sessions = "sessions", "Sessions", Session, Use;
     /// The record of every decision and call.
-    Records = "records", "Records", Record, Audit;
+    Records = "records", "Records", Record, ReadAudit;
     /// What looked suspicious.
-    Alerts = "alerts", "Alerts", Bell, Audit;
+    Alerts = "alerts", "Alerts", Bell, ReadAudit;
     /// Rates and concurrency.
-    Limits = "limits", "Limits", Gauge, Read;
+    Limits = "limits", "Limits", Gauge, ReadDefinitions;
     /// Values that definitions use and nobody reads.
-    Secrets = "secrets", "Secrets", Lock, Own;
+    Secrets = "secrets", "Secrets", Lock, ManageSecrets;
     /// What the project sets for itself.
-    Settings = "settings", "Settings", Settings, Read;
+    Settings = "settings", "Settings", Settings, ReadDefinitions;
     /// How agents and programs connect.
     Connect = "connect", "Connect", Plug, Use;
 }

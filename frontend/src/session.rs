@@ -2,11 +2,12 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use toolgate_api::auth::{Me, Role};
+pub(crate) use toolgate_api::auth::ProjectPermission as Permission;
+use toolgate_api::auth::{Me, Membership};
 
 use crate::api::{ApiError, Ask, Body};
 use crate::browser;
-use crate::routes;
+use crate::routes::{self, Page};
 
 /// What is known about the person at the screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,33 +20,6 @@ pub(crate) enum SessionState {
     Leaving,
     /// The server could not say.
     Failed(ApiError),
-}
-
-/// What a page or an action takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Need {
-    /// Membership.
-    Use,
-    /// Reading whole definitions.
-    Read,
-    /// Changing definitions.
-    Edit,
-    /// Reading the record, and who holds what.
-    Audit,
-    /// Managing everything else.
-    Own,
-}
-
-impl Need {
-    fn is_met_by(self, role: Role) -> bool {
-        match role {
-            Role::Owner => true,
-            Role::Editor => matches!(self, Self::Use | Self::Read | Self::Edit),
-            Role::Auditor => matches!(self, Self::Use | Self::Read | Self::Audit),
-            Role::Viewer => matches!(self, Self::Use | Self::Read),
-            Role::Agent => matches!(self, Self::Use),
-        }
-    }
 }
 
 /// The session, shared by all pages through the context.
@@ -77,29 +51,49 @@ impl Session {
 
     /// Who is signed in, reactively.
     pub(crate) fn me(self) -> Option<Me> {
+        self.with_me(Me::clone)
+    }
+
+    fn with_me<T>(self, read: impl FnOnce(&Me) -> T) -> Option<T> {
         self.state.with(|state| match state {
-            SessionState::SignedIn(me) => Some(me.clone()),
+            SessionState::SignedIn(me) => Some(read(me)),
             _ => None,
         })
     }
 
-    /// The role in a project, reactively. A system administrator is an owner everywhere.
-    pub(crate) fn role(self, project: &str) -> Option<Role> {
-        let me = self.me()?;
-        let member = me
-            .projects
-            .iter()
-            .find(|membership| membership.project_id == project);
-        match member {
-            Some(membership) => Some(membership.role),
-            None => me.system_admin.then_some(Role::Owner),
+    /// What is held in a project, reactively.
+    pub(crate) fn membership(self, project: &str) -> Option<Membership> {
+        self.with_me(|me| {
+            let mut all = me.projects.iter();
+            all.find(|membership| membership.project_id == project).cloned()
+        })?
+    }
+
+    /// Whether the server permits something in a project, reactively, as it said when it was asked who is signed in. The
+    /// server decides again at every request; this only spares people what it would refuse.
+    pub(crate) fn may(self, project: &str, permission: Permission) -> bool {
+        match self.membership(project) {
+            Some(membership) => membership.permissions.contains(&permission),
+            // A project that was made after the server was asked.
+            None => self.is_system_admin(),
         }
     }
 
-    /// Whether the role in a project permits something, reactively. The server decides; this only spares people what it
-    /// would refuse.
-    pub(crate) fn may(self, project: &str, need: Need) -> bool {
-        self.role(project).is_some_and(|role| need.is_met_by(role))
+    /// Whether every project and the server itself may be managed, reactively.
+    pub(crate) fn is_system_admin(self) -> bool {
+        self.with_me(|me| me.system_admin).unwrap_or_default()
+    }
+
+    /// Whether the server lets a page be read, reactively. Of a project that is not known it says so itself.
+    pub(crate) fn may_open(self, page: &Page) -> bool {
+        match (page, page.project().and_then(|project| self.membership(project))) {
+            (Page::Users | Page::Health, _) => self.is_system_admin(),
+            (Page::In(_, section), Some(membership)) => membership.permissions.contains(&section.needs()),
+            (Page::Import(..), Some(membership)) => {
+                membership.permissions.contains(&Permission::ReadDefinitions)
+            }
+            _ => true,
+        }
     }
 
     /// Asks the server again.

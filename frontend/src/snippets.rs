@@ -5,12 +5,12 @@ use serde_json::Value;
 use crate::api::object;
 use crate::browser::{encode, origin};
 
-/// Signs in and keeps the token in `TOOLGATE_TOKEN`. The password goes through a pipe, so it is in no argument list.
-pub(crate) fn token(username: &str) -> String {
+/// Signs in and keeps the token in a variable. The password goes through a pipe, so it is in no argument list.
+pub(crate) fn token(variable: &str, username: &str) -> String {
     format!(
         r#"read -rsp 'Password: ' PASSWORD
-export TOOLGATE_TOKEN=$(
-  printf '{{"username": "%s", "password": "%s"}}' '{username}' "$PASSWORD" |
+export {variable}=$(
+  printf '{{"username": "%s", "password": "%s"}}' '{username}' "$(printf %s "$PASSWORD" | sed 's/[\"]/\\&/g')" |
     curl -s {origin}/auth/login --json @- |
     sed 's/.*"access_token": *"\([^"]*\)".*/\1/'
 )"#,
@@ -46,26 +46,14 @@ pub(crate) fn list(project: &str) -> String {
     )
 }
 
-/// What is called in the examples.
-const EXAMPLE_CALL: &str = r#"{
-  "tool": "read-page",
-  "group": ["knowledge"],
-  "arguments": {"url": "https://example.com"}
-}"#;
+/// Asks for a key and keeps it in `TOOLGATE_KEY`, out of the shell's history.
+pub(crate) fn keep_key(prefix: &str) -> String {
+    format!("read -rsp 'The key that begins with {prefix}: ' TOOLGATE_KEY && export TOOLGATE_KEY")
+}
 
 /// Calls a tool by a key.
-pub(crate) fn call_example(project: &str) -> String {
-    curl(project, "TOOLGATE_KEY", EXAMPLE_CALL)
-}
-
-/// The same call in Python.
-pub(crate) fn python(project: &str) -> String {
-    python_call(project, EXAMPLE_CALL)
-}
-
-/// The same call in TypeScript.
-pub(crate) fn typescript(project: &str) -> String {
-    typescript_call(project, EXAMPLE_CALL)
+pub(crate) fn call_by_key(project: &str, body: &str) -> String {
+    curl(project, "TOOLGATE_KEY", body)
 }
 
 fn curl(project: &str, variable: &str, body: &str) -> String {

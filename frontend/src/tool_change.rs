@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use crate::api::{Ask, Body, object, parse, with_query};
 use crate::components::Toasts;
+use crate::expectations;
 use crate::features::tools::{address, affected, offer_undo, outlook};
-use crate::reactive::condition;
+use crate::reactive::{condition, text};
 use crate::review::{Frame, Review};
 use crate::session::Session;
 use crate::words::counted;
@@ -20,12 +21,34 @@ pub(crate) struct Part {
     pub(crate) change: Value,
 }
 
+/// What the dialog says.
+#[derive(Debug, Clone)]
+pub(crate) struct Words {
+    /// Its heading.
+    pub(crate) title: String,
+    /// What the button says that makes the change.
+    pub(crate) verb: String,
+    /// What is said afterwards; else how many tools were changed.
+    pub(crate) done: Option<String>,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self {
+            title: "Review the change".to_owned(),
+            verb: "Save the change".to_owned(),
+            done: None,
+        }
+    }
+}
+
 /// A change that is looked at before it is saved, and can be undone. All parts are one request, all or nothing; no tool is
 /// in two of them.
 #[derive(Clone, Copy)]
 pub(crate) struct ToolChange {
     project: Memo<String>,
     parts: StoredValue<Vec<Part>>,
+    words: RwSignal<Words>,
     review: Review,
     toasts: Toasts,
     session: Session,
@@ -38,6 +61,7 @@ impl ToolChange {
         let change = Self {
             project,
             parts: StoredValue::new(Vec::new()),
+            words: RwSignal::new(Words::default()),
             review: Review::new(),
             toasts: Toasts::get(),
             session: Session::get(),
@@ -49,7 +73,13 @@ impl ToolChange {
 
     /// Opens the dialog and asks what the parts would do.
     pub(crate) fn review(self, parts: Vec<Part>) {
+        self.review_as(parts, Words::default());
+    }
+
+    /// The same in other words.
+    pub(crate) fn review_as(self, parts: Vec<Part>, words: Words) {
         self.parts.set_value(parts);
+        self.words.set(words);
         let review = self.review;
         review.begin();
         review
@@ -69,39 +99,31 @@ impl ToolChange {
 
     /// Saves it, and tells so with the way back.
     fn save(self) {
-        let ignore = if self.review.ignored.get_untracked() {
-            "true"
-        } else {
-            ""
-        };
-        self.review
-            .action
-            .send(self.request(&[("ignore_policy_tests", ignore)]), move |answer| {
-                let answer = parse(&answer.text).unwrap_or_default();
-                self.review.open.set(false);
-                let text = format!("Changed {}.", counted(affected(&answer), "tool"));
-                let place = address(&self.project.get_untracked());
-                offer_undo(self.toasts, self.session, place, text, &answer["undo"]);
-                self.on_done.run(());
-            });
+        let query = [expectations::ignoring(self.review.ignored)];
+        self.review.action.send(self.request(&query), move |answer| {
+            let answer = parse(&answer.text).unwrap_or_default();
+            self.review.open.set(false);
+            let done = self.words.with_untracked(|words| words.done.clone());
+            let text = done.unwrap_or_else(|| format!("Changed {}.", counted(affected(&answer), "tool")));
+            let place = address(&self.project.get_untracked());
+            offer_undo(self.toasts, self.session, place, text, &answer["undo"]);
+            self.on_done.run(());
+        });
     }
 
     /// The dialog.
     pub(crate) fn view(self) -> AnyView {
-        let Self { review, .. } = self;
-        let is_ready = move || {
-            let is_meant = review.broken() == 0 || review.ignored.get();
-            is_meant && review.plan.with(affected) != 0
-        };
+        let Self { review, words, .. } = self;
+        let is_ready = move || review.is_meant() && review.plan.with(affected) != 0;
         review.view(Frame {
-            title: "Review the change".to_owned().into(),
+            title: text(move || words.with(|words| words.title.clone())),
             before: None,
             outlook,
             all_the_same: "Change them all the same, although policy tests would fail",
             note_id: "change-note",
             is_noted: true.into(),
             after: None,
-            verb: "Save the change".to_owned().into(),
+            verb: text(move || words.with(|words| words.verb.clone())),
             is_danger: false.into(),
             is_ready: condition(is_ready).into(),
             on_confirm: Callback::new(move |()| self.save()),

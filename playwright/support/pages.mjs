@@ -76,7 +76,7 @@ export const PAGES = [
   inProject('limits'),
   inProject('secrets'),
   inProject('settings'),
-  inProject('connect', { reads: false }),
+  inProject('connect'),
 ];
 
 /** The address of a page with everything in it. */
@@ -193,6 +193,37 @@ export const OPENED = [
       await page.getByRole('checkbox', { name: `Select ${IMPORTED.tool}` }).check();
       await page.getByRole('button', { name: 'Approve, keep ours in conflicts' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Approve 1 change' }).waitFor();
+    },
+  },
+  {
+    name: 'change of the password',
+    at: 'overview',
+    open: async (page) => {
+      await page.getByRole('button', { name: /account$/ }).click();
+      await page.getByRole('button', { name: 'Change your password' }).click();
+      await page.getByLabel('Present password').waitFor();
+    },
+  },
+  {
+    name: 'disabling a user',
+    at: 'users',
+    open: (page) => page.getByRole('button', { name: /^Disable/ }).first().click(),
+  },
+  {
+    name: 'deleting a group',
+    at: 'groups',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'writing', exact: true }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('dialog', { name: 'Delete writing?' }).getByText('Touches').waitFor();
+    },
+  },
+  {
+    name: 'disabling a tool',
+    at: 'tool',
+    open: async (page) => {
+      await page.getByRole('button', { name: 'Disable', exact: true }).click();
+      await page.getByText('1 tool would change.').waitFor();
     },
   },
   {

@@ -122,6 +122,9 @@ stage.story('a host that is not allowed is let in by a system administrator', as
   await wizard.read(petstore('https://petstore.example'));
   await wizard.hosts.getByText('not allowed').waitFor();
   await wizard.hosts.getByRole('button', { name: 'Let this project reach it' }).click();
+  const question = page.getByRole('dialog', { name: 'Let this project reach https://petstore.example?' });
+  assert.deepEqual((await stage.server.get(`/projects/${id}/egress`)).hosts, [], 'asking does nothing');
+  await question.getByRole('button', { name: 'Allow the host' }).click();
   await wizard.hosts.getByText('allowed', { exact: true }).waitFor();
   assert.deepEqual((await stage.server.get(`/projects/${id}/egress`)).hosts, ['https://petstore.example']);
 

@@ -1,4 +1,4 @@
-//! Asks before something that cannot be taken back.
+//! Asks before something is taken away, or access changes at once.
 
 use leptos::prelude::*;
 
@@ -15,10 +15,14 @@ pub(crate) fn Confirm(
     #[prop(into)]
     title: Signal<String>,
     /// The button's text: a verb.
-    verb: &'static str,
+    #[prop(into)]
+    verb: Signal<String>,
     /// A text that must be typed first, for what can never be taken back.
     #[prop(optional, into)]
     typed: Option<Signal<String>>,
+    /// Whether something is taken away.
+    #[prop(into, default = true.into())]
+    is_danger: Signal<bool>,
     /// The request that it starts; its error is shown here.
     action: Action,
     /// Yes.
@@ -47,7 +51,7 @@ pub(crate) fn Confirm(
             <DialogFoot open>
                 <button
                     type="button"
-                    class="button button-danger"
+                    class=move || if is_danger.get() { "button button-danger" } else { "button button-primary" }
                     disabled=move || !is_ready() || action.busy.get()
                     on:click=move |_| on_confirm.run(())
                 >

@@ -50,6 +50,9 @@ pub(crate) fn TextInput(
     /// Most characters.
     #[prop(default = "1024")]
     max: &'static str,
+    /// What the browser may fill in.
+    #[prop(default = "off")]
+    autocomplete: &'static str,
 ) -> impl IntoView {
     view! {
         <input
@@ -59,7 +62,7 @@ pub(crate) fn TextInput(
             type=kind
             maxlength=max
             placeholder=placeholder
-            autocomplete="off"
+            autocomplete=autocomplete
             spellcheck="false"
             aria-describedby=format!("{id}-help")
             prop:value=move || value.get()

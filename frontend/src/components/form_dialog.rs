@@ -27,7 +27,8 @@ impl ShownOnce {
         }
     }
 
-    fn view(self, text: String, open: RwSignal<bool>) -> AnyView {
+    /// The text, and the button that closes the dialog.
+    pub(crate) fn view(self, text: String, open: RwSignal<bool>) -> AnyView {
         view! {
             <div class="dialog-body">
                 <p>{self.words}</p>

@@ -56,7 +56,7 @@ pub(crate) use menu::Menu;
 pub(crate) use page_head::{Breadcrumbs, SectionHead};
 pub(crate) use problem::ProblemPanel;
 pub(crate) use refused::Refused;
-pub(crate) use schema_form::{SchemaForm, has_secret, sample};
+pub(crate) use schema_form::{SchemaForm, filled, has_secret, sample};
 pub(crate) use search::SearchBox;
 pub(crate) use skeleton::Skeleton;
 pub(crate) use table::table;

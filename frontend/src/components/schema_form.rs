@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use self::entry::{Entry, put};
-pub(crate) use self::sample::sample;
+pub(crate) use self::sample::{filled, sample};
 pub(crate) use self::schema::has_secret;
 use self::schema::{blank, choices, fits, is_secret, kind_of, variants};
 use super::{Icon, Symbol};

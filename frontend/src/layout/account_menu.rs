@@ -2,7 +2,10 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
 
+use super::password::PasswordDialog;
 use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
 use crate::reactive::{part, text};
@@ -21,6 +24,17 @@ pub(super) fn AccountMenu() -> impl IntoView {
         None => String::new(),
     };
     let failed = RwSignal::new(None::<ApiError>);
+    let changing = RwSignal::new(false);
+    let change_password = move |_| {
+        // The dialog gives the focus back to what had it, and the menu folds when it loses it.
+        if let Ok(Some(button)) = document().query_selector("[aria-controls=account-menu]")
+            && let Ok(button) = button.dyn_into::<HtmlElement>()
+        {
+            // A button on the page takes the focus.
+            let _ = button.focus();
+        }
+        changing.set(true);
+    };
     let sign_out = move |_| {
         failed.set(None);
         spawn_local(async move {
@@ -52,6 +66,10 @@ pub(super) fn AccountMenu() -> impl IntoView {
                 <a class="menu-item narrow-only" href=API_REFERENCE rel="external">
                     "API reference"
                 </a>
+                <button type="button" class="menu-item" on:click=change_password>
+                    <Icon symbol=Symbol::Lock />
+                    "Change your password"
+                </button>
                 <button type="button" class="menu-item" on:click=sign_out>
                     <Icon symbol=Symbol::SignOut />
                     "Sign out"
@@ -59,5 +77,6 @@ pub(super) fn AccountMenu() -> impl IntoView {
                 {part(move || failed.get().map(|error| view! { <ProblemPanel error /> }).into_any())}
             </div>
         </Menu>
+        <PasswordDialog open=changing />
     }
 }

@@ -2,6 +2,7 @@
 
 mod account_menu;
 mod palette;
+mod password;
 mod project_switcher;
 mod shortcuts;
 mod sidebar;

@@ -14,7 +14,7 @@ use crate::components::{Dialog, Icon, Placement, Symbol, Toasts, after_paint};
 use crate::features::projects::Projects;
 use crate::reactive::effect;
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::theme::Theme;
 use crate::url::{Navigator, project_in_path};
 
@@ -108,7 +108,7 @@ pub(super) fn Palette(
                         does: Does::Go(Page::In(project.clone(), section).path() + query),
                     }),
             );
-            if session.may(&project, Need::Edit) {
+            if session.may(&project, Permission::EditDefinitions) {
                 entries.push(Entry {
                     symbol: Section::Imports.symbol(),
                     text: "Import a description of an API".to_owned(),
@@ -130,7 +130,7 @@ pub(super) fn Palette(
             does: Does::Go(page.path()),
         };
         entries.push(go(Symbol::Group, "All projects", Page::Projects));
-        if session.me().is_some_and(|me| me.system_admin) {
+        if session.is_system_admin() {
             entries.push(go(Symbol::Person, "Users", Page::Users));
             entries.push(go(Symbol::Gauge, "Health", Page::Health));
         }

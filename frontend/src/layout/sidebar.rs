@@ -113,8 +113,7 @@ pub(crate) fn Navigation() -> impl IntoView {
                     {item(Page::Projects.path(), Symbol::Group, "Projects", None)}
                     {move || {
                         session
-                            .me()
-                            .is_some_and(|me| me.system_admin)
+                            .is_system_admin()
                             .then(|| {
                                 vec![
                                     item(Page::Users.path(), Symbol::Person, "Users", None),

@@ -1,29 +1,136 @@
-//! How agents and programs connect: snippets that work when they are pasted.
+//! How agents and programs connect: snippets of a tool and a key that exist, which run as they are pasted.
+
+mod call;
 
 use leptos::prelude::*;
+use toolgate_api::keys::{Key, KeyPage};
+use toolgate_api::tools::{Tool, ToolPage};
 
-use crate::components::{CodeBlock, SectionHead};
+use crate::api::{in_project, with_query};
+use crate::components::{CodeBlock, EmptyState, Field, SectionHead, Select, Symbol};
+use crate::features::keys::{CreateKeyDialog, is_usable};
+use crate::loaded::Loaded;
+use crate::reactive::{When, condition, part, text};
 use crate::routes::{API_REFERENCE, Page, Section};
+use crate::session::{Permission, Session};
 use crate::snippets;
-use crate::url::project_in_path;
+use crate::url::{UrlParam, project_in_path};
+
+/// What the snippets are made from.
+#[derive(Clone, Copy)]
+struct Example {
+    project: Memo<String>,
+    session: Session,
+    /// The first tools by name, and the chosen one.
+    tools: Memo<Vec<Tool>>,
+    tool: UrlParam,
+    /// The keys that work; none for those who may not know them.
+    keys: Memo<Vec<Key>>,
+    key: UrlParam,
+}
+
+impl Example {
+    /// The key that calls, reactively: the chosen one, else the one that serves best.
+    fn key(self) -> Option<Key> {
+        let chosen = self.key.get();
+        self.keys.with(|keys| {
+            let named = keys.iter().find(|key| key.id.to_string() == chosen);
+            let serves = |key: &&Key| self.best(&key.groups).map_or(0, |(fitness, _)| fitness);
+            named.or_else(|| keys.iter().rev().max_by_key(serves)).cloned()
+        })
+    }
+
+    /// The groups of who calls, reactively: those of the key, else one's own.
+    fn granted(self) -> Vec<String> {
+        match self.key() {
+            Some(key) => key.groups,
+            None => {
+                let held = self.session.membership(&self.project.get());
+                held.map(|held| held.groups).unwrap_or_default()
+            }
+        }
+    }
+
+    /// The chosen tool, or the one that serves best as an example for these groups, and how well.
+    fn best(self, granted: &[String]) -> Option<(u8, Tool)> {
+        let chosen = self.tool.get();
+        self.tools.with(|tools| {
+            let named = tools.iter().find(|tool| tool.name == chosen);
+            // Of several that serve as well, the first.
+            let best = || tools.iter().rev().max_by_key(|tool| call::fitness(tool, granted));
+            let tool = named.or_else(best)?;
+            Some((call::fitness(tool, granted), tool.clone()))
+        })
+    }
+
+    /// The tool that is called, reactively.
+    fn tool(self) -> Option<Tool> {
+        Some(self.best(&self.granted())?.1)
+    }
+
+    /// The body of the call, reactively.
+    fn body(self) -> String {
+        let granted = self.granted();
+        self.tool()
+            .map(|tool| call::body(&tool, &granted))
+            .unwrap_or_default()
+    }
+}
 
 /// The snippets.
 #[component]
 pub(crate) fn ConnectPage() -> impl IntoView {
     let project = project_in_path();
-    let list = Signal::derive(move || snippets::list(&project.get()));
-    let call = Signal::derive(move || snippets::call_example(&project.get()));
-    let python = Signal::derive(move || snippets::python(&project.get()));
-    let typescript = Signal::derive(move || snippets::typescript(&project.get()));
+    let session = Session::get();
+    let may_manage_keys = condition(move || session.may(&project.get(), Permission::ManageKeys));
+    let listed = Loaded::new(move || {
+        let query = [("enabled", "true"), ("limit", "100")];
+        with_query(in_project(&project.get(), &["tools"]), &query)
+    });
+    let known = Loaded::new(move || {
+        if may_manage_keys.get() {
+            with_query(in_project(&project.get(), &["keys"]), &[("limit", "200")])
+        } else {
+            String::new()
+        }
+    });
+    let example = Example {
+        project,
+        session,
+        tools: Memo::new(move |_| {
+            listed
+                .read::<ToolPage>()
+                .map(|page| page.items)
+                .unwrap_or_default()
+        }),
+        tool: UrlParam::new("tool"),
+        keys: Memo::new(move |_| {
+            let all = known.read::<KeyPage>().map(|page| page.items).unwrap_or_default();
+            all.into_iter().filter(is_usable).collect()
+        }),
+        key: UrlParam::new("key"),
+    };
+    let is_known = condition(move || listed.is_there() && (!may_manage_keys.get() || known.is_known()));
     view! {
         <SectionHead section=Section::Connect text="Everything goes through one REST API. A key says who calls; the groups it asks for and the workflow state say what it may call." />
+        {listed.placeholder("the tools")}
+        {known.problem()}
+        <When test=move || is_known.get()>{steps(example, may_manage_keys, known)}</When>
+    }
+}
+
+fn steps(example: Example, may_manage_keys: Memo<bool>, known: Loaded) -> AnyView {
+    let project = example.project;
+    let has_tool = condition(move || example.tools.with(|tools| !tools.is_empty()));
+    let list = text(move || snippets::list(&project.get()));
+    let call = text(move || snippets::call_by_key(&project.get(), &example.body()));
+    let python = text(move || snippets::python_call(&project.get(), &example.body()));
+    let typescript = text(move || snippets::typescript_call(&project.get(), &example.body()));
+    view! {
         <ol class="steps steps-wide">
             <li>
-                <h2>"Make a key"</h2>
-                <p>
-                    "On the page " <a href=move || Page::In(project.get(), Section::Keys).path()>"Keys"</a>
-                    ", with the groups that the agent needs. Keep it in the variable " <code>"TOOLGATE_KEY"</code> "."
-                </p>
+                <h2>"Say who calls"</h2>
+                {part(move || if may_manage_keys.get() { by_key(example, known) } else { by_sign_in(example) })}
             </li>
             <li>
                 <h2>"See what it may call"</h2>
@@ -31,9 +138,12 @@ pub(crate) fn ConnectPage() -> impl IntoView {
             </li>
             <li>
                 <h2>"Call"</h2>
-                <CodeBlock caption="Bash: call" text=call />
-                <CodeBlock caption="Python" text=python />
-                <CodeBlock caption="TypeScript" text=typescript />
+                <Show when=move || has_tool.get() fallback=move || no_tool(example)>
+                    {which_tool(example)}
+                    <CodeBlock caption="Bash: call" text=call />
+                    <CodeBlock caption="Python" text=python />
+                    <CodeBlock caption="TypeScript" text=typescript />
+                </Show>
             </li>
             <li>
                 <h2>"Generate a client"</h2>
@@ -45,4 +155,122 @@ pub(crate) fn ConnectPage() -> impl IntoView {
             </li>
         </ol>
     }
+    .into_any()
+}
+
+/// The key: one that is there, or a new one.
+fn by_key(example: Example, known: Loaded) -> AnyView {
+    let making = RwSignal::new(false);
+    let key = Memo::new(move |_| example.key());
+    let options = Signal::derive(move || {
+        let keys = example.keys.get().into_iter();
+        keys.map(|key| {
+            (
+                key.id.to_string(),
+                format!("{} ({}…): {}", key.name, key.prefix, key.groups.join(", ")),
+            )
+        })
+        .collect()
+    });
+    let chosen = text(move || key.get().map(|key| key.id.to_string()).unwrap_or_default());
+    let groups = text(move || match example.tool() {
+        Some(tool) if !tool.group.is_empty() => tool.group.join(", "),
+        _ => "default".to_owned(),
+    });
+    let keep = text(move || {
+        key.get()
+            .map(|key| snippets::keep_key(&key.prefix))
+            .unwrap_or_default()
+    });
+    let has_key = condition(move || key.with(Option::is_some));
+    view! {
+        <div class="stack-small">
+            <When test=move || has_key.get()>
+                <Field id="connect-key" label="Key" help="Its secret was shown when it was made. If it is lost, make another key, or rotate this one.">
+                    <Select
+                        id="connect-key"
+                        value=chosen
+                        options
+                        on_change=move |id: String| example.key.push(&id)
+                    />
+                </Field>
+                <CodeBlock caption="Bash: key" text=keep />
+            </When>
+            <When test=move || !has_key.get()>
+                <p>"This project has no key that works yet."</p>
+            </When>
+            <div>
+                <button type="button" class="button" on:click=move |_| making.set(true)>
+                    "New key"
+                </button>
+            </div>
+        </div>
+        <CreateKeyDialog
+            project=example.project
+            open=making
+            groups
+            on_created=move |id: String| {
+                example.key.replace(&id);
+                known.reload();
+            }
+        />
+    }
+    .into_any()
+}
+
+/// One's own sign-in stands in for a key, for those who may not make one.
+fn by_sign_in(example: Example) -> AnyView {
+    let name = example.session.me().map(|me| me.name).unwrap_or_default();
+    view! {
+        <p>"An agent calls with a key, which an owner of this project makes. To try it yourself, sign in:"</p>
+        <CodeBlock caption="Bash: sign in" text=snippets::token("TOOLGATE_KEY", &name) />
+    }
+    .into_any()
+}
+
+fn which_tool(example: Example) -> AnyView {
+    let options = Signal::derive(move || {
+        let tools = example.tools.get().into_iter();
+        tools.map(|tool| (tool.name.clone(), tool.name)).collect()
+    });
+    let chosen = text(move || example.tool().map(|tool| tool.name).unwrap_or_default());
+    let is_refused = condition(move || {
+        let granted = example.granted();
+        example
+            .tool()
+            .is_some_and(|tool| call::group_for(&tool, &granted).is_none())
+    });
+    view! {
+        <Field id="connect-tool" label="Tool">
+            <Select
+                id="connect-tool"
+                value=chosen
+                options
+                on_change=move |name: String| example.tool.push(&name)
+            />
+        </Field>
+        <When test=move || is_refused.get()>
+            <p class="note">"The caller holds no group of this tool, so this call is refused. Choose another tool or key."</p>
+        </When>
+    }
+    .into_any()
+}
+
+fn no_tool(example: Example) -> AnyView {
+    let project = example.project;
+    let may_edit = condition(move || example.session.may(&project.get(), Section::Upload.needs()));
+    view! {
+        <EmptyState
+            symbol=Symbol::Tool
+            title="There is no tool to call yet"
+            text="As soon as there is one, the call to copy is here, in Bash, Python and TypeScript."
+        >
+            <When test=move || may_edit.get()>
+                <a class="button" href=move || Page::In(project.get(), Section::Upload).path()>
+                    "Upload a tool"
+                </a>
+            </When>
+        </EmptyState>
+    }
+    .into_any()
 }

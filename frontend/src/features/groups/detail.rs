@@ -4,13 +4,15 @@ use leptos::prelude::*;
 use toolgate_api::groups::{Group, NameEffects, PutGroup, RenameName};
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
+use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{
-    Badge, Dialog, EditorHandle, Field, Placement, Tags, TextArea, TextInput, Toasts, Tone, fact, facts, word,
+    Badge, Confirm, Dialog, EditorHandle, Field, Placement, Tags, TextArea, TextInput, Toasts, Tone, fact,
+    facts, word,
 };
+use crate::expectations;
 use crate::loaded::Loaded;
-use crate::reactive::{When, effect, part};
-use crate::session::{Need, Session};
+use crate::reactive::{When, effect, part, text};
+use crate::session::{Permission, Session};
 use crate::url::UrlParam;
 
 /// The drawer with the group that the address names.
@@ -44,11 +46,13 @@ pub(super) fn GroupDetail(
     let new_name = RwSignal::new(String::new());
     let effects = RwSignal::new(None::<NameEffects>);
     let saving = Action::new();
-    let moving = Action::new();
+    let [looking, moving] = [(); 2].map(|()| Action::new());
+    let [ignored, ignored_saving] = [(); 2].map(|()| RwSignal::new(false));
     let toasts = Toasts::get();
     let handle = EditorHandle::new();
     effect(move || {
         effects.set(None);
+        ignored_saving.set(false);
         let group = loaded.read::<Group>();
         description.set(
             group
@@ -59,13 +63,15 @@ pub(super) fn GroupDetail(
         condition.set(group.and_then(|group| group.condition).unwrap_or_default());
         new_name.set(chosen.get());
     });
+    let is_same_name = move || new_name.with(|name| name.trim().is_empty() || name.trim() == chosen.get());
     let is_declared = move || loaded.read::<Group>().is_some_and(|group| group.declared);
     let save = move |_| {
         let body = Body::json(&PutGroup {
             description: description.get_untracked().trim().to_owned(),
             condition: Some(condition.get_untracked().trim().to_owned()).filter(|text| !text.is_empty()),
         });
-        let ask = Ask::put(untrack(|| path(&[])), body);
+        let query = [expectations::ignoring(ignored_saving)];
+        let ask = Ask::put(with_query(untrack(|| path(&[])), &query), body);
         let ask = if untrack(is_declared) {
             ask.if_match(loaded.etag())
         } else {
@@ -77,36 +83,60 @@ pub(super) fn GroupDetail(
             on_changed.run(());
         });
     };
-    let rename = Callback::new(move |dry_run: bool| {
-        let body = Body::json(&RenameName {
-            to: new_name.get_untracked().trim().to_owned(),
+    // What renaming or deleting touches is looked at first.
+    let is_rename = RwSignal::new(false);
+    let asking = RwSignal::new(false);
+    let request = move |query: &[(&str, &str)]| {
+        if is_rename.get_untracked() {
+            let body = Body::json(&RenameName {
+                to: new_name.get_untracked().trim().to_owned(),
+            });
+            Ask::post(with_query(untrack(|| path(&["rename"])), query), body).if_match("*")
+        } else {
+            Ask::delete(with_query(untrack(|| path(&[])), query)).if_match("*")
+        }
+    };
+    let ask = move |rename: bool| {
+        is_rename.set(rename);
+        effects.set(None);
+        ignored.set(false);
+        moving.error.set(None);
+        // What it would break is said when it is done, with a way to do it all the same.
+        let query = [("dry_run", "true"), ("ignore_policy_tests", "true")];
+        looking.send(request(&query), move |answer| {
+            effects.set(looking.read(&answer));
+            asking.set(true);
         });
-        let query = if dry_run { "?dry_run=true" } else { "" };
-        let address = untrack(|| path(&["rename"])) + query;
-        moving.send(Ask::post(address, body).if_match("*"), move |answer| {
-            if dry_run {
-                effects.set(moving.read(&answer));
-            } else {
+    };
+    let confirm = move |()| {
+        moving.send(request(&[expectations::ignoring(ignored)]), move |_| {
+            asking.set(false);
+            if is_rename.get_untracked() {
                 toasts.done("Renamed everywhere.");
                 chosen.push(new_name.get_untracked().trim());
-                on_changed.run(());
-            }
-        });
-    });
-    let delete = Callback::new(move |dry_run: bool| {
-        let query = if dry_run { "?dry_run=true" } else { "" };
-        let address = untrack(|| path(&[])) + query;
-        moving.send(Ask::delete(address).if_match("*"), move |answer| {
-            if dry_run {
-                effects.set(moving.read(&answer));
             } else {
-                toasts.done("The group is gone, from all tools too.");
+                toasts.done("The group was deleted, and removed from all tools.");
                 open.set(false);
-                on_changed.run(());
             }
+            on_changed.run(());
         });
+    };
+    let question = text(move || {
+        if is_rename.get() {
+            format!("Rename {} to {}?", chosen.get(), new_name.get().trim())
+        } else {
+            format!("Delete {}?", chosen.get())
+        }
     });
-    let may_change = move || session.may(&project.get(), Need::Own);
+    let verb = text(move || {
+        if is_rename.get() {
+            "Rename the group"
+        } else {
+            "Delete the group"
+        }
+        .to_owned()
+    });
+    let may_change = move || session.may(&project.get(), Permission::ManagePolicy);
     view! {
         <Dialog open title=Signal::derive(move || chosen.get()) placement=Placement::Drawer>
             <div class="dialog-body">
@@ -126,6 +156,11 @@ pub(super) fn GroupDetail(
                             <TextArea id="group-condition" value=condition rows=3 mono=true />
                         </Field>
                         {saving.refusal(handle)}
+                        {expectations::escape(
+                            "Save it all the same, although policy tests would fail",
+                            ignored_saving,
+                            move || saving.error.with(expectations::refused),
+                        )}
                         <div class="row">
                             <button
                                 type="button"
@@ -143,24 +178,42 @@ pub(super) fn GroupDetail(
                             <TextInput id="group-name" value=new_name mono=true max="128" />
                         </Field>
                         <div class="row">
-                            <button type="button" class="button" on:click=move |_| rename.run(true)>
-                                "Preview renaming"
-                            </button>
-                            <button type="button" class="button" on:click=move |_| rename.run(false)>
+                            <button
+                                type="button"
+                                class="button"
+                                disabled=move || looking.busy.get() || is_same_name()
+                                on:click=move |_| ask(true)
+                            >
                                 "Rename"
                             </button>
-                            <button type="button" class="button" on:click=move |_| delete.run(true)>
-                                "Preview deleting"
-                            </button>
-                            <button type="button" class="button button-danger" on:click=move |_| delete.run(false)>
+                            <button
+                                type="button"
+                                class="button"
+                                disabled=move || looking.busy.get()
+                                on:click=move |_| ask(false)
+                            >
                                 "Delete"
                             </button>
                         </div>
-                        {moving.refusal(handle)}
-                        {part(move || effects.get().map(preview).into_any())}
+                        {looking.refusal(handle)}
                     </section>
                 </When>
             </div>
+            <Confirm
+                open=asking
+                title=question
+                verb
+                is_danger=Signal::derive(move || !is_rename.get())
+                action=moving
+                on_confirm=confirm
+            >
+                {part(move || effects.get().map(preview).into_any())}
+                {expectations::escape(
+                    "Do it all the same, although policy tests would fail",
+                    ignored,
+                    move || moving.error.with(expectations::refused),
+                )}
+            </Confirm>
         </Dialog>
     }
 }

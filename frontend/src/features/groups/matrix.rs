@@ -13,7 +13,7 @@ use crate::components::{SearchBox, csv_button};
 use crate::features::tools::Exact;
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::tool_change::ToolChange;
 use crate::url::UrlParam;
 use crate::words::counted;
@@ -37,7 +37,7 @@ pub(super) fn Matrix(
         let query = [("limit", "200"), ("q", &only.get())];
         with_query(in_project(&project.get(), &["groups"]), &query)
     });
-    let may_change = untrack(|| session.may(&project.get(), Need::Edit));
+    let may_change = untrack(|| session.may(&project.get(), Permission::EditDefinitions));
     let grid = Grid::new(may_change);
     // Drawn anew with every answer, and when changes are given up.
     let drawn = RwSignal::new(0_u32);

@@ -10,7 +10,7 @@ use crate::components::{Dialog, Field, SearchBox, SectionHead, Tabs, TextInput};
 use crate::loaded::Loaded;
 use crate::reactive::{When, part};
 use crate::routes::Section;
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
 
 /// All groups one may know of.
@@ -31,7 +31,7 @@ pub(crate) fn GroupsPage() -> impl IntoView {
     let name = RwSignal::new(String::new());
     view! {
         <SectionHead section=Section::Groups text="A grant of a group covers its children: knowledge covers knowledge/read.">
-            <When test=move || session.may(&project.get(), Need::Own)>
+            <When test=move || session.may(&project.get(), Permission::ManagePolicy)>
                 <button type="button" class="button button-primary" on:click=move |_| declaring.set(true)>
                     "Declare a group"
                 </button>

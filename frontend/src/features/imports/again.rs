@@ -74,23 +74,21 @@ pub(super) fn Again(
         prefix.set(String::new());
         send(true);
     };
-    let refresh = url
-        .filter(|_| untrack(|| session.me()).is_some_and(|me| me.system_admin))
-        .map(|url| {
-            view! {
-                <div class="row">
-                    <button
-                        type="button"
-                        class="button"
-                        disabled=move || verdict.action.busy.get()
-                        on:click=move |_| ask(true)
-                    >
-                        "Look at its address again"
-                    </button>
-                    <code class="break">{url}</code>
-                </div>
-            }
-        });
+    let refresh = url.filter(|_| untrack(|| session.is_system_admin())).map(|url| {
+        view! {
+            <div class="row">
+                <button
+                    type="button"
+                    class="button"
+                    disabled=move || verdict.action.busy.get()
+                    on:click=move |_| ask(true)
+                >
+                    "Look at its address again"
+                </button>
+                <code class="break">{url}</code>
+            </div>
+        }
+    });
     let inbox = move || {
         let path = Page::In(project.get(), Section::Quarantine).path();
         with_query(path, &[("import", &id.get())])

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::waiting::Waiting;
 use crate::api::{Ask, Body, in_project, object, parse, with_query};
 use crate::components::{Diff, Toasts};
-use crate::features::tools::tests_badge;
+use crate::expectations;
 use crate::paged::Paged;
 use crate::reactive::{condition, text};
 use crate::review::{Frame, Review};
@@ -73,10 +73,9 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
                 body[key] = value.into();
             }
         }
-        let flag = |name, is: bool| (name, if is { "true" } else { "" });
         let query = [
-            flag("dry_run", dry_run),
-            flag("ignore_policy_tests", review.ignored.get_untracked()),
+            ("dry_run", if dry_run { "true" } else { "" }),
+            expectations::ignoring(review.ignored),
         ];
         let path = with_query(
             in_project(&project.get_untracked(), &["quarantine-decisions"]),
@@ -130,7 +129,7 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
             format!("{verb} {}", counted(count_decided(), "change"))
         }),
         is_danger: false.into(),
-        is_ready: condition(move || count_decided() != 0).into(),
+        is_ready: condition(move || review.is_meant() && count_decided() != 0).into(),
         on_confirm: Callback::new(move |()| send(false)),
     });
     view! {
@@ -184,7 +183,7 @@ fn outlook(plan: &Value) -> AnyView {
     let waits = (!waits.is_empty())
         .then(|| view! { <p>{format!("Conflicts have to be decided, so these go on waiting: {}.", waits.join(", "))}</p> });
     view! {
-        {plan.get("policy_tests").map(tests_badge)}
+        {expectations::outlook(&plan["policy_tests"])}
         {waits}
         <ul class="stack">{shown}</ul>
         {(more != 0).then(|| view! { <p class="muted">{format!("And {} more.", counted(more, "change"))}</p> })}

@@ -6,7 +6,8 @@ use toolgate_api::imports::ImportHost;
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{Badge, Toasts, Tone};
+use crate::components::{Badge, Confirm, Toasts, Tone};
+use crate::reactive::text;
 use crate::session::Session;
 
 /// Every host with whether calls may go there; a system administrator can add it to the project's egress list. `on_added`
@@ -15,12 +16,15 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
     let session = Session::get();
     let action = Action::new();
     let toasts = Toasts::get();
-    let may_add = untrack(|| session.me()).is_some_and(|me| me.system_admin);
+    let may_add = untrack(|| session.is_system_admin());
     if hosts.is_empty() {
         return view! { <p class="muted">"None of the chosen operations says where requests go."</p> }
             .into_any();
     }
-    let add = move |origin: String| {
+    let asking = RwSignal::new(false);
+    let asked = RwSignal::new(String::new());
+    let add = move |()| {
+        let origin = asked.get_untracked();
         let path = in_project(&project.get_untracked(), &["egress"]);
         action.send(Ask::get(path.clone()), move |answer| {
             let Some(mut list) = action.read::<ProjectEgress>(&answer) else {
@@ -29,6 +33,7 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
             list.hosts.push(origin.clone());
             let ask = Ask::put(path, Body::json(&list)).if_match(answer.etag);
             action.send(ask, move |_| {
+                asking.set(false);
                 toasts.done(format!("The tools of this project may reach {origin}."));
                 on_added.run(());
             });
@@ -49,8 +54,11 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
                     <button
                         type="button"
                         class="button button-small"
-                        disabled=move || action.busy.get()
-                        on:click=move |_| add(origin.clone())
+                        on:click=move |_| {
+                            asked.set(origin.clone());
+                            action.error.set(None);
+                            asking.set(true);
+                        }
                     >
                         "Let this project reach it"
                     </button>
@@ -72,7 +80,16 @@ pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: 
         <ul class="stack-small">{items}</ul>
         {(is_closed && !may_add)
             .then(|| view! { <p class="note">"Calls fail until a system administrator lets this project reach these hosts."</p> })}
-        {action.outcome()}
+        <Confirm
+            open=asking
+            title=text(move || format!("Let this project reach {}?", asked.get()))
+            verb="Allow the host"
+            is_danger=false
+            action
+            on_confirm=add
+        >
+            <p>"Every tool of this project may connect to it from now on. The list of hosts is on the page Settings."</p>
+        </Confirm>
     }
     .into_any()
 }

@@ -11,7 +11,7 @@ use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Symbol, Tim
 use crate::paged::{Item, Paged};
 use crate::reactive::When;
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 use crate::words::counted;
 
@@ -22,7 +22,7 @@ pub(crate) fn ImportsPage() -> impl IntoView {
     let session = Session::get();
     let list = Paged::new(move || in_project(&project.get(), &["imports"]));
     let new = move || Page::NewImport(project.get()).path();
-    let may_import = move || session.may(&project.get(), Need::Edit);
+    let may_import = move || session.may(&project.get(), Permission::EditDefinitions);
     let cells: Cells = Arc::new(move |item: &Item| {
         let import = item.read::<Import>();
         import.map(|import| row(&project.get_untracked(), import))

@@ -21,7 +21,7 @@ use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, import_in_path, project_in_path};
 use crate::words::counted;
 
@@ -37,7 +37,7 @@ pub(crate) fn ImportPage() -> impl IntoView {
     let session = Session::get();
     let loaded = Loaded::new(move || in_project(&project.get(), &["imports", &id.get()]));
     let import = Memo::new(move |_| loaded.read::<Import>());
-    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let url = Memo::new(move |_| {
         import.with(|import| import.as_ref().and_then(|import| import.source.url.clone()))
     });

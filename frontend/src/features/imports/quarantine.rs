@@ -16,11 +16,12 @@ use crate::components::{
     Badge, Cells, Confirm, EditorHandle, EmptyState, Field, List, SectionHead, Symbol, TextInput, TimeAgo,
     Toasts, Tone,
 };
+use crate::expectations;
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, effect, part, text, text_memo};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
 use crate::words::counted;
 
@@ -38,7 +39,7 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
     });
     let show = Callback::new(move |name: String| tool.push(&name));
     let session = Session::get();
-    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let selected: Selected = RwSignal::new(BTreeSet::new());
     // What is no longer listed is no longer selected.
     effect(move || {
@@ -149,7 +150,7 @@ fn Change(project: Memo<String>, tool: UrlParam) -> impl IntoView {
         }
     });
     let change = Memo::new(move |_| loaded.read::<QuarantinedChange>());
-    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let decisions: Decisions = RwSignal::new(BTreeMap::new());
     view! {
         <div class="stack">
@@ -233,12 +234,8 @@ fn Deciding(
             conflicts: None,
             choices,
         });
-        let ignore = if ignored.get_untracked() { "true" } else { "" };
-        let query = [
-            ("note", note.get_untracked()),
-            ("ignore_policy_tests", ignore.to_owned()),
-        ];
-        let query = query.each_ref().map(|(name, value)| (*name, value.trim()));
+        let note = note.get_untracked();
+        let query = [("note", note.trim()), expectations::ignoring(ignored)];
         let ask = Ask::post(with_query(path("approve"), &query), body).if_match(loaded.etag());
         approving.send(ask, move |_| {
             done(format!("{} is as approved.", tool.get_untracked()));
@@ -254,25 +251,17 @@ fn Deciding(
             ));
         });
     };
-    let is_broken = move || {
-        approving.error.with(|error| {
-            error
-                .as_ref()
-                .is_some_and(|error| !error.broken_policy_tests().is_empty())
-        })
-    };
     view! {
         <section class="panel stack" aria-label="Decide">
             <h2>"Decide"</h2>
             <Field id="approve-note" label="Note" help="Why, for those who read the history later.">
                 <TextInput id="approve-note" value=note max="500" />
             </Field>
-            <When test=is_broken>
-                <label class="check">
-                    <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
-                    "Approve it all the same, although policy tests would fail"
-                </label>
-            </When>
+            {expectations::escape(
+                "Approve it all the same, although policy tests would fail",
+                ignored,
+                move || approving.error.with(expectations::refused),
+            )}
             <div class="row">
                 <button
                     type="button"

@@ -10,7 +10,7 @@ use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{Field, TextInput};
 use crate::loaded::Loaded;
 use crate::reactive::{part, text_memo};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 
 /// The answers, and the description that they belong to.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ impl Questions {
             credentials: RwSignal::new(BTreeMap::new()),
             secrets: Loaded::new(move || {
                 let project = project.get();
-                if session.may(&project, Need::Own) {
+                if session.may(&project, Permission::ManageSecrets) {
                     with_query(in_project(&project, &["secrets"]), &[("limit", "200")])
                 } else {
                     String::new()

@@ -13,7 +13,7 @@ use crate::action::Action;
 use crate::api::Ask;
 use crate::browser::element;
 use crate::components::{EditorHandle, Faults, Field, TextInput};
-use crate::features::tools::tests_badge;
+use crate::expectations;
 use crate::reactive::{When, part};
 use crate::routes::Page;
 use crate::words::counted;
@@ -147,12 +147,7 @@ impl Verdict {
                     "Take tools that are in the way into the import, as they are"
                 </label>
             </When>
-            <When test=has(breaks)>
-                <label class="check">
-                    <input type="checkbox" on:change=move |event| self.ignored.set(event_target_checked(&event)) />
-                    "Import it all the same, although policy tests would fail"
-                </label>
-            </When>
+            {expectations::escape("Import it all the same, although policy tests would fail", self.ignored, has(breaks))}
             <When test=has(|_| true)>
                 <Field id="import-note" label="Note" help="Why, for those who read the history later.">
                     <TextInput id="import-note" value=self.note max="500" />
@@ -191,7 +186,7 @@ fn breaks(report: &ImportReport) -> bool {
     report
         .policy_tests
         .as_ref()
-        .is_some_and(|tests| !tests.failed.is_empty())
+        .is_some_and(|tests| tests.failed.iter().any(|test| test.holds_now))
 }
 
 /// The operations by what becomes of them; those of which nothing becomes are only counted.
@@ -214,7 +209,7 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
     let tests = report
         .policy_tests
         .as_ref()
-        .map(|tests| tests_badge(&tests.write()));
+        .map(|tests| expectations::outlook(&tests.write()));
     let about = format!(
         "{} {}, {}: {} of {} in the description.",
         report.import.title,

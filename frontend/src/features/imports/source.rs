@@ -37,7 +37,7 @@ impl Source {
             text: RwSignal::new(String::new()),
             url: RwSignal::new(String::new()),
             from: UrlParam::new("from"),
-            may_fetch: condition(move || session.me().is_some_and(|me| me.system_admin)),
+            may_fetch: condition(move || session.is_system_admin()),
             handle: EditorHandle::new(),
         }
     }

@@ -6,7 +6,7 @@ use crate::api::{in_project, with_query};
 use crate::components::{Badge, Tone};
 use crate::loaded::Loaded;
 use crate::reactive::part;
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
 /// The number, shared by the frame and the pages through the context.
@@ -19,7 +19,7 @@ impl Waiting {
         let (project, session) = (project_in_path(), Session::get());
         provide_context(Self(Loaded::new(move || {
             let project = project.get();
-            if project.is_empty() || !session.may(&project, Need::Read) {
+            if project.is_empty() || !session.may(&project, Permission::ReadDefinitions) {
                 return String::new();
             }
             with_query(in_project(&project, &["quarantine"]), &[("limit", "1")])

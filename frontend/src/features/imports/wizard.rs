@@ -18,7 +18,7 @@ use crate::api::{Ask, in_project};
 use crate::components::{Breadcrumbs, EmptyState, Faults, Field, PageHeading, Symbol, TextInput, Toasts};
 use crate::reactive::{When, condition, effect, part, text};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 use crate::words::counted;
 
@@ -27,7 +27,7 @@ use crate::words::counted;
 pub(crate) fn NewImportPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
-    let may_import = condition(move || session.may(&project.get(), Need::Edit));
+    let may_import = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     view! {
         <Breadcrumbs project section=Section::Imports here=text(|| "New import".to_owned()) />
         <div class="page-head">

@@ -21,6 +21,8 @@ const ROLES: [(Role, &str, &str); 5] = [
     (Role::Auditor, "auditor", "Auditor: reads the record"),
     (Role::Owner, "owner", "Owner: everything in the project"),
 ];
+/// The group of tools that name none.
+const DEFAULT: &str = "default";
 /// Life times to choose from, in seconds.
 const LIVES: [(&str, &str); 4] = [
     ("", "Until it is revoked"),
@@ -31,23 +33,29 @@ const LIVES: [(&str, &str); 4] = [
 
 /// The dialog.
 #[component]
-pub(super) fn CreateKeyDialog(
+pub(crate) fn CreateKeyDialog(
     /// The project's id.
     project: Memo<String>,
     /// Whether it is open.
     open: RwSignal<bool>,
-    /// A key was made.
+    /// The groups to begin with, separated by commas.
+    #[prop(into, default = DEFAULT.into())]
+    groups: Signal<String>,
+    /// A key was made; its id.
     #[prop(into)]
-    on_created: Callback<()>,
+    on_created: Callback<String>,
 ) -> impl IntoView {
     let name = RwSignal::new(String::new());
-    let groups = RwSignal::new("default".to_owned());
+    let first_groups = groups;
+    let groups = RwSignal::new(String::new());
     let role = RwSignal::new("agent".to_owned());
     let life = RwSignal::new(String::new());
     let secret = shown_once();
     let action = Action::new();
     effect(move || {
-        if !open.get() {
+        if open.get() {
+            groups.set(first_groups.get_untracked());
+        } else {
             name.set(String::new());
         }
     });
@@ -69,10 +77,10 @@ pub(super) fn CreateKeyDialog(
         };
         let path = in_project(&project.get_untracked(), &["keys"]);
         action.send(Ask::post(path, Body::json(&request)), move |answer| {
-            secret
-                .text
-                .set(action.read::<CreatedKey>(&answer).map(|created| created.secret));
-            on_created.run(());
+            if let Some(created) = action.read::<CreatedKey>(&answer) {
+                secret.text.set(Some(created.secret));
+                on_created.run(created.key.id.to_string());
+            }
         });
     };
     let roles = Signal::stored(

@@ -4,4 +4,5 @@ mod create;
 mod page;
 mod rotate;
 
-pub(crate) use page::KeysPage;
+pub(crate) use create::CreateKeyDialog;
+pub(crate) use page::{KeysPage, is_usable};

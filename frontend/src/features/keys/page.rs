@@ -85,12 +85,18 @@ pub(crate) fn KeysPage() -> impl IntoView {
             cells
             empty=first
         />
-        <CreateKeyDialog project open=creating on_created=move |()| list.reload() />
+        <CreateKeyDialog project open=creating on_created=move |_| list.reload() />
         <RotateKeyDialog project key=chosen open=rotating on_rotated=move |()| list.reload() />
         <Confirm open=asking title=question verb="Revoke the key" action on_confirm=revoke>
             <p>"Whoever uses it is refused from now on. This cannot be undone; make a new key instead."</p>
         </Confirm>
     }
+}
+
+/// Whether a key opens anything: it is not revoked, has not expired and has a role.
+pub(crate) fn is_usable(key: &Key) -> bool {
+    let is_expired = key.expires_at.is_some_and(|at| at.timestamp_millis() <= now_ms());
+    key.revoked_at.is_none() && !is_expired && key.role.is_some()
 }
 
 fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) -> AnyView {

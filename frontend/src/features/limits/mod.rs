@@ -13,7 +13,7 @@ use crate::components::{EditorHandle, SectionHead, Toasts};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::Section;
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
 /// The limits as they are stored, and how full they are.
@@ -22,12 +22,19 @@ pub(crate) fn LimitsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
     let loaded = Loaded::new(move || in_project(&project.get(), &["limits"]));
-    let usage = Loaded::new(move || in_project(&project.get(), &["limits", "usage"]));
+    let may_see_usage = condition(move || session.may(&project.get(), Permission::ReadAudit));
+    let usage = Loaded::new(move || {
+        if may_see_usage.get() {
+            in_project(&project.get(), &["limits", "usage"])
+        } else {
+            String::new()
+        }
+    });
     let rows = RwSignal::new(Vec::<Row>::new());
     let handle = EditorHandle::new();
     let action = Action::new();
     let toasts = Toasts::get();
-    let may_change = condition(move || session.may(&project.get(), Need::Own));
+    let may_change = condition(move || session.may(&project.get(), Permission::ManagePolicy));
     effect(move || {
         if let Some(stored) = loaded.read::<ProjectLimits>() {
             rows.set(stored.limits.into_iter().map(Row::of).collect());
@@ -78,9 +85,11 @@ pub(crate) fn LimitsPage() -> impl IntoView {
     };
     view! {
         <SectionHead section=Section::Limits text="How often and how many at once: for each key or user, for one tool, for a group, for the project.">
-            <button type="button" class="button" on:click=move |_| usage.reload()>
-                "Refresh"
-            </button>
+            <When test=move || may_see_usage.get()>
+                <button type="button" class="button" on:click=move |_| usage.reload()>
+                    "Refresh"
+                </button>
+            </When>
         </SectionHead>
         {loaded.placeholder("the limits")}
         <div class="stack" hidden=move || !loaded.is_there()>

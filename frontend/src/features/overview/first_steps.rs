@@ -8,7 +8,7 @@ use crate::browser::origin;
 use crate::components::{CodeBlock, EmptyState, Symbol};
 use crate::reactive::{When, condition};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::snippets;
 use crate::url::Navigator;
 
@@ -17,11 +17,18 @@ const EGRESS_ALLOW: &str = "TOOLGATE_EGRESS_ALLOW";
 /// The tool of the example that needs nothing but this server.
 const FIRST: &str = "gateway-status";
 
+/// The way step by step; each step is offered to those who may take it.
+const STEPS: [(Section, &str); 3] = [
+    (Section::Upload, "Upload a tool"),
+    (Section::Keys, "Make a key with its group"),
+    (Section::Connect, "Connect an agent"),
+];
+
 /// The example in one click, or the way step by step.
 #[component]
 pub(super) fn FirstSteps(project: Memo<String>) -> impl IntoView {
     let session = Session::get();
-    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let action = Action::new();
     let navigator = Navigator::new();
     // The example is stored, but the server may not call itself.
@@ -38,27 +45,34 @@ pub(super) fn FirstSteps(project: Memo<String>) -> impl IntoView {
             }
         });
     };
-    let link = move |section: Section, text: &'static str| {
-        let href = move || Page::In(project.get(), section).path();
-        view! { <a href=href>{text}</a> }.into_any()
+    let steps = move || {
+        STEPS
+            .into_iter()
+            .filter(|(section, _)| session.may(&project.get(), section.needs()))
+            .map(|(section, text)| {
+                let href = Page::In(project.get(), section).path();
+                view! {
+                    <li>
+                        <a href=href>{text}</a>
+                    </li>
+                }
+                .into_any()
+            })
+            .collect::<Vec<_>>()
     };
     let start = move || {
         view! {
         <EmptyState
             symbol=Symbol::Play
             title="Nothing has been called yet"
-            text="Every call and every refusal appears here. Begin with an example, or with a tool of your own."
+            text="Every call and every refusal appears here."
         >
             <When test=move || may_edit.get()>
                 <button type="button" class="button button-primary" disabled=move || action.busy.get() on:click=load>
                     "Load the example and try it"
                 </button>
             </When>
-            <ol class="first-steps">
-                <li>{link(Section::Upload, "Upload a tool")}</li>
-                <li>{link(Section::Keys, "Make a key with its group")}</li>
-                <li>{link(Section::Connect, "Connect an agent")}</li>
-            </ol>
+            <ol class="first-steps">{steps}</ol>
             {action.outcome()}
         </EmptyState>
         }

@@ -2,6 +2,7 @@
 
 mod chart;
 mod first_steps;
+mod place;
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,12 @@ use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
 use crate::words::counted;
 use chart::hours_chart;
 use first_steps::FirstSteps;
+use place::Place;
 
 /// Principals and what they are called.
 type Names = Memo<BTreeMap<String, String>>;
@@ -34,8 +36,8 @@ pub(crate) fn OverviewPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
     let span = UrlParam::new("span");
-    let may_read = condition(move || session.may(&project.get(), Need::Read));
-    let may_audit = condition(move || session.may(&project.get(), Need::Audit));
+    let may_read = condition(move || session.may(&project.get(), Permission::ReadDefinitions));
+    let may_audit = condition(move || session.may(&project.get(), Permission::ReadAudit));
     let usage = Loaded::new(move || {
         let hours = if span.get() == "week" { 168 } else { 24 };
         if may_read.get() {
@@ -56,7 +58,7 @@ pub(crate) fn OverviewPage() -> impl IntoView {
     });
     // Callers are counted by what they are; people know them by their names.
     let people = Loaded::new(move || {
-        if may_audit.get() && usage.is_there() {
+        if session.may(&project.get(), Permission::ReadAccess) && usage.is_there() {
             in_project(&project.get(), &["permissions"]) + "?limit=200"
         } else {
             String::new()
@@ -86,33 +88,48 @@ pub(crate) fn OverviewPage() -> impl IntoView {
         .into_any()
     };
     view! {
-        <SectionHead section=Section::Overview text="Calls, refusals and failures, and what deserves a look." />
-        <Tabs param=span name="Time span" choices=&[("", "24 hours"), ("week", "7 days")] />
-        <Show when=move || may_read.get() fallback=move || view! { <FirstSteps project /> }>
-            {usage.placeholder("the figures")}
-        </Show>
-        {part(move || usage.read::<UsageReport>().map(|report| figures(project, report, names)).into_any())}
-        // What stands below the figures comes with them or after them, so that nothing moves.
-        <When test=move || !may_read.get() || usage.is_known()>{part(suspicious)}</When>
+        {part(move || {
+            if !may_read.get() {
+                return view! {
+                    <SectionHead section=Section::Overview text="Your place in this project." />
+                    <Place project />
+                }
+                    .into_any();
+            }
+            view! {
+                <SectionHead section=Section::Overview text="Calls, refusals and failures, and what deserves a look." />
+                <Tabs param=span name="Time span" choices=&[("", "24 hours"), ("week", "7 days")] />
+                <div class="stack">
+                    {usage.placeholder("the figures")}
+                    {part(move || {
+                        usage.read::<UsageReport>().map(|report| figures(project, report, names, may_audit.get())).into_any()
+                    })}
+                    // What is below the figures comes with them or after them, so that nothing moves.
+                    <When test=move || usage.is_known()>{part(suspicious)}</When>
+                </div>
+            }
+                .into_any()
+        })}
     }
 }
 
-fn figures(project: Memo<String>, report: UsageReport, names: Names) -> AnyView {
+fn figures(project: Memo<String>, report: UsageReport, names: Names, may_audit: bool) -> AnyView {
     let totals = report.totals;
     if totals.calls + totals.denials == 0 {
         return view! { <FirstSteps project /> }.into_any();
     }
     let figure = |value: i64, text: &'static str, query: &str| {
-        let href = Page::In(project.get_untracked(), Section::Records).path() + query;
-        view! {
-            <a class="figure card" href=href>
-                <span class="figure-value">{value}</span>
-                <span class="muted">{text}</span>
-            </a>
+        let words = view! {
+            <span class="figure-value">{value}</span>
+            <span class="muted">{text}</span>
+        };
+        if !may_audit {
+            return view! { <div class="figure">{words}</div> }.into_any();
         }
-        .into_any()
+        let href = Page::In(project.get_untracked(), Section::Records).path() + query;
+        view! { <a class="figure card" href=href>{words}</a> }.into_any()
     };
-    let slow = slow_and_failing(&project.get_untracked(), &report.tools);
+    let slow = slow_and_failing(&project.get_untracked(), &report.tools, may_audit);
     let is_four = slow.is_some() && report.principals.is_some();
     view! {
         <div class="stack">
@@ -177,7 +194,7 @@ fn names_of(people: &Value) -> BTreeMap<String, String> {
 }
 
 /// Tools that fail, then those that take long.
-fn slow_and_failing(project: &str, tools: &[UsageItem]) -> Option<AnyView> {
+fn slow_and_failing(project: &str, tools: &[UsageItem], may_audit: bool) -> Option<AnyView> {
     let noted = tools
         .iter()
         .filter(|tool| tool.counts.failures > 0 || tool.slowest_ms.is_some_and(|ms| ms >= SLOW_MS));
@@ -191,8 +208,12 @@ fn slow_and_failing(project: &str, tools: &[UsageItem]) -> Option<AnyView> {
     let rows: Vec<_> = worst_first
         .into_iter()
         .map(|tool| {
-            let path = Page::In(project.to_owned(), Section::Records).path();
-            let href = with_query(path, &[("tool", &tool.name), ("action", "call")]);
+            let href = if may_audit {
+                let path = Page::In(project.to_owned(), Section::Records).path();
+                with_query(path, &[("tool", &tool.name), ("action", "call")])
+            } else {
+                Page::Tool(project.to_owned(), tool.name.clone()).path()
+            };
             let failed = format!("{} of {} failed", tool.counts.failures, tool.counts.calls);
             let took = |name: &str, ms: Option<i64>| ms.map(|ms| format!(", {name} {ms} ms"));
             let (mean, slowest) = (took("mean", tool.mean_ms), took("slowest", tool.slowest_ms));

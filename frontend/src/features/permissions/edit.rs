@@ -6,14 +6,17 @@ use toolgate_api::auth::Role;
 use toolgate_api::permissions::{GrantTerms, GrantedGroup, Permission};
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
+use crate::api::{Ask, Body, in_project, with_query};
 use crate::browser::iso;
-use crate::components::{Dialog, EditorHandle, Field, Placement, Select, TextArea, TextInput, Toasts, word};
+use crate::components::{
+    Confirm, Dialog, EditorHandle, Field, Placement, Select, TextArea, TextInput, Toasts, word,
+};
+use crate::expectations;
 use crate::features::simulator::parse_time;
 use crate::loaded::Loaded;
-use crate::reactive::{When, effect, part};
+use crate::reactive::{When, effect, part, text};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission as ProjectPermission, Session};
 use crate::url::UrlParam;
 
 const ROLES: [(Role, &str, &str); 5] = [
@@ -53,9 +56,12 @@ pub(super) fn GrantEditor(
     let groups = RwSignal::new(String::new());
     let expires = RwSignal::new(String::new());
     let action = Action::new();
+    let removing = Action::new();
+    let [asking, ignored] = [(); 2].map(|()| RwSignal::new(false));
     let toasts = Toasts::get();
     let handle = EditorHandle::new();
     effect(move || {
+        ignored.set(false);
         let permission = loaded.read::<Permission>();
         role.set(
             permission
@@ -76,7 +82,7 @@ pub(super) fn GrantEditor(
     });
     let exists = move || loaded.is_there();
     let fault = RwSignal::new(None::<String>);
-    let may_change = move || session.may(&project.get(), Need::Own);
+    let may_change = move || session.may(&project.get(), ProjectPermission::ManageAccess);
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         // What is meant as an end and is none must not become a grant without one.
@@ -101,7 +107,10 @@ pub(super) fn GrantEditor(
             groups,
             expires_at,
         };
-        let ask = Ask::put(untrack(path), Body::json(&terms));
+        let ask = Ask::put(
+            with_query(untrack(path), &[expectations::ignoring(ignored)]),
+            Body::json(&terms),
+        );
         let ask = if untrack(exists) {
             ask.if_match(loaded.etag())
         } else {
@@ -113,9 +122,11 @@ pub(super) fn GrantEditor(
             on_changed.run(());
         });
     };
-    let remove = move |_| {
-        action.send(Ask::delete(untrack(path)).if_match(loaded.etag()), move |_| {
-            toasts.done("The grant was taken away.");
+    let remove = move |()| {
+        let path = with_query(untrack(path), &[expectations::ignoring(ignored)]);
+        removing.send(Ask::delete(path).if_match(loaded.etag()), move |_| {
+            toasts.done("The grant was removed.");
+            asking.set(false);
             open.set(false);
             on_changed.run(());
         });
@@ -135,6 +146,7 @@ pub(super) fn GrantEditor(
             <form on:submit=save>
                 <div class="dialog-body">
                     {loaded.placeholder_or("the grant", "There is no grant in this project yet.")}
+                    <fieldset class="stack" disabled=move || !may_change()>
                     <Field id="grant-role" label="Role" help="What it may manage.">
                         <Select
                             id="grant-role"
@@ -153,8 +165,14 @@ pub(super) fn GrantEditor(
                     <Field id="grant-expires" label="Everything ends" help="A time in RFC 3339, or empty.">
                         <TextInput id="grant-expires" value=expires mono=true placeholder="2026-12-31T18:00:00Z" max="40" />
                     </Field>
+                    </fieldset>
                     {part(move || fault.get().map(|text| view! { <p class="field-error" role="alert">{text}</p> }).into_any())}
                     {action.refusal(handle)}
+                    {expectations::escape(
+                        "Save it all the same, although policy tests would fail",
+                        ignored,
+                        move || action.error.with(expectations::refused),
+                    )}
                     <p>
                         <a href=move || {
                             Page::In(project.get(), Section::Simulator).path() + "?principal="
@@ -165,8 +183,16 @@ pub(super) fn GrantEditor(
                 <When test=may_change>
                     <footer class="dialog-foot">
                         <When test=exists>
-                            <button type="button" class="button button-danger" on:click=remove>
-                                "Take the grant away"
+                            <button
+                                type="button"
+                                class="button button-danger"
+                                on:click=move |_| {
+                                    removing.error.set(None);
+                                    ignored.set(false);
+                                    asking.set(true);
+                                }
+                            >
+                                "Remove the grant"
                             </button>
                         </When>
                         <button
@@ -179,6 +205,20 @@ pub(super) fn GrantEditor(
                     </footer>
                 </When>
             </form>
+            <Confirm
+                open=asking
+                title=text(move || format!("Remove the grant of {}?", name()))
+                verb="Remove"
+                action=removing
+                on_confirm=remove
+            >
+                <p>"From now on it can neither manage nor call anything in this project, running sessions included."</p>
+                {expectations::escape(
+                    "Remove it all the same, although policy tests would fail",
+                    ignored,
+                    move || removing.error.with(expectations::refused),
+                )}
+            </Confirm>
         </Dialog>
     }
 }

@@ -14,7 +14,7 @@ use crate::features::tools::Exact;
 use crate::loaded::Loaded;
 use crate::reactive::{When, part, text_memo};
 use crate::routes::Section;
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
 
 /// Principals against groups.
@@ -45,7 +45,7 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
     };
     view! {
         <SectionHead section=Section::Permissions text="Roles manage, groups call. A grant of a group covers its children; * covers everything.">
-            <When test=move || session.may(&project.get(), Need::Own)>
+            <When test=move || session.may(&project.get(), Permission::ManageAccess)>
                 <button type="button" class="button button-primary" on:click=move |_| adding.set(true)>
                     "Add a member"
                 </button>

@@ -8,12 +8,12 @@ use toolgate_api::policy_tests::{PolicyTestResult, PolicyTestRun, StoredPolicyTe
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse};
 use crate::components::{
-    Badge, Cells, Editor, EditorHandle, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
+    Badge, Cells, Confirm, Editor, EditorHandle, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
 use crate::routes::Section;
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
 /// Two tests to start from.
@@ -42,7 +42,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     let action = Action::new();
     let running = Action::new();
     let toasts = Toasts::get();
-    let may_change = condition(move || session.may(&project.get(), Need::Own));
+    let may_change = condition(move || session.may(&project.get(), Permission::ManagePolicy));
     let run = move |_| {
         let path = in_project(&project.get_untracked(), &["policy-tests", "run"]);
         running.send(Ask::post(path, Body::None), move |answer| {
@@ -57,13 +57,23 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
             list.reload();
         });
     };
-    let remove = Callback::new(move |name: String| {
+    let removing = Action::new();
+    let asking = RwSignal::new(false);
+    let asked = RwSignal::new(String::new());
+    let ask_removal = Callback::new(move |name: String| {
+        asked.set(name);
+        removing.error.set(None);
+        asking.set(true);
+    });
+    let remove = move |()| {
+        let name = asked.get_untracked();
         let path = in_project(&project.get_untracked(), &["policy-tests", &name]);
-        running.send(Ask::delete(path).if_match("*"), move |_| {
+        removing.send(Ask::delete(path).if_match("*"), move |_| {
+            asking.set(false);
             toasts.done(format!("{name} was removed."));
             list.reload();
         });
-    });
+    };
     // JSON is YAML too, and what the server stores is found nowhere else as text.
     let edit = Callback::new(move |name: String| {
         let path = in_project(&project.get_untracked(), &["policy-tests", &name]);
@@ -75,7 +85,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
     });
     let cells: Cells = std::sync::Arc::new(move |item: &Item| {
         let test = item.read::<StoredPolicyTest>();
-        test.map(|test| row(test, results, may_change.get_untracked(), edit, remove))
+        test.map(|test| row(test, results, may_change.get_untracked(), edit, ask_removal))
     });
     let empty = move || {
         view! {
@@ -84,9 +94,11 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
                 title="No policy tests yet"
                 text="Write down who must and who must not be able to call what. A change that would break it is refused, and shows which expectation it breaks."
             >
-                <button type="button" class="button button-primary" on:click=move |_| text.set(EXAMPLE.to_owned())>
-                    "Start from an example"
-                </button>
+                <When test=move || may_change.get()>
+                    <button type="button" class="button button-primary" on:click=move |_| text.set(EXAMPLE.to_owned())>
+                        "Start from an example"
+                    </button>
+                </When>
             </EmptyState>
         }
     };
@@ -132,6 +144,15 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
                 </section>
             </When>
         </div>
+        <Confirm
+            open=asking
+            title=Signal::derive(move || format!("Remove {}?", asked.get()))
+            verb="Remove the test"
+            action=removing
+            on_confirm=remove
+        >
+            <p>"Changes are no longer checked against it. It cannot be restored; upload it again instead."</p>
+        </Confirm>
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
     let list = projects.list;
     let is_empty = condition(move || list.is_empty());
     let session = Session::get();
-    let may_create = condition(move || session.me().is_some_and(|me| me.system_admin));
+    let may_create = condition(move || session.is_system_admin());
     let creating = RwSignal::new(false);
     let button = move || {
         view! {
@@ -68,7 +68,7 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
         <ul class="cards">
             <For each=move || projects.all() key=|project| project.id.clone() let:project>
                 <li>
-                    <ProjectCard role=session.role(&project.id) project />
+                    <ProjectCard role=session.membership(&project.id).map(|held| held.role) project />
                 </li>
             </For>
         </ul>

@@ -9,12 +9,12 @@ use super::timeline::timeline;
 use crate::action::Action;
 use crate::api::{Ask, in_project, with_query};
 use crate::browser::stamp;
-use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, Toasts, Tone, fact, facts};
+use crate::components::{Badge, Confirm, Dialog, Placement, Tags, TimeAgo, Toasts, Tone, fact, facts};
 use crate::loaded::Loaded;
 use crate::paged::Paged;
 use crate::reactive::{When, condition, part, text_memo};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session as Account};
+use crate::session::{Permission, Session as Account};
 use crate::url::UrlParam;
 
 /// The drawer with the session that the address names.
@@ -30,7 +30,7 @@ pub(super) fn SessionDetail(
 ) -> impl IntoView {
     let open = chosen.drawer();
     let session = Account::get();
-    let reads_record = condition(move || session.may(&project.get(), Need::Audit));
+    let reads_record = condition(move || session.may(&project.get(), Permission::ReadAudit));
     let address = move |parts: &[&str]| match chosen.get() {
         id if id.is_empty() => String::new(),
         id => in_project(&project.get(), &[&["sessions", id.as_str()], parts].concat()),
@@ -66,9 +66,11 @@ pub(super) fn SessionDetail(
     });
     let ending = Action::new();
     let toasts = Toasts::get();
-    let end = move |_| {
+    let asking = RwSignal::new(false);
+    let end = move |()| {
         let path = in_project(&project.get_untracked(), &["sessions", &chosen.get_untracked()]);
         ending.send(Ask::delete(path).if_match("*"), move |_| {
+            asking.set(false);
             toasts.done("The session has ended.");
             loaded.reload();
             on_ended.run(());
@@ -78,6 +80,8 @@ pub(super) fn SessionDetail(
         let session = loaded.read::<Session>();
         session.is_some_and(|session| standing(&session).0 == Tone::Good)
     };
+    let may_end =
+        move || is_running() && (is_own.get() || session.may(&project.get(), Permission::ManageAccess));
     let link = move |section: Section, name: &str| {
         Page::In(project.get(), section).path() + "?" + name + "=" + &chosen.get()
     };
@@ -107,7 +111,6 @@ pub(super) fn SessionDetail(
                         })}
                     </section>
                 </When>
-                {ending.outcome()}
             </div>
             <footer class="dialog-foot">
                 <a class="button" href=move || link(Section::Simulator, "session")>
@@ -118,12 +121,22 @@ pub(super) fn SessionDetail(
                         "Its records"
                     </a>
                 </When>
-                <When test=is_running>
-                    <button type="button" class="button button-danger" on:click=end>
+                <When test=may_end>
+                    <button
+                        type="button"
+                        class="button button-danger"
+                        on:click=move |_| {
+                            ending.error.set(None);
+                            asking.set(true);
+                        }
+                    >
                         "End the session"
                     </button>
                 </When>
             </footer>
+            <Confirm open=asking title="End the session?" verb="End it" action=ending on_confirm=end>
+                <p>"Its caller can make no further call in it. It cannot be opened again; what happened in it stays on the record."</p>
+            </Confirm>
         </Dialog>
     }
 }

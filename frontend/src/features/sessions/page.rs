@@ -16,7 +16,7 @@ use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{part, text_memo};
 use crate::routes::Section;
-use crate::session::{Need, Session as Account};
+use crate::session::{Permission, Session as Account};
 use crate::url::{UrlParam, project_in_path};
 
 const LIVING: [(&str, &str); 3] = [
@@ -47,7 +47,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
     };
     let stream = text_memo(move || {
         let project = project.get();
-        if account.may(&project, Need::Audit) {
+        if account.may(&project, Permission::ReadAudit) {
             in_project(&project, &["audit", "stream"])
         } else {
             String::new()

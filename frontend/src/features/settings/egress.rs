@@ -21,7 +21,7 @@ pub(super) fn Egress(
     let text = RwSignal::new(String::new());
     let action = Action::new();
     let toasts = Toasts::get();
-    let may_change = condition(move || session.me().is_some_and(|me| me.system_admin));
+    let may_change = condition(move || session.is_system_admin());
     effect(move || {
         if let Some(list) = loaded.read::<ProjectEgress>() {
             text.set(list.hosts.join("\n"));

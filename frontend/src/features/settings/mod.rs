@@ -12,9 +12,9 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, SectionHead, TextInput, Toasts};
 use crate::loaded::Loaded;
-use crate::reactive::{When, effect, part};
+use crate::reactive::{When, condition, effect, part};
 use crate::routes::Section;
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
 /// A threshold: its field, what it counts, and where it is kept.
@@ -58,6 +58,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
     let loaded = Loaded::new(move || in_project(&project.get(), &["settings"]));
+    let may_change = condition(move || session.may(&project.get(), Permission::ManagePolicy));
     let endpoint = RwSignal::new(String::new());
     let webhook = RwSignal::new(String::new());
     let secret = RwSignal::new(String::new());
@@ -127,6 +128,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         <SectionHead section=Section::Settings text="What this project sets for itself. Changes are effective at once, in every replica." />
         {loaded.placeholder("the settings")}
         <form class="stack" on:submit=save hidden=move || !loaded.is_there()>
+            <fieldset class="stack" disabled=move || !may_change.get()>
             <section class="panel stack">
                 <h2>"Agent"</h2>
                 <Field
@@ -154,12 +156,13 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 <div class="columns columns-level">{fields.try_update_value(Option::take).flatten()}</div>
             </section>
             {sessions.view()}
+            </fieldset>
             {action.outcome()}
             {part(move || {
                 let notes = warned.get().into_iter().map(|text| view! { <p class="note">{text}</p> });
                 notes.collect::<Vec<_>>().into_any()
             })}
-            <When test=move || session.may(&project.get(), Need::Own)>
+            <When test=move || may_change.get()>
                 <div class="row">
                     <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
                         "Save"

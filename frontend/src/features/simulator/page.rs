@@ -11,7 +11,7 @@ use crate::components::{Field, SectionHead, Select, TextInput, word};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect};
 use crate::routes::Section;
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, project_in_path};
 
 /// Where a call would be made, in a project that requires sessions.
@@ -49,7 +49,7 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
         let settings = settings.read::<ProjectSettings>();
         settings.is_some_and(|settings| settings.sessions == SessionUse::Required)
     });
-    let may_ask_about_others = condition(move || account.may(&project.get(), Need::Audit));
+    let may_ask_about_others = condition(move || account.may(&project.get(), Permission::ReadAccess));
     let people = Loaded::new(move || {
         if may_ask_about_others.get() {
             in_project(&project.get(), &["permissions"]) + "?limit=200"

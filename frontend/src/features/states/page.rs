@@ -15,7 +15,7 @@ use crate::components::{EmptyState, SectionHead, Symbol};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, project_in_path};
 
 /// The state machine.
@@ -32,7 +32,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
         name => in_project(&project.get(), &["states", &name]),
     });
     let edit = EditTool::new(project, graph);
-    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     // Other pages lead to the dialog by the address.
     let wanted = UrlParam::new("edit");
     effect(move || {

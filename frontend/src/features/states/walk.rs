@@ -12,7 +12,7 @@ use crate::components::{Icon, Symbol};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 
 /// The state one stands in, and the way one has come.
 #[component]
@@ -58,7 +58,7 @@ pub(super) fn Walk(
     let link = move |section: Section, name: &str| {
         Page::In(project.get(), section).path() + "?" + name + "=" + &encode(&here.get())
     };
-    let may_edit = move || session.may(&project.get(), Need::Edit);
+    let may_edit = move || session.may(&project.get(), Permission::EditDefinitions);
     view! {
         <section class="panel stack" aria-label="Walk through">
             <div class="stack-small">
@@ -78,7 +78,7 @@ pub(super) fn Walk(
                 <a class="button button-small" href=move || link(Section::Simulator, "state")>
                     "Simulate a caller here"
                 </a>
-                <When test=move || session.may(&project.get(), Need::Own)>
+                <When test=move || session.may(&project.get(), Permission::ManagePolicy)>
                     <button type="button" class="button button-small" on:click=move |_| describing.set(true)>
                         "Describe"
                     </button>

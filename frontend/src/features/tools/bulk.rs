@@ -7,7 +7,8 @@ use super::change::{address, offer_undo};
 use super::filters::ToolFilter;
 use super::selection::Selection;
 use crate::api::{Ask, Body, object, parse};
-use crate::components::{Badge, Diff, Field, TextInput, Toasts, Tone};
+use crate::components::{Diff, Field, TextInput, Toasts};
+use crate::expectations;
 use crate::paged::Paged;
 use crate::reactive::{When, condition, effect, text};
 use crate::review::{Frame, Review};
@@ -165,7 +166,7 @@ pub(super) fn Bulk(
     let must_type = move || now().is_delete() && plan.with(|plan| plan["count"].as_u64() > Some(1));
     let is_ready = move || {
         let is_typed = |plan: &Value| number.get().trim().parse().ok() == plan["count"].as_u64();
-        plan.with(|plan| affected(plan) != 0 && (!must_type() || is_typed(plan)))
+        review.is_meant() && plan.with(|plan| affected(plan) != 0 && (!must_type() || is_typed(plan)))
     };
     let asked = move || {
         view! {
@@ -246,7 +247,7 @@ pub(crate) fn affected(answer: &Value) -> usize {
 pub(crate) fn outlook(plan: &Value) -> AnyView {
     let count = affected(plan);
     let same = plan["items"].as_array().map_or(0, Vec::len) - count;
-    let tests = plan.get("policy_tests").map(tests_badge);
+    let tests = expectations::outlook(&plan["policy_tests"]);
     let changed = plan["items"].as_array().into_iter().flatten();
     let changed = changed.filter(|item| item["outcome"] != "unchanged");
     let items: Vec<_> = changed
@@ -272,32 +273,6 @@ pub(crate) fn outlook(plan: &Value) -> AnyView {
         </div>
         <ul class="stack">{items}</ul>
         {(more != 0).then(|| view! { <p class="muted">{format!("And {} more.", counted(more, "tool"))}</p> })}
-    }
-    .into_any()
-}
-
-/// How the policy tests of a dry run come out, with the names of those that would fail.
-pub(crate) fn tests_badge(tests: &Value) -> AnyView {
-    let failed: Vec<_> = tests["failed"].as_array().into_iter().flatten().collect();
-    let (tone, text) = if failed.is_empty() {
-        let passed = tests["passed"].as_i64().unwrap_or_default();
-        let hold = if passed == 1 { "holds" } else { "hold" };
-        (Tone::Good, format!("{} {hold}", counted(passed, "policy test")))
-    } else {
-        (
-            Tone::Bad,
-            format!("{} would fail", counted(failed.len(), "policy test")),
-        )
-    };
-    let names: Vec<_> = failed
-        .iter()
-        .map(|test| view! { <li>{test["name"].as_str().unwrap_or_default().to_owned()}</li> })
-        .collect();
-    view! {
-        <div>
-            <Badge tone text />
-            {(!names.is_empty()).then(|| view! { <ul class="problem-faults">{names}</ul> })}
-        </div>
     }
     .into_any()
 }

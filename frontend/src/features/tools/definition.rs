@@ -4,7 +4,6 @@ use leptos::prelude::*;
 use serde_json::Value;
 use toolgate_api::ErrorCode;
 
-use super::bulk::tests_badge;
 use super::conflict::{Conflict, Ways, conflict_view};
 use super::definition_form::Parameters;
 use super::draft::Draft;
@@ -14,6 +13,7 @@ use crate::api::{Answer, ApiError, Ask, Body, in_project, parse, with_query};
 use crate::components::{
     Dialog, DialogFoot, Diff, Editor, EditorHandle, Faults, Field, Placement, ProblemPanel, TextInput, Toasts,
 };
+use crate::expectations;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part, text_memo};
 use crate::routes::Page;
@@ -88,6 +88,11 @@ pub(super) fn DefinitionEditor(
             Draft { etag, base, text }.keep(&key);
         }
     });
+    // What was looked at may have changed before it is saved; the refusal then says so.
+    let breaks = move || {
+        outlook.with(|outlook| expectations::breaks(&outlook["policy_tests"]))
+            || saving.error.with(expectations::refused)
+    };
     let done = move |text: &str| {
         Draft::forget(&kept_under.get_untracked());
         review.set(false);
@@ -110,12 +115,8 @@ pub(super) fn DefinitionEditor(
         });
     };
     let save = move || {
-        let ignore = if ignored.get_untracked() { "true" } else { "" };
-        let query = [
-            ("note", note.get_untracked()),
-            ("ignore_policy_tests", ignore.to_owned()),
-        ];
-        let query = query.each_ref().map(|(name, value)| (*name, value.trim()));
+        let note = note.get_untracked();
+        let query = [("note", note.trim()), expectations::ignoring(ignored)];
         if is_new {
             let path = with_query(in_project(&project.get_untracked(), &["tools"]), &query);
             saving.send(Ask::post(path, body()), move |_| {
@@ -297,18 +298,16 @@ pub(super) fn DefinitionEditor(
                     <TextInput id="save-note" value=note max="500" />
                 </Field>
                 {saving.refusal(handle)}
-                <When test=move || saving.error.with(breaks_tests)>
-                    <label class="check">
-                        <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
-                        "Save it all the same, although policy tests would fail"
-                    </label>
-                </When>
+                {expectations::escape("Save it all the same, although policy tests would fail", ignored, breaks)}
             </div>
             <DialogFoot open=review leave="Back to the editor">
                 <button
                     type="button"
                     class="button button-primary"
-                    disabled=move || saving.busy.get() || checking.busy.get() || conflict.with(Option::is_some)
+                    disabled=move || {
+                        saving.busy.get() || checking.busy.get() || conflict.with(Option::is_some)
+                            || (breaks() && !ignored.get())
+                    }
                     on:click=move |_| save()
                 >
                     "Save"
@@ -327,7 +326,7 @@ fn changes(outlook: &Value) -> AnyView {
     view! {
         <div class="stack">
             <Diff text />
-            {outlook.get("policy_tests").map(tests_badge)}
+            {expectations::outlook(&outlook["policy_tests"])}
         </div>
     }
     .into_any()
@@ -335,12 +334,6 @@ fn changes(outlook: &Value) -> AnyView {
 
 fn is_stale(error: &Option<ApiError>) -> bool {
     matches!(error, Some(ApiError::Problem(problem)) if problem.code == ErrorCode::PreconditionFailed)
-}
-
-fn breaks_tests(error: &Option<ApiError>) -> bool {
-    error
-        .as_ref()
-        .is_some_and(|error| !error.broken_policy_tests().is_empty())
 }
 
 /// A definition under another name.

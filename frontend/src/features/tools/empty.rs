@@ -1,11 +1,10 @@
 //! What is shown in place of a list without tools: the next step, ready to copy.
 
 use leptos::prelude::*;
-use toolgate_api::auth::Role;
 
 use crate::components::{CodeBlock, Icon, Symbol};
 use crate::routes::Page;
-use crate::session::Session;
+use crate::session::{Permission, Session};
 use crate::snippets;
 
 /// The project has no tools: shows how to upload the first one.
@@ -15,9 +14,9 @@ pub(super) fn NoTools(
     project: String,
 ) -> impl IntoView {
     let session = Session::get();
-    let may_upload = matches!(session.role(&project), Some(Role::Owner | Role::Editor));
+    let may_upload = session.may(&project, Permission::EditDefinitions);
     let name = session.me().map_or_else(|| "admin".to_owned(), |me| me.name);
-    let token = snippets::token(&name);
+    let token = snippets::token("TOOLGATE_TOKEN", &name);
     let upload = snippets::upload_tool(&project);
     let import = Page::NewImport(project).path();
     view! {

@@ -20,7 +20,6 @@ mod selection;
 mod tool;
 mod uses;
 
-pub(crate) use bulk::tests_badge;
 pub(crate) use bulk::{affected, outlook};
 pub(crate) use change::{address, offer_undo};
 pub(crate) use filters::Exact;

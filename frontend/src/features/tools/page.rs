@@ -18,7 +18,7 @@ use crate::components::{LongList, Markup, Menu, RowMarkup, SectionHead, Toasts};
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition, effect, part, text_memo};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 use crate::words::counted;
 
@@ -44,8 +44,8 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     Toasts::get().on_undo(move || list.reload());
     let selection = Selection::new();
     let hidden = hidden();
-    let may_read = condition(move || session.may(&project.get(), Need::Read));
-    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let may_read = condition(move || session.may(&project.get(), Permission::ReadDefinitions));
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     // Tools of another project are never shown, not even while the right ones are on their way.
     effect(move || {
         all.track();

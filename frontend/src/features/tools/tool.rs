@@ -10,14 +10,16 @@ use super::definition::DefinitionEditor;
 use super::revisions::Revisions;
 use super::uses::Uses;
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, object, parse};
+use crate::api::{Ask, in_project, object, with_query};
 use crate::components::{
     Badge, Breadcrumbs, Confirm, PageHeading, Tabs, Tags, TimeAgo, Toasts, deferred, fact, facts,
 };
+use crate::expectations;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part, text};
 use crate::routes::{Page, Section};
-use crate::session::{Need, Session};
+use crate::session::{Permission, Session};
+use crate::tool_change::{Part, ToolChange, Words};
 use crate::url::{Navigator, UrlParam, project_in_path, tool_in_path};
 
 /// The views of a tool; the last one is for those who may edit.
@@ -38,8 +40,8 @@ pub(crate) fn ToolPage() -> impl IntoView {
     let session = Session::get();
     let loaded = Loaded::new(move || in_project(&project.get(), &["tools", &name.get()]));
     let tool = Memo::new(move |_| loaded.read::<Tool>());
-    let may_read = condition(move || session.may(&project.get(), Need::Read));
-    let may_edit = condition(move || session.may(&project.get(), Need::Edit));
+    let may_read = condition(move || session.may(&project.get(), Permission::ReadDefinitions));
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let editor = move |is_new: bool| {
         let on_saved = move |()| loaded.reload();
         deferred("the definition", move || {
@@ -150,37 +152,39 @@ fn Changes(
     loaded: Loaded,
     enabled: Signal<bool>,
 ) -> impl IntoView {
-    let asking = RwSignal::new(false);
+    let [asking, ignored] = [(); 2].map(|()| RwSignal::new(false));
     let action = Action::new();
-    let switching = Action::new();
     let navigator = Navigator::new();
     let toasts = Toasts::get();
     let session = Session::get();
-    toasts.on_undo(move || loaded.reload());
+    let change = ToolChange::new(project, move || loaded.reload());
     let switch = move |_| {
-        let (place, name) = (address(&project.get_untracked()), name.get_untracked());
+        let name = name.get_untracked();
         let enable = !enabled.get_untracked();
-        let body = object(vec![
-            ("select", object(vec![("names", vec![name.clone()].into())])),
-            ("change", object(vec![("enabled", enable.into())])),
-        ]);
-        switching.send(Ask::post(&place, Body::Json(body.to_string())), move |answer| {
-            let answer = parse(&answer.text).unwrap_or_default();
-            let word = if enable { "enabled" } else { "disabled" };
-            offer_undo(
-                toasts,
-                session,
-                place,
-                format!("{name} is {word}."),
-                &answer["undo"],
-            );
-            loaded.reload();
-        });
+        let (verb, word) = if enable {
+            ("Enable", "enabled")
+        } else {
+            ("Disable", "disabled")
+        };
+        let words = Words {
+            title: format!("{verb} {name}?"),
+            verb: format!("{verb} the tool"),
+            done: Some(format!("{name} is {word}.")),
+        };
+        let part = Part {
+            names: vec![name],
+            change: object(vec![("enabled", enable.into())]),
+        };
+        change.review_as(vec![part], words);
     };
     let confirm = move |()| {
         let (project, name) = (project.get_untracked(), name.get_untracked());
         let revision = loaded.read::<Tool>().map(|tool| tool.revision);
-        let ask = Ask::delete(in_project(&project, &["tools", &name])).if_match(loaded.etag());
+        let path = with_query(
+            in_project(&project, &["tools", &name]),
+            &[expectations::ignoring(ignored)],
+        );
+        let ask = Ask::delete(path).if_match(loaded.etag());
         action.send(ask, move |_| {
             asking.set(false);
             let tool = object(vec![
@@ -196,14 +200,22 @@ fn Changes(
     };
     view! {
         <div class="page-actions">
-            {switching.outcome()}
-            <button type="button" class="button" disabled=move || switching.busy.get() on:click=switch>
+            <button type="button" class="button" on:click=switch>
                 {move || if enabled.get() { "Disable" } else { "Enable" }}
             </button>
-            <button type="button" class="button" on:click=move |_| asking.set(true)>
+            <button
+                type="button"
+                class="button"
+                on:click=move |_| {
+                    action.error.set(None);
+                    ignored.set(false);
+                    asking.set(true);
+                }
+            >
                 "Delete"
             </button>
         </div>
+        {change.view()}
         <Confirm
             open=asking
             title=text(move || format!("Delete {}?", name.get()))
@@ -212,6 +224,11 @@ fn Changes(
             on_confirm=confirm
         >
             <p>"Agents can no longer call it, from this moment on. Its history is kept, so it can be restored."</p>
+            {expectations::escape(
+                "Delete it all the same, although policy tests would fail",
+                ignored,
+                move || action.error.with(expectations::refused),
+            )}
         </Confirm>
     }
 }

@@ -8,6 +8,7 @@ use super::report::report;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse, with_query};
 use crate::components::{Editor, EditorHandle, Field, SectionHead, TextInput, Toasts};
+use crate::expectations;
 use crate::reactive::{When, effect, part};
 use crate::routes::{Page, Section};
 use crate::snippets;
@@ -57,12 +58,8 @@ pub(crate) fn UploadPage() -> impl IntoView {
     let is_checked =
         move || verdict.with(|verdict| verdict.as_ref().is_some_and(|verdict| verdict["dry_run"] == true));
     let breaks = move || {
-        let failed = |verdict: &Value| {
-            verdict["policy_tests"]["failed"]
-                .as_array()
-                .is_some_and(|failed| !failed.is_empty())
-        };
-        is_checked() && verdict.with(|verdict| verdict.as_ref().is_some_and(failed))
+        let breaks = |verdict: &Value| expectations::breaks(&verdict["policy_tests"]);
+        is_checked() && verdict.with(|verdict| verdict.as_ref().is_some_and(breaks))
     };
     let is_empty = move || text.with(|text| text.trim().is_empty());
     view! {
@@ -110,12 +107,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
                     <TextInput id="upload-note" value=note max="500" />
                 </Field>
             </When>
-            <When test=breaks>
-                <label class="check">
-                    <input type="checkbox" on:change=move |event| ignored.set(event_target_checked(&event)) />
-                    "Apply all the same, although policy tests would fail"
-                </label>
-            </When>
+            {expectations::escape("Apply all the same, although policy tests would fail", ignored, breaks)}
             {part(move || verdict.with(|verdict| verdict.as_ref().map(|result| report(&project.get(), result, handle))).into_any())}
         </div>
     }

@@ -6,7 +6,7 @@ use toolgate_api::Diagnostic;
 
 use crate::api::read_json;
 use crate::components::{Badge, Diff, EditorHandle, Faults, Tone};
-use crate::features::tools::tests_badge;
+use crate::expectations;
 use crate::routes::Page;
 
 /// The report of what the server answered, with ways into the editor with the text.
@@ -70,7 +70,7 @@ pub(super) fn report(project: &str, result: &Value, handle: EditorHandle) -> Any
                     <h2>{heading}</h2>
                     <p class="muted">{sum}</p>
                 </div>
-                {result.get("policy_tests").map(tests_badge)}
+                {expectations::outlook(&result["policy_tests"])}
             </div>
             {(!warnings.is_empty()).then(|| view! { <Faults faults=warnings handle /> })}
             <ul class="stack">{items}</ul>

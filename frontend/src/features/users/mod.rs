@@ -1,18 +1,21 @@
 //! The people who sign in to this server.
 
+mod change;
+
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use toolgate_api::users::{CreateUser, CreatedUser, PasswordWasReset, ResetPassword, UpdateUser, User};
+use toolgate_api::users::{CreateUser, CreatedUser, User};
 
+use self::change::{ChangeUser, Deed};
 use crate::action::Action;
 use crate::api::{Ask, Body};
-use crate::browser::encode;
 use crate::components::{
-    Badge, Cells, Field, FormDialog, List, PageHeading, ShownOnce, TextInput, TimeAgo, Toasts, Tone,
+    Badge, Cells, Field, FormDialog, List, PageHeading, ShownOnce, TextInput, TimeAgo, Tone,
 };
 use crate::paged::{Item, Paged};
-use crate::reactive::{effect, part};
+use crate::reactive::effect;
+use crate::session::Session;
 
 /// All users; for system administrators.
 #[component]
@@ -22,12 +25,9 @@ pub(crate) fn UsersPage() -> impl IntoView {
     let username = RwSignal::new(String::new());
     let display = RwSignal::new(String::new());
     let admin = RwSignal::new(false);
-    let password = ShownOnce::new(
-        "Password",
-        "This password is shown once. Hand it over safely; it can be changed after signing in.",
-    );
+    let password = shown_once();
     let action = Action::new();
-    let toasts = Toasts::get();
+    let session = Session::get();
     effect(move || {
         if !creating.get() {
             username.set(String::new());
@@ -51,38 +51,13 @@ pub(crate) fn UsersPage() -> impl IntoView {
             list.reload();
         });
     };
-    let reset = Callback::new(move |user: User| {
-        let path = format!("/users/{}/password", encode(&user.id.to_string()));
-        action.send(
-            Ask::post(path, Body::json(&ResetPassword::default())),
-            move |answer| {
-                password.text.set(
-                    action
-                        .read::<PasswordWasReset>(&answer)
-                        .and_then(|reset| reset.generated_password),
-                );
-                creating.set(true);
-            },
-        );
+    let asked = RwSignal::new(None::<(User, Deed)>);
+    let ask = Callback::new(move |deed| asked.set(Some(deed)));
+    let cells: Cells = Arc::new(move |item: &Item| {
+        let user = item.read::<User>()?;
+        let is_self = untrack(|| session.me()).is_some_and(|me| me.id == user.id.to_string());
+        Some(row(user, is_self, ask))
     });
-    let disable = Callback::new(move |user: User| {
-        let disabled = user.disabled_at.is_none();
-        let body = Body::json(&UpdateUser {
-            disabled: Some(disabled),
-            ..UpdateUser::default()
-        });
-        let ask = Ask::patch(format!("/users/{}", encode(&user.id.to_string())), body).if_match("*");
-        action.send(ask, move |_| {
-            let done = if disabled {
-                "can no longer sign in"
-            } else {
-                "can sign in again"
-            };
-            toasts.done(format!("{} {done}.", user.username));
-            list.reload();
-        });
-    });
-    let cells: Cells = Arc::new(move |item: &Item| item.read::<User>().map(|user| row(user, reset, disable)));
     view! {
         <div class="page-head">
             <div>
@@ -95,11 +70,10 @@ pub(crate) fn UsersPage() -> impl IntoView {
                 </button>
             </div>
         </div>
-        {part(move || if creating.get() { ().into_any() } else { action.outcome() })}
-        <List list what="users" columns=&["User", "Since", "Standing", "Change"] cells empty=|| () />
+        <List list what="users" columns=&["User", "Since", "Status", "Change"] cells empty=|| () />
         <FormDialog
             open=creating
-            title="User"
+            title="New user"
             verb="Make the user"
             action
             once=password
@@ -121,12 +95,44 @@ pub(crate) fn UsersPage() -> impl IntoView {
                 "System administrator: manages every project, and users"
             </label>
         </FormDialog>
+        <ChangeUser asked on_changed=move |()| list.reload() />
     }
 }
 
-fn row(user: User, reset: Callback<User>, disable: Callback<User>) -> AnyView {
-    let (first, second) = (user.clone(), user.clone());
+/// The place of a password that was made.
+fn shown_once() -> ShownOnce {
+    ShownOnce::new(
+        "Password",
+        "This password is shown once. Hand it over safely; it can be changed after signing in.",
+    )
+}
+
+fn row(user: User, is_self: bool, ask: Callback<(User, Deed)>) -> AnyView {
     let is_disabled = user.disabled_at.is_some();
+    let switch = if is_disabled { Deed::Enable } else { Deed::Disable };
+    // One's own password is changed in the menu of the account, which takes the present one.
+    let deeds = if is_self {
+        vec![switch]
+    } else {
+        vec![Deed::NewPassword, switch]
+    };
+    let buttons: Vec<_> = deeds
+        .into_iter()
+        .map(|deed| {
+            let whole = user.clone();
+            view! {
+                <button
+                    type="button"
+                    class="button button-small"
+                    aria-label=format!("{}: {}", deed.verb(), user.username)
+                    on:click=move |_| ask.run((whole.clone(), deed))
+                >
+                    {deed.verb()}
+                </button>
+            }
+            .into_any()
+        })
+        .collect();
     view! {
         <th scope="row" role="rowheader">
             <span class="tool-name">{user.username}</span>
@@ -135,21 +141,15 @@ fn row(user: User, reset: Callback<User>, disable: Callback<User>) -> AnyView {
         <td role="cell" data-label="Since">
             <TimeAgo at=user.created_at />
         </td>
-        <td role="cell" data-label="Standing">
+        <td role="cell" data-label="Status">
             <span class="row">
+                {is_self.then(|| view! { <Badge text="you" /> })}
                 {user.system_admin.then(|| view! { <Badge tone=Tone::Accent text="system administrator" /> })}
                 {is_disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
             </span>
         </td>
         <td role="cell" data-label="Change">
-            <span class="row">
-                <button type="button" class="button button-small" on:click=move |_| reset.run(first.clone())>
-                    "New password"
-                </button>
-                <button type="button" class="button button-small" on:click=move |_| disable.run(second.clone())>
-                    {if is_disabled { "Enable" } else { "Disable" }}
-                </button>
-            </span>
+            <span class="row">{buttons}</span>
         </td>
     }
     .into_any()

@@ -1,0 +1,111 @@
+//! The call of the snippets: a tool that exists, in a group that the caller holds, with arguments that fit its schema.
+
+use serde_json::Value;
+use toolgate_api::tools::Tool;
+
+use crate::api::object;
+use crate::components::filled;
+
+/// The state of a request that names none.
+const START: &str = "undefined";
+/// Every group, and every state.
+const ANY: &str = "*";
+
+/// Whether a grant of a group covers another: itself and its children, or all.
+fn covers(granted: &str, group: &str) -> bool {
+    let is_child = || {
+        let rest = group.strip_prefix(granted);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    };
+    granted == ANY || granted == group || is_child()
+}
+
+/// The group to ask for, so that somebody who holds these groups may call the tool.
+pub(super) fn group_for(tool: &Tool, granted: &[String]) -> Option<String> {
+    let held = |group: &&String| granted.iter().any(|granted| covers(granted, group));
+    let own = tool.group.iter().find(held).cloned();
+    own.or_else(|| granted.iter().find(|granted| *granted == ANY).cloned())
+}
+
+/// Whether a call without a state finds the tool open.
+fn is_open_at_start(tool: &Tool) -> bool {
+    let mut states = tool.available_in_states.iter();
+    states.any(|state| state == ANY || state == START)
+}
+
+/// How well a tool serves as an example to somebody who holds these groups; higher is better.
+pub(super) fn fitness(tool: &Tool, granted: &[String]) -> u8 {
+    let may_call = tool.enabled && !tool.available_in_states.is_empty() && group_for(tool, granted).is_some();
+    2 * u8::from(may_call) + u8::from(is_open_at_start(tool))
+}
+
+/// The body of the call.
+pub(super) fn body(tool: &Tool, granted: &[String]) -> String {
+    let group = group_for(tool, granted).or_else(|| tool.group.first().cloned());
+    let mut members = vec![("tool", tool.name.as_str().into())];
+    members.extend(group.map(|group| ("group", vec![group].into())));
+    if !is_open_at_start(tool)
+        && let Some(state) = tool.available_in_states.first()
+    {
+        members.push(("state", state.as_str().into()));
+    }
+    members.push(("arguments", filled(&tool.parameters)));
+    let body: Value = object(members);
+    format!("{body:#}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+    use toolgate_api::tools::Tool;
+
+    use super::{body, covers, fitness, group_for};
+
+    fn tool(groups: &[&str], states: &[&str]) -> Tool {
+        let tool = json!({
+            "name": "look-up", "type": "openapi", "enabled": true, "description": "", "revision": 1,
+            "group": groups, "available_in_states": states, "updated_at": "2026-01-01T00:00:00Z",
+            "parameters": {"type": "object", "required": ["word"], "properties": {"word": {"type": "string"}}},
+        });
+        toolgate_api::json::from_value(&tool).expect("it is a tool")
+    }
+
+    fn held(groups: &[&str]) -> Vec<String> {
+        groups.iter().map(|group| (*group).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_grant_covers_children_and_nothing_beside_them() {
+        for (granted, group, expected) in [
+            ("*", "a", true),
+            ("a", "a", true),
+            ("a", "a/b", true),
+            ("a", "ab", false),
+            ("a/b", "a", false),
+        ] {
+            assert_eq!(covers(granted, group), expected, "{granted} covers {group}");
+        }
+    }
+
+    #[test]
+    fn the_call_asks_for_a_group_that_is_held_in_a_state_that_is_open() {
+        let plain = tool(&["writing", "knowledge/read"], &["*"]);
+        assert_eq!(
+            group_for(&plain, &held(&["knowledge"])),
+            Some("knowledge/read".to_owned())
+        );
+        assert_eq!(group_for(&plain, &held(&["other"])), None);
+        assert_eq!(group_for(&tool(&[], &["*"]), &held(&["*"])), Some("*".to_owned()));
+        let call: Value = serde_json::from_str(&body(&plain, &held(&["writing"]))).expect("JSON");
+        assert_eq!(
+            call,
+            json!({"tool": "look-up", "group": ["writing"], "arguments": {"word": "text"}})
+        );
+        let later = tool(&["writing"], &["found"]);
+        let call: Value = serde_json::from_str(&body(&later, &held(&["writing"]))).expect("JSON");
+        assert_eq!(call["state"], "found");
+        assert!(fitness(&plain, &held(&["writing"])) > fitness(&later, &held(&["writing"])));
+        assert!(fitness(&later, &held(&["writing"])) > fitness(&plain, &held(&["other"])));
+        assert_eq!(fitness(&tool(&["writing"], &[]), &held(&["*"])), 0);
+    }
+}
