@@ -89,11 +89,17 @@ impl Session {
         match (page, page.project().and_then(|project| self.membership(project))) {
             (Page::Users | Page::Health, _) => self.is_system_admin(),
             (Page::In(_, section), Some(membership)) => membership.permissions.contains(&section.needs()),
-            (Page::Import(..), Some(membership)) => {
+            (Page::Import(..) | Page::NewImport(_), Some(membership)) => {
                 membership.permissions.contains(&Permission::ReadDefinitions)
             }
             _ => true,
         }
+    }
+
+    /// The same for the page that a link leads to, reactively.
+    pub(crate) fn may_follow(self, href: &str) -> bool {
+        let path = href.split('?').next().unwrap_or_default();
+        Page::parse(path).is_none_or(|page| self.may_open(&page))
     }
 
     /// Asks the server again.

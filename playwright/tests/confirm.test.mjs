@@ -61,10 +61,10 @@ stage.story('nobody replaces their own password by one that is made', async (pag
 });
 
 stage.story('a tool is disabled only after a question, and it can be undone', async (page) => {
-  const isDisabled = async () => !(await stage.server.get('/projects/demo/tools/publish')).enabled;
-  await page.goto('/ui/projects/demo/tools/publish');
+  const isDisabled = async () => !(await stage.server.get('/projects/demo/tools/summarise')).enabled;
+  await page.goto('/ui/projects/demo/tools/summarise');
   await asksFirst(page, page.getByRole('button', { name: 'Disable', exact: true }), {
-    question: 'Disable publish?',
+    question: 'Disable summarise?',
     verb: 'Disable the tool',
     read: isDisabled,
   });

@@ -12,7 +12,7 @@ const stage = setStage();
 const NO_ACCESS = 'You have no access to this page';
 /** What a role may not read. */
 const CLOSED = {
-  agent: ['users', 'health', 'upload', 'imports', 'import', 'import-again', 'quarantine', 'quarantine-one', 'states',
+  agent: ['users', 'health', 'upload', 'imports', 'import-new', 'import', 'import-again', 'quarantine', 'quarantine-one', 'states',
     'permissions', 'permissions-tool', 'permissions-person', 'keys', 'policy-tests', 'records', 'alerts', 'limits', 'secrets', 'settings'],
   viewer: ['users', 'health', 'upload', 'permissions', 'permissions-tool', 'permissions-person', 'keys', 'records', 'alerts', 'secrets'],
   auditor: ['users', 'health', 'upload', 'keys', 'secrets'],
@@ -25,7 +25,7 @@ async function inRole(role, run) {
     const refused = [];
     page.on('response', (response) => {
       const { pathname } = new URL(response.url());
-      if ([401, 403].includes(response.status())) refused.push(`${response.request().method()} ${pathname}`);
+      if ([401, 403, 404].includes(response.status())) refused.push(`${response.request().method()} ${pathname}`);
     });
     const assertNothingRefused = async (what) => {
       await settled(page);

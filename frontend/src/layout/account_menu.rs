@@ -5,7 +5,6 @@ use leptos::task::spawn_local;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use super::password::PasswordDialog;
 use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
 use crate::reactive::{part, text};
@@ -15,7 +14,10 @@ use crate::words::counted;
 
 /// The menu of the signed-in person.
 #[component]
-pub(super) fn AccountMenu() -> impl IntoView {
+pub(super) fn AccountMenu(
+    /// Whether the dialog that changes one's password is open.
+    changing: RwSignal<bool>,
+) -> impl IntoView {
     let session = Session::get();
     let name = Memo::new(move |_| session.me().map(|me| me.name).unwrap_or_default());
     let standing = move || match session.me() {
@@ -24,7 +26,6 @@ pub(super) fn AccountMenu() -> impl IntoView {
         None => String::new(),
     };
     let failed = RwSignal::new(None::<ApiError>);
-    let changing = RwSignal::new(false);
     let change_password = move |_| {
         // The dialog gives the focus back to what had it, and the menu folds when it loses it.
         if let Ok(Some(button)) = document().query_selector("[aria-controls=account-menu]")
@@ -77,6 +78,5 @@ pub(super) fn AccountMenu() -> impl IntoView {
                 {part(move || failed.get().map(|error| view! { <ProblemPanel error /> }).into_any())}
             </div>
         </Menu>
-        <PasswordDialog open=changing />
     }
 }

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::account_menu::AccountMenu;
 use super::palette::Palette;
+use super::password::PasswordDialog;
 use super::project_switcher::ProjectSwitcher;
 use super::shortcuts::Shortcuts;
 use super::sidebar::Navigation;
@@ -15,6 +16,7 @@ use crate::routes::{API_REFERENCE, Page};
 pub(crate) fn TopBar() -> impl IntoView {
     let palette = RwSignal::new(false);
     let pages = RwSignal::new(false);
+    let password = RwSignal::new(false);
     view! {
         <header class="top-bar">
             <button
@@ -40,13 +42,14 @@ pub(crate) fn TopBar() -> impl IntoView {
             <a class="top-link" href=API_REFERENCE rel="external">
                 "API reference"
             </a>
-            <AccountMenu />
+            <AccountMenu changing=password />
         </header>
         <Dialog open=pages title="Pages" placement=Placement::Drawer>
             <div on:click=move |_| pages.set(false)>
                 <Navigation />
             </div>
         </Dialog>
+        <PasswordDialog open=password />
         <Palette open=palette />
         <Shortcuts palette />
     }

@@ -7,6 +7,7 @@ use crate::api::with_query;
 use crate::components::{Badge, Tags, Tone, word};
 use crate::reactive::part;
 use crate::routes::{Page, Section};
+use crate::session::Session;
 
 /// One tool. What hides it is told at once, the other tests when it is unfolded.
 pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
@@ -16,7 +17,9 @@ pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
     };
     let href = Page::Tool(project.to_owned(), item.tool.clone()).path();
     let failed = item.tests.iter().find(|test| test.outcome == TestOutcome::Failed);
+    let session = Session::get();
     let mend = failed.and_then(|test| mend(project, &item, test));
+    let mend = mend.filter(|(_, href)| untrack(|| session.may_follow(href)));
     let mend = mend.map(|(text, href)| view! { <a href=href>{text}</a> });
     let reason =
         (item.effect == DecisionEffect::Deny).then(|| view! { <p class="muted">{item.summary.clone()}</p> });
