@@ -5,7 +5,7 @@ use leptos::task::spawn_local;
 pub(crate) use toolgate_api::auth::ProjectPermission as Permission;
 use toolgate_api::auth::{Me, Membership};
 
-use crate::api::{ApiError, Ask, Body};
+use crate::api::{ApiError, Ask, Body, in_project};
 use crate::browser;
 use crate::routes::{self, Page};
 
@@ -76,6 +76,15 @@ impl Session {
             Some(membership) => membership.permissions.contains(&permission),
             // A project that was made after the server was asked.
             None => self.is_system_admin(),
+        }
+    }
+
+    /// Where a project's settings are, reactively; empty for those who may not read them.
+    pub(crate) fn settings_path(self, project: &str) -> String {
+        if self.may(project, Permission::ReadDefinitions) {
+            in_project(project, &["settings"])
+        } else {
+            String::new()
         }
     }
 

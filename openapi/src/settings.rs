@@ -57,7 +57,6 @@ pub struct StoredSettings {
     /// The settings as they are now.
     pub settings: ProjectSettings,
     /// What may be a mistake: a start state that no tool and no declaration names.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
     pub warnings: Vec<Diagnostic>,
 }

@@ -53,9 +53,9 @@ const KINDS: &[Kind] = kinds! {
     agent: ToolFormat, AgentRequest, AgentStep, AgentSession, AgentToolSet;
     alerts: AlertRule, AlertDelivery, Alert, AlertPage;
     artifacts: Artifact;
-    audit: AuditAction, AuditOutcome, AuditRecord, AuditPage, AuditOrder,
+    audit: AuditAction, AuditOutcome, StateSource, AuditRecord, AuditPage, AuditOrder,
         AuditFormat, IntegrityStatus, IntegrityFault, AuditIntegrity;
-    auth: LoginRequest, LoginResponse, PrincipalKind, Role, Membership, Me;
+    auth: LoginRequest, LoginResponse, PrincipalKind, Role, ProjectPermission, Membership, Me;
     calls: ResolveRequest, ResolveResponse, CallContext, CallRequest, CallStatus, StateChange,
         CallError, Truncation, ResultNotes, CallResponse;
     code: ErrorCode;
@@ -98,7 +98,13 @@ const KINDS: &[Kind] = kinds! {
 };
 
 /// Schemas that no type of the contract is behind.
-const NOT_OURS: &[&str] = &["Health", "UploadForm"];
+const NOT_OURS: &[&str] = &[
+    "Health",
+    "PolicyTestsJson",
+    "PolicyTestsYaml",
+    "UploadForm",
+    "UploadJson",
+];
 
 /// Types that the dashboard hands on as they came, or writes by hand.
 const NOT_READ: &[&str] = &[
@@ -110,6 +116,7 @@ const NOT_READ: &[&str] = &[
     "ToolChangeRequest",
     "ToolChangeResult",
     "ToolChanges",
+    "ToolFileFormat",
     "ToolFilter",
     "ToolSelection",
     "ToolSort",

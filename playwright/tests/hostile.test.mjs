@@ -14,7 +14,8 @@ const FAMILY = '👩‍👩‍👧‍👦🏳️‍🌈';
 const LONG = `${'w'.repeat(300)}`;
 const WORDS = `${MARKUP} ${TURNED} ${FAMILY} ${LONG}`;
 const TOOL = 'T'.repeat(128);
-const GROUP = `<b>group</b>${FAMILY}`;
+// Names of groups have no invisible characters, which join the people of a family.
+const GROUP = `<b>group</b>👪`;
 const STATE = `<i>state</i>${'s'.repeat(60)}`;
 
 /** Where the words must be readable: page by page, a part of what was written. */

@@ -24,7 +24,7 @@ stage.story('a tool is found, called and looked up in the record on a phone in t
   await page.getByRole('searchbox', { name: 'Search tools' }).fill('look-up');
   await page.waitForURL('**?q=look-up');
   await page.getByRole('link', { name: 'look-up', exact: true }).tap();
-  await page.getByLabel('word').fill('gate');
+  await page.getByRole('textbox', { name: /^word/ }).fill('gate');
   await page.getByRole('button', { name: 'Call the tool' }).tap();
   await page.getByText('succeeded', { exact: true }).waitFor();
   assert.ok((await overflow(page)) <= 0, 'the answer');

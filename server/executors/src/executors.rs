@@ -224,8 +224,7 @@ impl Executors {
             &invocation.envs,
             values,
         )?;
-        plan.secrets
-            .know(values.secrets.and_then(|secrets| secrets.known()));
+        plan.secrets.know(values.secrets.and_then(SecretSource::known));
         marked
             .iter()
             .for_each(|value| plan.secrets.add_to_messages(value));

@@ -14,6 +14,7 @@ use toolgate_core::arguments::{self, TemplateContext};
 use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::ProjectId;
 use toolgate_core::snapshot::{ProjectSnapshot, ToolInput};
+use toolgate_core::validation::Effort;
 
 use super::{Template, Values};
 use crate::config::EnvSource;
@@ -80,7 +81,7 @@ fn sent(options: &Value, caller: &Value) -> Option<Observed> {
     let snapshot = ProjectSnapshot::build(1, vec![input], Vec::new(), None);
     let tool = snapshot.tool("t").expect("the tool");
     let context = TemplateContext::new(&ProjectId::parse("demo").expect("a slug"), None);
-    let merged = arguments::merge(tool, caller.as_object()?, &context).ok()?;
+    let merged = arguments::merge(tool, caller.as_object()?, &context, Effort::Thorough).ok()?;
     let values = Values {
         envs: &EveryVariable,
         secrets: None,

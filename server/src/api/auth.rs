@@ -10,15 +10,15 @@ use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership};
 use toolgate_core::ids::UserId;
-use toolgate_store::rows::UserRow;
 use toolgate_core::principal::Permission;
+use toolgate_store::rows::UserRow;
 
 use crate::auth::authenticator::Credential;
 use crate::auth::directory::Directory;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, ClientAddress, Json};
-use crate::gateway::users;
 use crate::gateway::sign_ins;
+use crate::gateway::users;
 use crate::state::{App, AppState};
 
 /// The session cookie's name where browsers reach the server by https; the prefix makes them insist on `Secure`.

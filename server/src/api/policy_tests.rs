@@ -56,7 +56,6 @@ const EXAMPLE: &str = "- name: agents-cannot-reset\n  granted: [knowledge]\n  gr
 /// Policy tests as JSON.
 #[derive(Deserialize, utoipa::ToSchema)]
 #[serde(untagged)]
-#[expect(dead_code, reason = "describes the body; the handler reads its text")]
 pub enum PolicyTestsJson {
     /// A list of them.
     Tests(Vec<PolicyTest>),

@@ -50,6 +50,7 @@ pub fn server_opening(app: &App, actor: Actor<'_>, action: AuditAction, what: Va
     let asker = Asker {
         principal: &actor.identity.principal,
         granted: &GroupSet::default(),
+        reads_definitions: false,
         request_id: actor.request_id,
         address: actor.address,
         trace: None,

@@ -26,6 +26,7 @@ pub async fn record(app: &App) -> ApiResult<()> {
     let asker = Asker {
         principal: &server,
         granted: &GroupSet::default(),
+        reads_definitions: false,
         request_id: "start",
         address: None,
         trace: None,

@@ -161,6 +161,7 @@ fn asks(app: &TestApp, id: &str, at: DateTime<Utc>, groups: &[&str], address: Op
     };
     let asker = Asker {
         principal: &principal,
+        reads_definitions: false,
         granted: &granted,
         request_id: "r-1",
         address,

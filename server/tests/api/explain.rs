@@ -424,10 +424,13 @@ async fn a_tool_that_cannot_be_executed_is_admitted_and_would_fail() {
     let base = echo().await;
     let app = with_upstream(&base).await;
     let admin = demo(&app, &base).await;
-    let envs = "  envs: {q: \"secret:NOT_SET\"}\n";
+    let secretive = format!(
+        "name: secretive\ntype: openapi\ndescription: d\nparameters: {{type: object, properties: {{}}}}\noptions:\n  \
+         http: {{base_url: \"{base}\", path: /x, method: POST, body: {{q: q}}}}\n  envs: {{q: \"secret:NOT_SET\"}}\n"
+    );
     let tools = [
         tool("elsewhere", "https://elsewhere.example", "/x", ""),
-        tool("secretive", &base, "/x", envs),
+        secretive,
     ];
     admin
         .upload("/projects/demo/tools", &tools.join("---\n"))

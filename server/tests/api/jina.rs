@@ -135,7 +135,8 @@ async fn what_is_pinned_is_sent_and_recorded_under_every_name() {
         received[0].target
     );
     assert!(!received[0].target.contains("anything"), "{}", received[0].target);
-    let record = admin
+    let auditor = app.auditor(&admin).await;
+    let record = auditor
         .get("/projects/demo/audit?action=call")
         .await
         .expect(200)

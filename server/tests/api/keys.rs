@@ -25,7 +25,7 @@ async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
     assert_eq!(me["kind"], "service_key");
     assert_eq!(
         me["projects"],
-        json!([{"project_id": "demo", "role": "agent", "groups": ["default", "knowledge"]}])
+        json!([{"project_id": "demo", "role": "agent", "groups": ["default", "knowledge"], "permissions": ["use"]}])
     );
 
     let path = format!("/projects/demo/keys/{}", created["id"].as_str().unwrap());

@@ -122,7 +122,10 @@ async fn a_member_is_granted_changed_and_removed() {
     let me = ada_client.get("/auth/me").await.expect(200).json();
     assert_eq!(
         me["projects"],
-        json!([{"project_id": "demo", "role": "viewer", "groups": ["a/b", "knowledge"]}])
+        json!([{
+            "project_id": "demo", "role": "viewer", "groups": ["a/b", "knowledge"],
+            "permissions": ["use", "read_definitions"],
+        }])
     );
     let read = admin.get(&path_of(&ada)).await.expect(200);
     assert_eq!((read.header("etag"), read.json()), (first.as_str(), granted));

@@ -40,9 +40,11 @@ async fn the_creator_holds_everything_explicitly() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let me = admin.get("/auth/me").await.expect(200).json();
+    let place = &me["projects"][0];
     assert_eq!(
-        me["projects"],
-        json!([{"project_id": "demo", "role": "owner", "groups": ["*"]}])
+        (&place["project_id"], &place["role"], &place["groups"]),
+        (&json!("demo"), &json!("owner"), &json!(["*"])),
+        "{me}"
     );
 }
 

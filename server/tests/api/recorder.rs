@@ -135,6 +135,7 @@ fn change(app: &TestApp) -> Opening {
     };
     let asker = Asker {
         principal: &principal,
+        reads_definitions: false,
         granted: &GroupSet::default(),
         request_id: "r",
         address: None,

@@ -110,6 +110,7 @@ async fn a_file_has_all_that_match_and_csv_runs_no_formula() {
     let yaml = [
         formula.replace("name: -a", "name: a"),
         tool("b", BASE, "/x", "enabled: false\n"),
+        tool("d", BASE, "/x", "group: [c]\n"),
         include_str!("../../../openapi/examples/joke-service.yaml").to_owned(),
     ]
     .join("---\n");

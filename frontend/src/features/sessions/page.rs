@@ -39,7 +39,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
     });
     let list = Paged::new(move || address.get());
     let account = Account::get();
-    let settings = Loaded::new(move || in_project(&project.get(), &["settings"]));
+    let settings = Loaded::new(move || account.settings_path(&project.get()));
     let rule = move || {
         settings
             .read::<ProjectSettings>()

@@ -44,7 +44,7 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
         }
     });
     let [principal, ask, group, state, tool, session, time, within] = fields;
-    let settings = Loaded::new(move || in_project(&project.get(), &["settings"]));
+    let settings = Loaded::new(move || account.settings_path(&project.get()));
     let required = condition(move || {
         let settings = settings.read::<ProjectSettings>();
         settings.is_some_and(|settings| settings.sessions == SessionUse::Required)

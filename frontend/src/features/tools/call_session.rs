@@ -27,7 +27,7 @@ impl CallSession {
     /// None is chosen yet.
     pub(super) fn new(project: Memo<String>) -> Self {
         let account = Session::get();
-        let settings = Loaded::new(move || in_project(&project.get(), &["settings"]));
+        let settings = Loaded::new(move || account.settings_path(&project.get()));
         let required = condition(move || {
             let settings = settings.read::<ProjectSettings>();
             settings.is_some_and(|settings| settings.sessions == SessionUse::Required)

@@ -23,6 +23,9 @@ enum Kind {
     Cookie,
 }
 
+/// What tells places apart: their kind and name. Without a name it is any place of the kind.
+type Key = (Kind, Option<String>);
+
 /// What a definition puts into a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner<'d> {
@@ -99,26 +102,25 @@ impl<'d> Place<'d> {
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         let wider = self.overlapping();
-        self.key() == other.key()
-            || wider.is_some_and(|key| key == other.key() || key == (other.kind, String::new()))
+        self.key() == other.key() || wider.is_some_and(|key| key == other.key() || key == (other.kind, None))
     }
 
     /// The same for places that are the same: case does not matter in names of headers.
-    fn key(self) -> (Kind, String) {
+    fn key(self) -> Key {
         match self.kind {
-            Kind::Header => (self.kind, self.name.to_ascii_lowercase()),
-            Kind::Querystring => (self.kind, String::new()),
-            Kind::Query | Kind::Cookie => (self.kind, self.name.to_owned()),
+            Kind::Header => (self.kind, Some(self.name.to_ascii_lowercase())),
+            Kind::Querystring => (self.kind, None),
+            Kind::Query | Kind::Cookie => (self.kind, Some(self.name.to_owned())),
         }
     }
 
-    /// The keys of other places that this one has a part in; an empty name is any of that kind.
-    fn overlapping(self) -> Option<(Kind, String)> {
+    /// The keys of other places that this one has a part in.
+    fn overlapping(self) -> Option<Key> {
         match self.kind {
-            Kind::Query => Some((Kind::Querystring, String::new())),
-            Kind::Querystring => Some((Kind::Query, String::new())),
-            Kind::Cookie => Some((Kind::Header, "cookie".to_owned())),
-            Kind::Header if self.name.eq_ignore_ascii_case("cookie") => Some((Kind::Cookie, String::new())),
+            Kind::Query => Some((Kind::Querystring, None)),
+            Kind::Querystring => Some((Kind::Query, None)),
+            Kind::Cookie => Some((Kind::Header, Some("cookie".to_owned()))),
+            Kind::Header if self.name.eq_ignore_ascii_case("cookie") => Some((Kind::Cookie, None)),
             Kind::Header => None,
         }
     }
@@ -156,7 +158,7 @@ impl Claim<'_> {
 #[must_use]
 pub fn conflicts(http: &HttpOptions) -> Vec<Conflict> {
     let claims = claims(http);
-    let mut owners: HashMap<(Kind, String), usize> = HashMap::new();
+    let mut owners: HashMap<Key, usize> = HashMap::new();
     let mut conflicts = Vec::new();
     for (at, weaker) in claims.iter().enumerate() {
         let place = weaker.place;
@@ -177,7 +179,7 @@ pub fn conflicts(http: &HttpOptions) -> Vec<Conflict> {
             });
         }
         owners.entry(place.key()).or_insert(at);
-        owners.entry((place.kind, String::new())).or_insert(at);
+        owners.entry((place.kind, None)).or_insert(at);
     }
     conflicts
 }

@@ -45,14 +45,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Value, Vec<Diagnostic>), Diagnostic>
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Diagnostic::error("the description is not UTF-8").hint("save it as UTF-8"))?;
     let text = text.trim_start_matches('\u{feff}');
-    let value = parse(text)?;
+    let (value, warnings) = parse(text)?;
     match nul::faults(&value).into_iter().next() {
         Some(fault) => Err(fault),
-        None => Ok(value),
+        None => Ok((value, warnings)),
     }
 }
 
-fn parse(text: &str) -> Result<Value, Diagnostic> {
+fn parse(text: &str) -> Result<(Value, Vec<Diagnostic>), Diagnostic> {
     if text.trim_start().starts_with('{') {
         // YAML in flow style begins like this too.
         if let Ok(value) = serde_json::from_str(text) {

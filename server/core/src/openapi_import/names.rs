@@ -46,7 +46,7 @@ pub fn prefix_fault(prefix: &str) -> Option<String> {
 #[must_use]
 pub fn suggested_prefix<'o>(
     api: &str,
-    operations: impl Iterator<Item = &'o Operation> + Clone,
+    operations: &(impl Iterator<Item = &'o Operation> + Clone),
     is_taken: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let word = api

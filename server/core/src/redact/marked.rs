@@ -19,10 +19,37 @@ struct Schema {
     marked: bool,
     /// Schemas for the same value.
     same: Vec<usize>,
-    /// Schemas for members: of one name, or of any.
-    members: Vec<(Option<String>, usize)>,
+    /// Schemas for members.
+    members: Vec<(Members, usize)>,
     /// Schemas for items.
     items: Vec<usize>,
+}
+
+/// Which members a schema is for.
+#[derive(Debug, PartialEq)]
+enum Members {
+    /// The one of this name.
+    Named(String),
+    /// Those without a schema of their own name.
+    Others,
+    /// Any: what a pattern of names matches is not looked at.
+    Any,
+}
+
+impl Schema {
+    /// Schemas for the member of this name.
+    fn of_member(&self, name: &str) -> impl Iterator<Item = usize> {
+        let is_named = move |of: &Members| matches!(of, Members::Named(own) if own == name);
+        let has_own = self.members.iter().any(|(of, _)| is_named(of));
+        self.members.iter().filter_map(move |(of, schema)| {
+            let applies = match of {
+                Members::Named(_) => is_named(of),
+                Members::Others => !has_own,
+                Members::Any => true,
+            };
+            applies.then_some(*schema)
+        })
+    }
 }
 
 impl MarkedParameters {
@@ -37,8 +64,9 @@ impl MarkedParameters {
             let (mut members, mut items) = (Vec::new(), Vec::new());
             for (part, to) in node.parts {
                 match part {
-                    Part::Member(name) => members.push((Some(name.to_owned()), to)),
-                    Part::OtherMembers(_) | Part::Matching(_) => members.push((None, to)),
+                    Part::Member(name) => members.push((Members::Named(name.to_owned()), to)),
+                    Part::OtherMembers(_) => members.push((Members::Others, to)),
+                    Part::Matching(_) => members.push((Members::Any, to)),
                     Part::Item(_) | Part::OtherItems(_) | Part::AnyItem => items.push(to),
                 }
             }
@@ -140,9 +168,7 @@ impl Search<'_> {
         for (name, member) in members.iter_mut() {
             let of_member = schemas
                 .iter()
-                .flat_map(|&schema| &self.schemas[schema].members)
-                .filter(|(of, _)| of.as_ref().is_none_or(|of| of == name))
-                .map(|(_, schema)| *schema)
+                .flat_map(|&schema| self.schemas[schema].of_member(name))
                 .collect();
             self.value(member, of_member);
         }

@@ -82,7 +82,7 @@ fn within(object: &mut Map<String, Value>, keep: &dyn Fn(&str) -> bool) {
     for (keyword, value) in object {
         match value {
             Value::Array(schemas) if LISTS.contains(&keyword.as_str()) => {
-                schemas.iter_mut().for_each(&mut of)
+                schemas.iter_mut().for_each(&mut of);
             }
             Value::Object(_) if SINGLE.contains(&keyword.as_str()) => of(value),
             Value::Object(schemas) if keyword == "dependentSchemas" => schemas.values_mut().for_each(&mut of),

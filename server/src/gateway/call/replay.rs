@@ -60,7 +60,11 @@ pub async fn replay(
         Some(code) => {
             record.action = AuditAction::Call;
             record.revision = decision.tool.as_ref().map(|tool| tool.revision);
-            record.arguments = Some(record::arguments(project, decision.tool.as_deref(), &request.arguments));
+            record.arguments = Some(record::arguments(
+                project,
+                decision.tool.as_deref(),
+                &request.arguments,
+            ));
             record::conceal(project, &mut record);
             let refusal = Refusal {
                 record: record::ended(record, AuditOutcome::Denied, Some(code)),

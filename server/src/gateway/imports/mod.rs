@@ -69,7 +69,7 @@ pub async fn describe(
     let suggested_prefix = chosen
         .iter()
         .any(|operation| is_there(&operation.name))
-        .then(|| suggested_prefix(&found.title, chosen.iter(), is_there))
+        .then(|| suggested_prefix(&found.title, &chosen.iter(), is_there))
         .flatten();
     let mut warnings = found.warnings;
     warnings.extend(credentials::warnings(

@@ -274,7 +274,7 @@ impl Run {
         }
         let chosen = self.found.operations.iter();
         let chosen = chosen.filter(|operation| self.selection.includes(operation));
-        suggested_prefix(self.id.as_str(), chosen, |name| {
+        suggested_prefix(self.id.as_str(), &chosen, |name| {
             tools.tool(name).is_some() || tools.is_elsewhere(name)
         })
     }

@@ -333,7 +333,14 @@ impl TryFrom<Completion> for CompletionColumns {
         let sound = match completion.outcome {
             AuditOutcome::Succeeded => completion.code.is_none(),
             AuditOutcome::Failed => completion.code.is_some() && stayed && completion.session.is_none(),
-            _ => false,
+            // Refused by the executor, before anything was sent.
+            AuditOutcome::Denied => {
+                completion.code.is_some()
+                    && stayed
+                    && completion.session.is_none()
+                    && completion.usage.is_none()
+            }
+            AuditOutcome::Open | AuditOutcome::Interrupted => false,
         };
         if !sound || completion.duration_ms < 0 {
             return Err(contradictory("completion"));

@@ -68,7 +68,13 @@ async fn a_subject_holds_what_its_claims_bring_and_what_is_granted() {
     admin.post("/projects", &json!({"id": "other"})).await.expect(201);
     let agent = app.client(idp.token(&["web"]));
     let places = async || agent.get("/auth/me").await.expect(200).json()["projects"].clone();
-    let place = |project: &str, role: &str, groups: &[&str]| json!({"project_id": project, "role": role, "groups": groups});
+    let place = |project: &str, role: &str, groups: &[&str]| {
+        let permissions: &[&str] = match role {
+            "agent" => &["use"],
+            _ => &["use", "read_definitions"],
+        };
+        json!({"project_id": project, "role": role, "groups": groups, "permissions": permissions})
+    };
     assert_eq!(places().await, json!([place("demo", "agent", &["web"])]));
 
     // A grant adds groups, and its role counts.

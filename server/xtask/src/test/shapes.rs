@@ -101,6 +101,7 @@ fn descriptions() -> Result<Vec<PathBuf>> {
             files.push(entry?.path());
         }
     }
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
     files.sort();
     ensure!(files.len() > 20, "only {} descriptions were found", files.len());
     Ok(files)

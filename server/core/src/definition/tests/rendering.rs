@@ -15,6 +15,7 @@ use crate::definition::names::label_fault;
 use crate::definition::request_model::{
     HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
 };
+use crate::definition::schema::compile;
 use crate::definition::{check_tool, diff, service_diff, service_to_yaml, to_yaml};
 use crate::http_mapping::{Rest, Unmapped, jina};
 
@@ -277,6 +278,14 @@ fn with_places(mut definition: ToolDefinition) -> ToolDefinition {
     if let Some(properties) = definition.parameters["properties"].as_object_mut() {
         properties.retain(|name, _| has_place(name));
     }
+    // A value that breaks its own parameter is refused.
+    let properties = definition.parameters["properties"].clone();
+    let fits = |name: &String, value: &mut Value| {
+        let schema = properties.get(name);
+        schema.is_none_or(|schema| compile(schema).is_ok_and(|schema| schema.is_valid(value)))
+    };
+    options.args.fixed.retain(&fits);
+    options.args.defaults.retain(&fits);
     definition
 }
 

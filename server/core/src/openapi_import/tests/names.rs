@@ -87,7 +87,7 @@ fn a_prefix_is_suggested_that_clashes_with_nothing() {
     ))
     .operations;
     let suggested = |api: &str, taken: &[&str]| {
-        suggested_prefix(api, operations.iter(), |name| taken.contains(&name)).expect("one of many")
+        suggested_prefix(api, &operations.iter(), |name| taken.contains(&name)).expect("one of many")
     };
     assert_eq!(suggested("GitHub v3 REST API", &["getMe"]), "github_");
     assert_eq!(suggested("pet-store", &["getMe", "pet_getMe"]), "pet2_");

@@ -5,7 +5,6 @@
 
 use std::collections::HashSet;
 
-use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 use super::standing_alone;
@@ -81,7 +80,7 @@ fn a_component_accepts_whatever_its_tool_accepts() {
         let mut schemas = Schemas::new(Map::new());
         let reference = schemas.add(&tool, part, &schema);
         let after = compile(&standing_alone(&schemas.finish(), &reference)).expect("it compiles");
-        let before: Validator = compile(&schema).expect("it compiles");
+        let before = compile(&schema).expect("it compiles");
         for value in samples(&schema, &schema, 3)
             .iter()
             .filter(|value| before.is_valid(value))
