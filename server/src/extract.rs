@@ -3,22 +3,23 @@
 //! Authentication is an extractor type. A handler that takes [`Caller`] or [`InProject`] cannot run unguarded, and its
 //! signature says what it demands.
 
+mod body;
+mod query;
+
 use std::marker::PhantomData;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, RawPathParams, Request};
+use axum::extract::{ConnectInfo, FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
-use bytes::Bytes;
 use chrono::{DateTime, Utc};
-use serde::de::DeserializeOwned;
-use serde_json::{Map, Value};
-use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_api::ErrorCode;
 use toolgate_core::ids::UserId;
-use toolgate_core::nul;
 use toolgate_core::principal::{Grant, Permission, allows};
 
+pub use self::body::{Arguments, Json, body, content_type, parse_json, unsupported};
+pub use self::query::{Path, Query, check_lengths, check_query};
 use crate::auth::authenticator::{Credential, Identity};
 use crate::error::{ApiError, ApiResult};
 use crate::gateway::access::Actor;
@@ -26,201 +27,8 @@ use crate::gateway::observe;
 use crate::gateway::record::Asker;
 use crate::gateway::world::{ProjectState, World};
 use crate::middleware::{LogPrincipal, RequestId};
-use crate::parse_fault;
 use crate::state::AppState;
 use crate::telemetry::trace_context::TraceContext;
-
-/// A JSON body.
-pub struct Json<T>(pub T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
-        let body = json_body(request, state).await?;
-        parse_json(&body).map(Self)
-    }
-}
-
-/// A JSON body that is a tool's arguments. What they may hold is checked with the call.
-pub struct Arguments(pub Map<String, Value>);
-
-impl<S: Send + Sync> FromRequest<S> for Arguments {
-    type Rejection = ApiError;
-
-    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
-        let body = json_body(request, state).await?;
-        parse(&body).map(Self)
-    }
-}
-
-async fn json_body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
-    let kind = content_type(request.headers());
-    if kind.as_deref() != Some("application/json") {
-        return Err(unsupported(kind.as_deref(), "application/json"));
-    }
-    body(request, state).await
-}
-
-/// Reads a body whole; the middleware sets its limit.
-pub async fn body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
-    Bytes::from_request(request, state)
-        .await
-        .map_err(|rejection| match rejection.status().as_u16() {
-            413 => ApiError::new(
-                ErrorCode::PayloadTooLarge,
-                "The body is larger than this server accepts (1 MiB unless configured).",
-            ),
-            _ => ApiError::new(
-                ErrorCode::MalformedRequest,
-                "The body could not be read to its end.",
-            ),
-        })
-}
-
-/// Parses JSON: 400 for broken syntax, 422 for content that does not fit, both with line and column. A text with U+0000 is
-/// refused, but for `arguments`, which are checked with the call.
-pub fn parse_json<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
-    let value = parse(body)?;
-    let faults = nul_faults(body);
-    if faults.is_empty() {
-        return Ok(value);
-    }
-    Err(ApiError::new(
-        ErrorCode::InvalidRequest,
-        "The body has texts with the character U+0000; `errors` names each.",
-    )
-    .errors(faults))
-}
-
-fn nul_faults(body: &[u8]) -> Vec<Diagnostic> {
-    // JSON has no other way to write it.
-    if !std::str::from_utf8(body).is_ok_and(|text| text.contains("\\u0000")) {
-        return Vec::new();
-    }
-    let mut value = serde_json::from_slice(body).unwrap_or(Value::Null);
-    if let Value::Object(members) = &mut value {
-        members.remove("arguments");
-    }
-    nul::faults(&value)
-}
-
-fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
-    // A struct could also be read from an array of its members; the API promises objects.
-    let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
-    if first != Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok() {
-        return Err(ApiError::new(
-            ErrorCode::InvalidRequest,
-            "The body is JSON but not what this operation takes.",
-        )
-        .errors(vec![Diagnostic::error("expected an object").at(1, 1)]));
-    }
-    serde_json::from_slice(body).map_err(|error| {
-        let (code, detail) = if error.is_data() {
-            (
-                ErrorCode::InvalidRequest,
-                "The body is JSON but not what this operation takes.",
-            )
-        } else {
-            (ErrorCode::MalformedRequest, "The body is not valid JSON.")
-        };
-        let text = error.to_string();
-        let message = parse_fault::of_json(text.split(" at line ").next().unwrap_or(&text));
-        let line = u32::try_from(error.line()).unwrap_or(u32::MAX).max(1);
-        let column = u32::try_from(error.column()).unwrap_or(u32::MAX).max(1);
-        ApiError::new(code, detail).errors(vec![Diagnostic::error(message).at(line, column)])
-    })
-}
-
-/// The media type without its parameters, in lower case.
-#[must_use]
-pub fn content_type(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    Some(
-        value
-            .split(';')
-            .next()
-            .unwrap_or_default()
-            .trim()
-            .to_ascii_lowercase(),
-    )
-}
-
-/// 415 that names what would be read.
-pub fn unsupported(found: Option<&str>, wanted: &str) -> ApiError {
-    let found = found.unwrap_or("missing");
-    ApiError::new(
-        ErrorCode::UnsupportedMediaType,
-        format!("The Content-Type is {found}; send {wanted}."),
-    )
-}
-
-/// Query parameters; unknown ones are refused.
-pub struct Query<T>(pub T);
-
-impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> ApiResult<Self> {
-        check_query(parts)?;
-        axum::extract::Query::try_from_uri(&parts.uri)
-            .map(|query| Self(query.0))
-            .map_err(|error| {
-                let cause =
-                    std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
-                let cause = parse_fault::of_query(&cause, parts.uri.query().unwrap_or_default());
-                ApiError::new(
-                    ErrorCode::MalformedRequest,
-                    format!("The query is not valid: {cause}."),
-                )
-            })
-    }
-}
-
-/// Refuses a query with U+0000.
-pub fn check_query(parts: &Parts) -> ApiResult<()> {
-    let query = parts.uri.query().unwrap_or_default();
-    for (name, value) in url::form_urlencoded::parse(query.as_bytes()) {
-        if name.contains('\0') || value.contains('\0') {
-            return Err(ApiError::new(
-                ErrorCode::MalformedRequest,
-                format!(
-                    "The query is not valid: `{}` has the character U+0000. Remove it.",
-                    name.replace('\0', "")
-                ),
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses texts of the query that are longer than the document says.
-pub fn check_lengths(texts: &[(&str, &Option<String>, usize)]) -> ApiResult<()> {
-    let too_long = |(_, text, limit): &&(&str, &Option<String>, usize)| {
-        text.as_ref().is_some_and(|text| text.chars().count() > *limit)
-    };
-    match texts.iter().find(too_long) {
-        None => Ok(()),
-        Some((name, _, limit)) => Err(ApiError::new(
-            ErrorCode::MalformedRequest,
-            format!("The query is not valid: `{name}` has more than {limit} characters."),
-        )),
-    }
-}
-
-/// Path parameters; what does not parse does not exist.
-pub struct Path<T>(pub T);
-
-impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        axum::extract::Path::from_request_parts(parts, state)
-            .await
-            .map(|path| Self(path.0))
-            .map_err(|_| ApiError::not_found("resource at this path"))
-    }
-}
 
 /// Someone who has identified themselves.
 pub struct Caller {
