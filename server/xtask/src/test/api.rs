@@ -313,6 +313,7 @@ pub(super) fn schemathesis() -> Result<Tally> {
             "Authorization: Bearer {}",
             admin.token().unwrap_or_default()
         ))
+        .env("SCHEMATHESIS_HOOKS", checks().join("schemathesis_hooks.py"))
         .folder(folder);
     let outcome = run.tee_as("schemathesis run openapi/openapi.json")?;
     let tally = count::tool(&outcome);
