@@ -5,6 +5,9 @@ use serde_json::Value;
 use crate::api::object;
 use crate::browser::{encode, origin};
 
+/// The variable of a session's id, and what is written for it in the body of a call.
+pub(crate) const SESSION: &str = "TOOLGATE_SESSION";
+
 /// Signs in and keeps the token in a variable. The password goes through a pipe, so it is in no argument list.
 pub(crate) fn token(variable: &str, username: &str) -> String {
     format!(
@@ -51,6 +54,26 @@ pub(crate) fn keep_key(prefix: &str) -> String {
     format!("read -rsp 'The key that begins with {prefix}: ' TOOLGATE_KEY && export TOOLGATE_KEY")
 }
 
+/// Begins a session by a key, and keeps its id, which ends the address of the answer.
+pub(crate) fn begin_session(project: &str, body: &str) -> String {
+    format!(
+        r#"export {SESSION}=$(
+  curl -s -D - -o /dev/null {origin}/projects/{project}/sessions \
+    -H "Authorization: Bearer $TOOLGATE_KEY" \
+    --json '{body}' |
+    sed -n 's|^[Ll]ocation:.*/\([0-9a-f-]*\).*|\1|p'
+)"#,
+        origin = origin(),
+        project = encode(project),
+        body = body.replace('\'', r"'\''"),
+    )
+}
+
+/// The session's id as it is written in the body of a call.
+fn session() -> String {
+    format!("\"{SESSION}\"")
+}
+
 /// Calls a tool by a key.
 pub(crate) fn call_by_key(project: &str, body: &str) -> String {
     curl(project, "TOOLGATE_KEY", body)
@@ -63,16 +86,23 @@ fn curl(project: &str, variable: &str, body: &str) -> String {
   --json '{body}'"#,
         origin = origin(),
         project = encode(project),
-        body = body.replace('\'', r"'\''"),
+        body = body
+            .replace('\'', r"'\''")
+            .replace(&session(), &format!(r#""'"${SESSION}"'""#)),
     )
 }
 
 /// A call in Python, with nothing but its standard library. JSON never has three quotes in a row, so it stands as it is.
 pub(crate) fn python_call(project: &str, body: &str) -> String {
+    let in_session = if body.contains(&session()) {
+        format!(r#".replace("{SESSION}", os.environ["{SESSION}"])"#)
+    } else {
+        String::new()
+    };
     format!(
         r#"import json, os, urllib.request
 
-body = r"""{body}"""
+body = r"""{body}"""{in_session}
 request = urllib.request.Request(
     "{origin}/projects/{project}/calls",
     data=body.encode(),
@@ -101,7 +131,9 @@ pub(crate) fn typescript_call(project: &str, body: &str) -> String {
 console.log(await response.json());"#,
         origin = origin(),
         project = encode(project),
-        body = body.replace('\n', "\n  "),
+        body = body
+            .replace('\n', "\n  ")
+            .replace(&session(), &format!("process.env.{SESSION}")),
     )
 }
 

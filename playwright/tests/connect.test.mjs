@@ -27,11 +27,11 @@ async function pasted(commands, answers) {
 }
 
 /** Runs a program from a file, with the key where the snippet says. */
-async function program(command, name, text, key) {
+async function program(command, name, text, key, env = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'toolgate-snippet-'));
   try {
     await writeFile(join(folder, name), text);
-    return (await run(command, [join(folder, name)], { env: { ...ENV, TOOLGATE_KEY: key } })).stdout;
+    return (await run(command, [join(folder, name)], { env: { ...ENV, ...env, TOOLGATE_KEY: key } })).stdout;
   } finally {
     await rm(folder, { recursive: true });
   }
@@ -81,6 +81,28 @@ test('the snippets run for somebody who may make no key, by signing in', async (
     const { access_token: key } = await stage.server.post('/auth/login', { username: person.username, password: person.password });
     await pasteAll(page, { first: 'Bash: sign in', answers: [person.password], key });
   });
+});
+
+stage.story('where sessions are required, the snippets begin one and call in it', async (page) => {
+  const { server, upstream } = stage;
+  await server.createProject('strict', 'Strict');
+  await server.uploadTools(
+    'strict',
+    `name: look-up\ntype: openapi\ndescription: Looks a word up.\ngroup: [knowledge]\nstate: found\nparameters: {type: object, properties: {id: {type: string}}}\noptions: {http: {base_url: "${upstream.origin}", path: /summary, query: {id: id}}}\n`,
+  );
+  const settings = await server.get('/projects/strict/settings');
+  await server.put('/projects/strict/settings', { ...settings, sessions: 'required' });
+  const { secret: key } = await server.createKey('strict', 'strict agent', ['knowledge']);
+  await page.goto('/ui/projects/strict/connect');
+  await settled(page);
+  const begin = `${await snippet(page, 'Bash: key')}\n${await snippet(page, 'Bash: session')}`;
+  const call = JSON.parse(await pasted(`${begin}\n${await snippet(page, 'Bash: call')}`, [key]));
+  assert.equal(call.status, 'succeeded', JSON.stringify(call));
+  assert.equal(call.session.state, 'found');
+  const session = (await pasted(`${begin}\necho $TOOLGATE_SESSION`, [key])).trim();
+  const env = { TOOLGATE_SESSION: session };
+  assert.match(await program('python3', 'call.py', await snippet(page, 'Python'), key, env), /'status': 'succeeded'/);
+  assert.match(await program(process.execPath, 'call.mjs', await snippet(page, 'TypeScript'), key, env), /status: 'succeeded'/);
 });
 
 stage.story('a tool and a key that exist are chosen, and none is made up', async (page) => {

@@ -5,6 +5,7 @@ use toolgate_api::tools::Tool;
 
 use crate::api::object;
 use crate::components::filled;
+use crate::snippets::SESSION;
 
 /// The state of a request that names none.
 const START: &str = "undefined";
@@ -20,7 +21,7 @@ fn covers(granted: &str, group: &str) -> bool {
     granted == ANY || granted == group || is_child()
 }
 
-/// The group to ask for, so that somebody who holds these groups may call the tool.
+/// The group to request, so that a caller with these groups may call the tool.
 pub(super) fn group_for(tool: &Tool, granted: &[String]) -> Option<String> {
     let held = |group: &&String| granted.iter().any(|granted| covers(granted, group));
     let own = tool.group.iter().find(held).cloned();
@@ -33,18 +34,33 @@ fn is_open_at_start(tool: &Tool) -> bool {
     states.any(|state| state == ANY || state == START)
 }
 
-/// How well a tool serves as an example to somebody who holds these groups; higher is better.
+/// How well a tool serves as an example for a caller with these groups; higher is better.
 pub(super) fn fitness(tool: &Tool, granted: &[String]) -> u8 {
     let may_call = tool.enabled && !tool.available_in_states.is_empty() && group_for(tool, granted).is_some();
     2 * u8::from(may_call) + u8::from(is_open_at_start(tool))
 }
 
-/// The body of the call.
-pub(super) fn body(tool: &Tool, granted: &[String]) -> String {
+/// The group to write into a request about the tool.
+fn group_of(tool: &Tool, granted: &[String]) -> Option<(&'static str, Value)> {
     let group = group_for(tool, granted).or_else(|| tool.group.first().cloned());
+    group.map(|group| ("group", vec![group].into()))
+}
+
+/// The body by which a session begins in which the tool may be called.
+pub(super) fn session(tool: &Tool, granted: &[String]) -> String {
+    object(group_of(tool, granted).into_iter().collect()).to_string()
+}
+
+/// The body of the call. In a session, groups and state are the session's.
+pub(super) fn body(tool: &Tool, granted: &[String], in_session: bool) -> String {
     let mut members = vec![("tool", tool.name.as_str().into())];
-    members.extend(group.map(|group| ("group", vec![group].into())));
-    if !is_open_at_start(tool)
+    if in_session {
+        members.push(("session_id", SESSION.into()));
+    } else {
+        members.extend(group_of(tool, granted));
+    }
+    if !in_session
+        && !is_open_at_start(tool)
         && let Some(state) = tool.available_in_states.first()
     {
         members.push(("state", state.as_str().into()));
@@ -59,7 +75,7 @@ mod tests {
     use serde_json::{Value, json};
     use toolgate_api::tools::Tool;
 
-    use super::{body, covers, fitness, group_for};
+    use super::{body, covers, fitness, group_for, session};
 
     fn tool(groups: &[&str], states: &[&str]) -> Tool {
         let tool = json!({
@@ -96,14 +112,23 @@ mod tests {
         );
         assert_eq!(group_for(&plain, &held(&["other"])), None);
         assert_eq!(group_for(&tool(&[], &["*"]), &held(&["*"])), Some("*".to_owned()));
-        let call: Value = serde_json::from_str(&body(&plain, &held(&["writing"]))).expect("JSON");
+        let call: Value = serde_json::from_str(&body(&plain, &held(&["writing"]), false)).expect("JSON");
         assert_eq!(
             call,
             json!({"tool": "look-up", "group": ["writing"], "arguments": {"word": "text"}})
         );
         let later = tool(&["writing"], &["found"]);
-        let call: Value = serde_json::from_str(&body(&later, &held(&["writing"]))).expect("JSON");
+        let call: Value = serde_json::from_str(&body(&later, &held(&["writing"]), false)).expect("JSON");
         assert_eq!(call["state"], "found");
+        let call: Value = serde_json::from_str(&body(&later, &held(&["writing"]), true)).expect("JSON");
+        assert_eq!(
+            call,
+            json!({"tool": "look-up", "session_id": "TOOLGATE_SESSION", "arguments": {"word": "text"}})
+        );
+        assert_eq!(
+            session(&plain, &held(&["knowledge"])),
+            r#"{"group":["knowledge/read"]}"#
+        );
         assert!(fitness(&plain, &held(&["writing"])) > fitness(&later, &held(&["writing"])));
         assert!(fitness(&later, &held(&["writing"])) > fitness(&plain, &held(&["other"])));
         assert_eq!(fitness(&tool(&["writing"], &[]), &held(&["*"])), 0);

@@ -4,6 +4,7 @@ mod call;
 
 use leptos::prelude::*;
 use toolgate_api::keys::{Key, KeyPage};
+use toolgate_api::settings::{ProjectSettings, SessionUse};
 use toolgate_api::tools::{Tool, ToolPage};
 
 use crate::api::{in_project, with_query};
@@ -27,6 +28,8 @@ struct Example {
     /// The keys that work; none for those who may not know them.
     keys: Memo<Vec<Key>>,
     key: UrlParam,
+    /// Whether the project requires sessions.
+    in_session: Memo<bool>,
 }
 
 impl Example {
@@ -72,7 +75,15 @@ impl Example {
     fn body(self) -> String {
         let granted = self.granted();
         self.tool()
-            .map(|tool| call::body(&tool, &granted))
+            .map(|tool| call::body(&tool, &granted, self.in_session.get()))
+            .unwrap_or_default()
+    }
+
+    /// The body that begins a session for the call, reactively.
+    fn session(self) -> String {
+        let granted = self.granted();
+        self.tool()
+            .map(|tool| call::session(&tool, &granted))
             .unwrap_or_default()
     }
 }
@@ -94,6 +105,7 @@ pub(crate) fn ConnectPage() -> impl IntoView {
             String::new()
         }
     });
+    let settings = Loaded::new(move || session.settings_path(&project.get()));
     let example = Example {
         project,
         session,
@@ -109,6 +121,10 @@ pub(crate) fn ConnectPage() -> impl IntoView {
             all.into_iter().filter(is_usable).collect()
         }),
         key: UrlParam::new("key"),
+        in_session: condition(move || {
+            let settings = settings.read::<ProjectSettings>();
+            settings.is_some_and(|settings| settings.sessions == SessionUse::Required)
+        }),
     };
     let is_known = condition(move || listed.is_there() && (!may_manage_keys.get() || known.is_known()));
     view! {
@@ -123,6 +139,7 @@ fn steps(example: Example, may_manage_keys: Memo<bool>, known: Loaded) -> AnyVie
     let project = example.project;
     let has_tool = condition(move || example.tools.with(|tools| !tools.is_empty()));
     let list = text(move || snippets::list(&project.get()));
+    let begin = text(move || snippets::begin_session(&project.get(), &example.session()));
     let call = text(move || snippets::call_by_key(&project.get(), &example.body()));
     let python = text(move || snippets::python_call(&project.get(), &example.body()));
     let typescript = text(move || snippets::typescript_call(&project.get(), &example.body()));
@@ -140,6 +157,10 @@ fn steps(example: Example, may_manage_keys: Memo<bool>, known: Loaded) -> AnyVie
                 <h2>"Call"</h2>
                 <Show when=move || has_tool.get() fallback=move || no_tool(example)>
                     {which_tool(example)}
+                    <When test=move || example.in_session.get()>
+                        <p>"This project requires a session for every call. It keeps the groups and the workflow state."</p>
+                        <CodeBlock caption="Bash: session" text=begin />
+                    </When>
                     <CodeBlock caption="Bash: call" text=call />
                     <CodeBlock caption="Python" text=python />
                     <CodeBlock caption="TypeScript" text=typescript />
@@ -218,7 +239,7 @@ fn by_key(example: Example, known: Loaded) -> AnyView {
     .into_any()
 }
 
-/// One's own sign-in stands in for a key, for those who may not make one.
+/// A sign-in instead of a key, for people who may not make one.
 fn by_sign_in(example: Example) -> AnyView {
     let name = example.session.me().map(|me| me.name).unwrap_or_default();
     view! {

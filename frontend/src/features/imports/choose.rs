@@ -42,7 +42,7 @@ impl Choosing {
         }
     }
 
-    /// Takes a preview. Of a description that was there before, the choice stays; another prefix names its tools anew, and `rename`
+    /// Takes a preview. Of a description that was there before, the choice stays; another prefix renames its tools, and `rename`
     /// gets the new names by the old ones.
     pub(super) fn show(
         self,

@@ -30,7 +30,7 @@ pub(super) fn Place(project: Memo<String>) -> impl IntoView {
         let query = [("view", "summary"), ("limit", "1")];
         with_query(in_project(&project.get(), &["tools"]), &query)
     });
-    let told = move |found: &Value| {
+    let report = move |found: &Value| {
         let held = session.membership(&project.get());
         let role = held.as_ref().map(|held| word(&held.role)).unwrap_or_default();
         let groups = held.map(|held| held.groups).unwrap_or_default();
@@ -70,6 +70,6 @@ pub(super) fn Place(project: Memo<String>) -> impl IntoView {
     };
     view! {
         {tools.placeholder("what you hold here")}
-        {part(move || tools.json().map(|found| told(&found)).into_any())}
+        {part(move || tools.json().map(|found| report(&found)).into_any())}
     }
 }
