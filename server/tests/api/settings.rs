@@ -47,7 +47,7 @@ async fn settings_are_replaced_whole_and_by_revision() {
     let read = admin.get(PATH).await.expect(200);
     assert_eq!(read.header("etag"), "\"r1\"");
     assert_eq!(read.json(), second.json()["settings"]);
-    assert_eq!(second.json().get("warnings"), None);
+    assert_eq!(second.json()["warnings"], json!([]));
     assert_eq!(read.json()["alerts"]["escalation_attempts"], 3);
     assert_eq!(
         read.json()["alerts"]["key_addresses"],
