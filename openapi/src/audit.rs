@@ -26,7 +26,7 @@ pub enum AuditAction {
     AgentRequest,
     /// A session was created or ended.
     Session,
-    /// A role, groups, a key or a user was changed, or somebody signed out; `arguments` says what for whom, before and after.
+    /// A role, groups, a key or a user was changed, or a user signed out; `arguments` says what for whom, before and after.
     Access,
     /// Groups, states or policy tests were declared, renamed, changed or removed; `arguments` says what, before and after.
     Policy,

@@ -71,7 +71,7 @@ pub(super) fn ChangeUser(
     #[prop(into)]
     on_changed: Callback<()>,
 ) -> impl IntoView {
-    let [open, ignored, told] = [(); 3].map(|()| RwSignal::new(false));
+    let [open, ignored, shown] = [(); 3].map(|()| RwSignal::new(false));
     let action = Action::new();
     let toasts = Toasts::get();
     let password = shown_once();
@@ -83,7 +83,7 @@ pub(super) fn ChangeUser(
         }
     });
     effect(move || {
-        if !told.get() {
+        if !shown.get() {
             password.text.set(None);
         }
     });
@@ -95,7 +95,7 @@ pub(super) fn ChangeUser(
             let made = action.read::<PasswordWasReset>(&answer);
             open.set(false);
             password.text.set(made.and_then(|made| made.generated_password));
-            told.set(true);
+            shown.set(true);
         });
     };
     let switch = move |user: User, disabled: bool| {
@@ -141,8 +141,8 @@ pub(super) fn ChangeUser(
                 move || action.error.with(expectations::refused),
             )}
         </Confirm>
-        <Dialog open=told title="New password">
-            {part(move || password.text.get().map(|text| password.view(text, told)).into_any())}
+        <Dialog open=shown title="New password">
+            {part(move || password.text.get().map(|text| password.view(text, shown)).into_any())}
         </Dialog>
     }
 }
