@@ -1,9 +1,9 @@
-// Starts the WebAssembly module. Anything that stops it is told on the page instead of leaving it blank.
+// Starts the WebAssembly module. Anything that stops it is shown on the page instead of leaving it blank.
 import init from './app.js';
 
 const notice = document.getElementById('boot-notice');
 
-function tell(text) {
+function show(text) {
   notice.querySelector('[data-text]').textContent = text;
   notice.hidden = false;
 }
@@ -13,7 +13,7 @@ notice.querySelector('[data-reload]').addEventListener('click', () => location.r
 // A panic in the module ends in a RuntimeError, after which the page no longer reacts.
 function onError(error) {
   if (error instanceof WebAssembly.RuntimeError) {
-    tell('The dashboard stopped because of an internal fault. Nothing that the server has confirmed is lost.');
+    show('The dashboard stopped because of an internal error. Nothing that the server has confirmed is lost.');
   }
 }
 addEventListener('error', (event) => onError(event.error));
@@ -23,5 +23,5 @@ try {
   await init({ module_or_path: new URL('./app_bg.wasm', import.meta.url) });
 } catch (error) {
   console.error(error);
-  tell('The dashboard could not be loaded. Check the connection and that the browser permits WebAssembly.');
+  show('The dashboard could not be loaded. Check the connection and that the browser permits WebAssembly.');
 }

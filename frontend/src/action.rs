@@ -1,8 +1,8 @@
-//! Something that a person has told the server to do: under way, failed, done.
+//! A command to the server: under way, failed, done.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use toolgate_api::json::Json;
+use serde::de::DeserializeOwned;
 
 use crate::api::{Answer, ApiError, Ask};
 use crate::components::{EditorHandle, ProblemPanel, Refused};
@@ -17,6 +17,8 @@ pub(crate) struct Action {
     /// Why the last attempt failed.
     pub(crate) error: RwSignal<Option<ApiError>>,
     session: Session,
+    /// Counts the requests: only the answer to the last one is taken.
+    run: StoredValue<u32>,
 }
 
 impl Action {
@@ -26,6 +28,7 @@ impl Action {
             busy: RwSignal::new(false),
             error: RwSignal::new(None),
             session: Session::get(),
+            run: StoredValue::new(0),
         }
     }
 
@@ -34,18 +37,32 @@ impl Action {
         self.send_boxed(ask, Box::new(then));
     }
 
+    /// Sends the request, and drops the answer to one that is under way: for questions, of which the last one counts.
+    pub(crate) fn ask(self, ask: Ask, then: impl FnOnce(Answer) + 'static) {
+        self.drop_pending();
+        self.send_boxed(ask, Box::new(then));
+    }
+
+    /// Drops the answer to a request that is under way.
+    pub(crate) fn drop_pending(self) {
+        self.run.update_value(|run| *run = run.wrapping_add(1));
+        self.busy.set(false);
+    }
+
     fn send_boxed(self, ask: Ask, then: Box<dyn FnOnce(Answer)>) {
         if self.busy.get_untracked() {
             return;
         }
+        let run = self.run.get_value();
         self.busy.set(true);
         self.error.set(None);
         spawn_local(async move {
             let answer = ask.send().await;
-            // The page may be gone.
-            if self.busy.try_set(false).is_some() {
+            // The page may be gone, or a later question may have taken the place of this one.
+            if self.run.try_get_value() != Some(run) {
                 return;
             }
+            self.busy.set(false);
             match answer {
                 Ok(answer) => then(answer),
                 Err(error) => {
@@ -56,8 +73,8 @@ impl Action {
         });
     }
 
-    /// An answer as a value of the contract; one that does not fit is told like a failure.
-    pub(crate) fn read<T: Json>(self, answer: &Answer) -> Option<T> {
+    /// An answer as a value of the contract; one that does not fit is shown like a failure.
+    pub(crate) fn read<T: DeserializeOwned>(self, answer: &Answer) -> Option<T> {
         answer.read().map_err(|error| self.error.set(Some(error))).ok()
     }
 

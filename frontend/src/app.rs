@@ -4,13 +4,12 @@ use leptos::prelude::*;
 use leptos_router::components::Router;
 
 use crate::components::{PageHeading, ProblemPanel, Skeleton, ToastRegion, Toasts, provide_heading_focus};
-use crate::family::{Families, page_of_family};
 use crate::features::imports::Waiting;
-use crate::features::overview::OverviewPage;
-use crate::features::projects::{Projects, ProjectsPage, StartPage};
+use crate::features::projects::Projects;
 use crate::layout::{Navigation, TopBar};
+use crate::page_bundle::{PageBundles, page_of};
 use crate::reactive::{condition, part};
-use crate::routes::{Kind, Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Session, SessionState};
 use crate::url::provide_page;
 
@@ -49,7 +48,7 @@ fn Waiting(session: Session) -> impl IntoView {
 fn Frame() -> impl IntoView {
     Projects::provide();
     Toasts::provide();
-    Families::provide();
+    PageBundles::provide();
     let page = provide_page();
     Waiting::provide();
     let kind = Memo::new(move |_| page.with(|page| page.as_ref().map(Page::kind)));
@@ -74,12 +73,9 @@ fn Frame() -> impl IntoView {
 }
 
 /// The page of a kind. One that stays while its subject changes follows the address by itself.
-fn content(kind: Option<Kind>) -> AnyView {
+fn content(kind: Option<PageKind>) -> AnyView {
     match kind {
-        Some(Kind::Start) => view! { <StartPage /> }.into_any(),
-        Some(Kind::Projects) => view! { <ProjectsPage /> }.into_any(),
-        Some(Kind::In(Section::Overview)) => view! { <OverviewPage /> }.into_any(),
-        Some(kind) => page_of_family(kind),
+        Some(kind) => page_of(kind),
         None => view! { <NotFound /> }.into_any(),
     }
 }
@@ -92,7 +88,7 @@ fn NoAccess() -> impl IntoView {
             <PageHeading text="You have no access to this page" />
             <p class="muted">"Your role does not include it. Ask an owner of the project, or a system administrator."</p>
             <p>
-                <a class="button button-primary" href=Page::Start.path()>
+                <a class="button button-primary" href=Page::of_server(PageKind::Start).path()>
                     "Go to the start"
                 </a>
             </p>
@@ -108,7 +104,7 @@ fn NotFound() -> impl IntoView {
             <PageHeading text="There is no such page" />
             <p class="muted">"The address may be mistyped, or the page has moved."</p>
             <p>
-                <a class="button button-primary" href=Page::Projects.path()>
+                <a class="button button-primary" href=Page::of_server(PageKind::Projects).path()>
                     "Show all projects"
                 </a>
             </p>

@@ -26,7 +26,7 @@ pub(crate) fn encode(text: &str) -> String {
     js_sys::encode_uri_component(text).into()
 }
 
-/// The text that a path segment stands for; itself when it is not well formed.
+/// The text of a path segment; itself when it is not well formed.
 pub(crate) fn decode(text: &str) -> String {
     js_sys::decode_uri_component(text).map_or_else(|_| text.to_owned(), String::from)
 }

@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
-use toolgate_api::json::Json;
 
 use crate::api::{Answer, ApiError, Ask, parse};
 use crate::components::{ProblemPanel, Skeleton};
@@ -57,18 +57,18 @@ impl Loaded {
         self.answer.with(Option::is_some)
     }
 
-    /// The answer as a value of the contract, reactively. One that does not fit is a failure, told in place of the value.
-    pub(crate) fn read<T: Json>(self) -> Option<T> {
-        self.told(self.answer.with(|answer| answer.as_ref().map(Answer::read)))
+    /// The answer as a value of the contract, reactively. One that does not fit is a failure, shown in place of the value.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Option<T> {
+        self.or_failure(self.answer.with(|answer| answer.as_ref().map(Answer::read)))
     }
 
     /// The answer as any JSON, reactively.
     pub(crate) fn json(self) -> Option<Value> {
         let parsed = |answer: &Answer| parse(&answer.text);
-        self.told(self.answer.with(|answer| answer.as_ref().map(parsed)))
+        self.or_failure(self.answer.with(|answer| answer.as_ref().map(parsed)))
     }
 
-    fn told<T>(self, read: Option<Result<T, ApiError>>) -> Option<T> {
+    fn or_failure<T>(self, read: Option<Result<T, ApiError>>) -> Option<T> {
         match read? {
             Ok(value) => Some(value),
             Err(error) => {
@@ -113,7 +113,7 @@ impl Loaded {
         });
     }
 
-    /// What stands in for the value while it is not there: bars, or the error with a button that tries again.
+    /// What is shown while the value is not there: bars, or the error with a button that tries again.
     pub(crate) fn placeholder(self, what: &'static str) -> AnyView {
         (move || match (self.error.get(), self.is_there()) {
             (Some(error), _) => view! { <ProblemPanel error on_retry=move |()| self.reload() /> }.into_any(),

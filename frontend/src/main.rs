@@ -2,7 +2,7 @@
 //!
 //! The server renders two pages around it. The sign-in page has a form that this application takes over; every
 //! other page is an empty shell for it. `api` is the only place that speaks HTTP, `components` are widgets that know
-//! no feature, and each folder of `features` is one family of screens.
+//! no feature, and each folder of `features` has the screens of one subject.
 #![expect(
     unreachable_pub,
     reason = "the component macro writes `pub` whatever the component's visibility is"
@@ -15,10 +15,11 @@ mod app;
 mod browser;
 mod components;
 mod expectations;
-mod family;
 mod features;
 mod layout;
 mod loaded;
+mod page_bundle;
+mod page_table;
 mod paged;
 mod reactive;
 mod review;

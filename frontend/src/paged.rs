@@ -1,20 +1,19 @@
 //! A list that is read page by page: loading, failed, and ready with more to come.
 
-mod items;
-
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::Value;
-use toolgate_api::json::Json;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
-use crate::api::{ApiError, Ask, PAGE_SIZE, parse, read_json, with_query};
+use crate::api::{ApiError, Ask, PAGE_SIZE, read_json, with_query};
 use crate::reactive::{effect, text_memo};
 use crate::session::Session;
 
-/// Where a list stands.
+/// The status of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Status {
     /// The first page is on its way; items of an earlier address may still be there.
@@ -35,18 +34,38 @@ pub(crate) struct Item {
     text: Arc<str>,
 }
 
-impl Item {
-    fn new(text: &str) -> Self {
+/// A page of a list. The items stay text: most of them are not shown yet, and reading all of them takes longer than a
+/// frame lasts. Whether an item fits the contract shows when it is read.
+#[derive(Deserialize)]
+struct Page {
+    items: Vec<Item>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+    #[serde(default)]
+    total: Option<usize>,
+}
+
+impl Page {
+    fn read(text: &str) -> Result<Self, ApiError> {
+        serde_json::from_str(text).map_err(|error| ApiError::Unreadable(error.to_string()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Item {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <&RawValue>::deserialize(deserializer)?.get();
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
-        Self {
+        Ok(Self {
             digest: hasher.finish(),
             text: text.into(),
-        }
+        })
     }
+}
 
+impl Item {
     /// The item as a value of the contract; nothing when this page is older than the server.
-    pub(crate) fn read<T: Json>(&self) -> Option<T> {
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Option<T> {
         read_json(&self.text).ok()
     }
 }
@@ -57,11 +76,11 @@ impl Item {
 pub(crate) struct Paged {
     /// What was read so far.
     pub(crate) items: RwSignal<Vec<Item>>,
-    /// Where it stands.
+    /// Its status.
     pub(crate) status: RwSignal<Status>,
     /// The address that `items` belong to; empty before the first answer.
     pub(crate) shown: RwSignal<String>,
-    /// How many items match on all pages, when the server tells; else how many were read.
+    /// How many items match on all pages, when the server says so; else how many were read.
     pub(crate) total: RwSignal<usize>,
     address: Memo<String>,
     size: usize,
@@ -148,24 +167,21 @@ impl Paged {
         ];
         let answer = Ask::get(with_query(address.clone(), &query)).send();
         spawn_local(async move {
-            let answer = answer.await.and_then(|answer| page(&answer.text));
+            let answer = answer.await.and_then(|answer| Page::read(&answer.text));
             // The page may be gone, or a newer request may be under way.
             if self.run.try_get_value() != Some(run) {
                 return;
             }
             match answer {
-                Ok((items, page)) => {
-                    self.next.set(page["next_cursor"].as_str().map(str::to_owned));
+                Ok(page) => {
+                    self.next.set(page.next_cursor);
                     if cursor.is_some() {
-                        self.items.update(|all| all.extend(items));
+                        self.items.update(|all| all.extend(page.items));
                     } else {
-                        self.items.set(items);
+                        self.items.set(page.items);
                     }
                     let read = self.items.with_untracked(Vec::len);
-                    let total = page["total"]
-                        .as_u64()
-                        .and_then(|total| usize::try_from(total).ok());
-                    self.total.set(total.unwrap_or(read));
+                    self.total.set(page.total.unwrap_or(read));
                     self.shown.set(address);
                     self.status.set(Status::Ready);
                 }
@@ -178,10 +194,45 @@ impl Paged {
     }
 }
 
-/// The items of a page, and what else it says.
-fn page(text: &str) -> Result<(Vec<Item>, Value), ApiError> {
-    match items::taken_out(text) {
-        Some((items, rest)) => Ok((items.into_iter().map(Item::new).collect(), parse(&rest)?)),
-        None => Err(ApiError::Unreadable("there is no list of items".to_owned())),
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::Page;
+
+    #[test]
+    fn every_item_keeps_its_text() {
+        let hard = r#"] } , " \ { [ é \" "items": [1]"#;
+        let items = [
+            json!({"a": hard, "b": [[], {}, [{"items": [hard]}]]}),
+            json!({"number": 12345678901234567890.125}),
+            json!(null),
+        ];
+        let page = json!({"before": {"items": [hard]}, "items": items, "next_cursor": hard, "total": 3});
+        for text in [page.to_string(), format!("{page:#}")] {
+            let read = Page::read(&text).expect("a page");
+            assert_eq!(read.next_cursor.as_deref(), Some(hard));
+            assert_eq!(read.total, Some(3));
+            let read: Vec<Value> = read
+                .items
+                .into_iter()
+                .map(|item| serde_json::from_str(&item.text).expect("an item"))
+                .collect();
+            assert_eq!(read, items);
+        }
+    }
+
+    #[test]
+    fn the_last_page_names_no_cursor() {
+        let page = Page::read(r#"{"items": []}"#).expect("a page");
+        assert!(page.items.is_empty());
+        assert_eq!((page.next_cursor, page.total), (None, None));
+    }
+
+    #[test]
+    fn an_answer_without_a_list_is_unreadable() {
+        for text in ["", "[]", "{}", r#"{"items": {"items": [1]}}"#, r#"{"items": [1"#] {
+            assert!(Page::read(text).is_err(), "{text}");
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! The reactive building blocks, boxed: a generic one is compiled anew for every closure, and browsers would load each.
+//! The reactive building blocks, boxed: a generic one is compiled for every closure, and browsers would load each.
 
 use leptos::prelude::*;
 
@@ -34,7 +34,7 @@ pub(crate) fn effect(work: impl Fn() + 'static) {
     boxed(Box::new(work));
 }
 
-/// A part of the page that is made anew whenever what it reads has changed.
+/// A part of the page that is made again whenever what it reads has changed.
 pub(crate) fn part(make: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
     fn boxed(make: Box<dyn Fn() -> AnyView + Send + Sync>) -> AnyView {
         (move || make()).into_any()
@@ -42,7 +42,7 @@ pub(crate) fn part(make: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyVie
     boxed(Box::new(make))
 }
 
-/// What is there while a condition holds; made anew only when it begins to hold.
+/// Shown while a condition holds; made again only when the condition begins to hold.
 #[component]
 pub(crate) fn When(
     /// The condition.

@@ -4,11 +4,12 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use crate::action::Action;
+use crate::api::{Answer, Ask, parse};
 use crate::components::{Dialog, DialogFoot, EditorHandle, Field, Placement, TextInput};
 use crate::expectations;
 use crate::reactive::{When, part};
 
-/// A change that is looked at, and then made or left alone.
+/// A change that is reviewed, and then applied or discarded.
 #[derive(Clone, Copy)]
 pub(crate) struct Review {
     /// Whether the dialog is open.
@@ -19,8 +20,10 @@ pub(crate) struct Review {
     pub(crate) note: RwSignal<String>,
     /// Whether it may break policy tests.
     pub(crate) ignored: RwSignal<bool>,
-    /// Asking what it would do, and doing it.
+    /// Doing it.
     pub(crate) action: Action,
+    /// Asking what it would do; a later question takes the place of an earlier one.
+    looking: Action,
 }
 
 /// What is particular about one dialog.
@@ -41,7 +44,7 @@ pub(crate) struct Frame {
     pub(crate) after: Option<ViewFn>,
     /// What the button says that makes it.
     pub(crate) verb: Signal<String>,
-    /// Whether it takes something away.
+    /// Whether it removes something.
     pub(crate) is_danger: Signal<bool>,
     /// Whether there is something to be done.
     pub(crate) is_ready: Signal<bool>,
@@ -58,16 +61,42 @@ impl Review {
             note: RwSignal::new(String::new()),
             ignored: RwSignal::new(false),
             action: Action::new(),
+            looking: Action::new(),
         }
     }
 
     /// Opens the dialog for another change.
     pub(crate) fn begin(self) {
-        self.plan.set(Value::Null);
+        self.forget();
         self.note.set(String::new());
         self.ignored.set(false);
-        self.action.error.set(None);
         self.open.set(true);
+    }
+
+    /// Asks what the change would do.
+    pub(crate) fn look(self, ask: Ask) {
+        self.look_then(ask, |_| {});
+    }
+
+    /// The same; `then` gets the answer once the plan is there.
+    pub(crate) fn look_then(self, ask: Ask, then: impl FnOnce(&Answer) + 'static) {
+        self.looking.ask(ask, move |answer| {
+            self.plan.set(parse(&answer.text).unwrap_or_default());
+            then(&answer);
+        });
+    }
+
+    /// Drops what the server said, or is about to say: it is about another change.
+    pub(crate) fn forget(self) {
+        self.plan.set(Value::Null);
+        self.looking.error.set(None);
+        self.looking.drop_pending();
+        self.action.error.set(None);
+    }
+
+    /// Whether the server is asked what would change, reactively.
+    pub(crate) fn is_looking(self) -> bool {
+        self.looking.busy.get()
     }
 
     /// Whether what was looked at would break policy tests that hold now, reactively.
@@ -88,7 +117,9 @@ impl Review {
             note,
             ignored,
             action,
+            looking,
         } = self;
+        let is_busy = move || action.busy.get() || looking.busy.get();
         let Frame {
             title,
             before,
@@ -107,10 +138,11 @@ impl Review {
             <Dialog open title placement=Placement::Wide>
                 <div class="dialog-body">
                     {before.with_value(ViewFn::run)}
-                    <p class=move || if action.busy.get() { "muted" } else { "visually-hidden" } role="status">
-                        {move || action.busy.get().then_some("Looking at what would change…")}
+                    <p class=move || if is_busy() { "muted" } else { "visually-hidden" } role="status">
+                        {move || is_busy().then_some("Checking what would change…")}
                     </p>
                     {part(move || plan.with(|plan| if plan.is_null() { ().into_any() } else { outlook(plan) }))}
+                    {looking.refusal(EditorHandle::new())}
                     {action.refusal(EditorHandle::new())}
                     {expectations::escape(all_the_same, ignored, move || self.breaks())}
                     <When test=is_noted>
@@ -124,7 +156,7 @@ impl Review {
                     <button
                         type="button"
                         class=move || if is_danger.get() { "button button-danger" } else { "button button-primary" }
-                        disabled=move || !is_ready.get() || action.busy.get()
+                        disabled=move || !is_ready.get() || is_busy()
                         on:click=move |_| on_confirm.run(())
                     >
                         {verb}

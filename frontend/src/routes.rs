@@ -1,199 +1,217 @@
-//! Every address of the dashboard, with typed parts. Links and navigation go through here.
+//! Every address of the dashboard, with typed parts. Links and navigation go through here. The pages are in
+//! `page_table.rs`.
+
+use toolgate_api::auth::ProjectPermission as Permission;
 
 use crate::browser::{decode, encode};
 use crate::components::Symbol;
-use crate::session::Permission;
+use crate::page_table::page_table;
 
-/// A page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Page {
-    /// Decides where to start: the only project, or the list.
-    Start,
-    /// All projects.
-    Projects,
-    /// The users of this server.
-    Users,
-    /// How this server does.
-    Health,
-    /// A page of a project.
-    In(String, Section),
-    /// One tool of a project.
-    Tool(String, String),
-    /// Importing a description into a project.
-    NewImport(String),
-    /// One import of a project.
-    Import(String, String),
+/// Where every path begins.
+const ROOT: &str = "/ui/";
+/// The place of the project in a path of the table.
+const PROJECT: &str = "{project}";
+/// The place of the tool or the import in a path of the table.
+const SUBJECT: &str = "{subject}";
+
+/// The headings of the sidebar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heading {
+    /// Making tools.
+    Build,
+    /// Who may call them.
+    Access,
+    /// What happens.
+    Run,
+    /// The project itself.
+    Project,
+    /// What is the same for all projects.
+    Server,
+    /// Not in the sidebar.
+    Unlisted,
 }
 
-impl Page {
-    /// Its path.
-    pub(crate) fn path(&self) -> String {
-        match self {
-            Self::Start => "/ui/".to_owned(),
-            Self::Projects => "/ui/projects".to_owned(),
-            Self::Users => "/ui/users".to_owned(),
-            Self::Health => "/ui/health".to_owned(),
-            Self::In(project, section) => format!("/ui/projects/{}/{}", encode(project), section.segment()),
-            Self::Tool(project, tool) => {
-                format!("/ui/projects/{}/tools/{}", encode(project), encode(tool))
-            }
-            Self::NewImport(project) => format!("/ui/projects/{}/imports/new", encode(project)),
-            Self::Import(project, import) => {
-                format!("/ui/projects/{}/imports/{}", encode(project), encode(import))
+/// What a page takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// Nothing but being signed in.
+    Anyone,
+    /// A permission in its project.
+    In(Permission),
+    /// Being a system administrator.
+    SystemAdmin,
+}
+
+/// A row of the table.
+struct Row {
+    path: &'static str,
+    title: &'static str,
+    symbol: Symbol,
+    heading: Heading,
+    need: Need,
+}
+
+macro_rules! kinds {
+    ($($_bundle:ident { $(
+        $(#[$doc:meta])*
+        $kind:ident = $path:literal, $title:literal, $symbol:ident, $heading:ident, $need:ident $(($permission:ident))? => $_view:ident;
+    )* })*) => {
+        /// Which page it is, whatever it is about.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub(crate) enum PageKind {
+            $($($(#[$doc])* $kind,)*)*
+        }
+
+        impl PageKind {
+            /// All of them, in the order of the table.
+            pub(crate) const ALL: &'static [Self] = &[$($(Self::$kind,)*)*];
+        }
+
+        /// The rows, in the order of the kinds.
+        static ROWS: &[Row] = &[$($(Row {
+            path: $path,
+            title: $title,
+            symbol: Symbol::$symbol,
+            heading: Heading::$heading,
+            need: Need::$need $((Permission::$permission))?,
+        },)*)*];
+    };
+}
+
+page_table!(kinds);
+
+impl PageKind {
+    fn row(self) -> &'static Row {
+        &ROWS[self as usize]
+    }
+
+    /// Its name in the sidebar, and the heading of the page.
+    pub(crate) fn title(self) -> &'static str {
+        self.row().title
+    }
+
+    /// Its icon.
+    pub(crate) fn symbol(self) -> Symbol {
+        self.row().symbol
+    }
+
+    /// Where it is in the sidebar.
+    pub(crate) fn heading(self) -> Heading {
+        self.row().heading
+    }
+
+    /// What it takes.
+    pub(crate) fn need(self) -> Need {
+        self.row().need
+    }
+
+    /// Whether every project has it, and the sidebar shows it there.
+    pub(crate) fn is_of_project(self) -> bool {
+        !matches!(self.heading(), Heading::Server | Heading::Unlisted)
+    }
+
+    /// The project and the subject in a path below `/ui/`, if it is the path of this page.
+    fn matches(self, parts: &[String]) -> Option<Page> {
+        let mut page = Page::of_server(self);
+        let mut given = parts.iter();
+        for wanted in segments(self.row().path) {
+            let part = given.next()?;
+            match wanted {
+                PROJECT => page.project.clone_from(part),
+                SUBJECT => page.subject.clone_from(part),
+                word if word == part => {}
+                _ => return None,
             }
         }
+        given.next().is_none().then_some(page)
     }
 }
 
-/// Which page it is, whatever it is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// [`Page::Start`]
-    Start,
-    /// [`Page::Projects`]
-    Projects,
-    /// [`Page::Users`]
-    Users,
-    /// [`Page::Health`]
-    Health,
-    /// [`Page::In`]
-    In(Section),
-    /// [`Page::Tool`]
-    Tool,
-    /// [`Page::NewImport`]
-    NewImport,
-    /// [`Page::Import`]
-    Import,
+/// A page, and what it is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Page {
+    kind: PageKind,
+    /// Empty outside of projects.
+    project: String,
+    /// The tool or the import; empty where the page is of neither.
+    subject: String,
 }
 
 impl Page {
+    /// A page that is the same for all projects.
+    pub(crate) fn of_server(kind: PageKind) -> Self {
+        Self::of_project(String::new(), kind)
+    }
+
+    /// A page of a project.
+    pub(crate) fn of_project(project: String, kind: PageKind) -> Self {
+        Self {
+            kind,
+            project,
+            subject: String::new(),
+        }
+    }
+
+    /// One tool of a project.
+    pub(crate) fn tool(project: String, tool: String) -> Self {
+        Self {
+            kind: PageKind::Tool,
+            project,
+            subject: tool,
+        }
+    }
+
+    /// One import of a project.
+    pub(crate) fn import(project: String, import: String) -> Self {
+        Self {
+            kind: PageKind::Import,
+            project,
+            subject: import,
+        }
+    }
+
+    /// Its path.
+    pub(crate) fn path(&self) -> String {
+        let mut path = ROOT.to_owned();
+        for (at, part) in segments(self.kind.row().path).enumerate() {
+            if at > 0 {
+                path.push('/');
+            }
+            match part {
+                PROJECT => path.push_str(&encode(&self.project)),
+                SUBJECT => path.push_str(&encode(&self.subject)),
+                word => path.push_str(word),
+            }
+        }
+        path
+    }
+
     /// Reads a path; nothing when it leads nowhere.
     pub(crate) fn parse(path: &str) -> Option<Self> {
-        let parts: Vec<String> = path
-            .strip_prefix("/ui")?
-            .split('/')
-            .filter(|part| !part.is_empty())
-            .map(decode)
-            .collect();
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        Some(match parts.as_slice() {
-            [] => Self::Start,
-            ["projects"] => Self::Projects,
-            ["users"] => Self::Users,
-            ["health"] => Self::Health,
-            ["projects", project, "tools", tool] => Self::Tool((*project).to_owned(), (*tool).to_owned()),
-            ["projects", project, "imports", "new"] => Self::NewImport((*project).to_owned()),
-            ["projects", project, "imports", import] => {
-                Self::Import((*project).to_owned(), (*import).to_owned())
-            }
-            ["projects", project, segment] => {
-                let section = Section::ALL
-                    .iter()
-                    .find(|section| section.segment() == *segment)?;
-                Self::In((*project).to_owned(), *section)
-            }
-            _ => return None,
-        })
+        let below = path.strip_prefix(ROOT.trim_end_matches('/'))?;
+        let parts: Vec<String> = segments(below).map(decode).collect();
+        PageKind::ALL.iter().find_map(|kind| kind.matches(&parts))
     }
 
     /// Which page it is.
-    pub(crate) fn kind(&self) -> Kind {
-        match self {
-            Self::Start => Kind::Start,
-            Self::Projects => Kind::Projects,
-            Self::Users => Kind::Users,
-            Self::Health => Kind::Health,
-            Self::In(_, section) => Kind::In(*section),
-            Self::Tool(..) => Kind::Tool,
-            Self::NewImport(_) => Kind::NewImport,
-            Self::Import(..) => Kind::Import,
-        }
+    pub(crate) fn kind(&self) -> PageKind {
+        self.kind
     }
 
     /// The project it belongs to.
     pub(crate) fn project(&self) -> Option<&str> {
-        match self {
-            Self::In(project, _)
-            | Self::Tool(project, _)
-            | Self::NewImport(project)
-            | Self::Import(project, _) => Some(project),
-            _ => None,
-        }
+        Some(self.project.as_str()).filter(|project| !project.is_empty())
+    }
+
+    /// The tool or the import that it is about.
+    pub(crate) fn subject(&self) -> &str {
+        &self.subject
     }
 }
 
-macro_rules! sections {
-    ($($(#[$doc:meta])* $name:ident = $segment:literal, $title:literal, $symbol:ident, $need:ident;)*) => {
-        /// A page that every project has.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub(crate) enum Section {
-            $($(#[$doc])* $name,)*
-        }
-
-        impl Section {
-            /// All of them, in the order of the navigation.
-            pub(crate) const ALL: &'static [Self] = &[$(Self::$name,)*];
-
-            /// The last part of its path.
-            pub(crate) const fn segment(self) -> &'static str {
-                match self { $(Self::$name => $segment,)* }
-            }
-
-            /// Its name in the navigation, and the heading of the page.
-            pub(crate) const fn title(self) -> &'static str {
-                match self { $(Self::$name => $title,)* }
-            }
-
-            /// What its page takes.
-            pub(crate) const fn needs(self) -> Permission {
-                match self { $(Self::$name => Permission::$need,)* }
-            }
-
-            /// Its icon in the navigation.
-            pub(crate) const fn symbol(self) -> Symbol {
-                match self { $(Self::$name => Symbol::$symbol,)* }
-            }
-        }
-    };
-}
-
-sections! {
-    /// What happens in the project.
-    Overview = "overview", "Overview", Overview, Use;
-    /// The tools.
-    Tools = "tools", "Tools", Tool, Use;
-    /// Uploading definitions.
-    Upload = "upload", "Upload", Upload, EditDefinitions;
-    /// Descriptions of APIs whose operations are tools.
-    Imports = "imports", "Imports", Import, ReadDefinitions;
-    /// Changes of descriptions that wait for somebody.
-    Quarantine = "quarantine", "Quarantine", Pause, ReadDefinitions;
-    /// Groups, and which tools are in them.
-    Groups = "groups", "Groups", Group, Use;
-    /// States, and which tools lead from one to another.
-    States = "states", "States", State, ReadDefinitions;
-    /// Who holds what.
-    Permissions = "permissions", "Permissions", Shield, ReadAccess;
-    /// The keys of agents.
-    Keys = "keys", "Keys", Key, ManageKeys;
-    /// What somebody would see, and why.
-    Simulator = "simulator", "Simulator", Play, Use;
-    /// Stored expectations.
-    PolicyTests = "policy-tests", "Policy tests", Check, ReadDefinitions;
-    /// Workflow runs.
-    Sessions = "sessions", "Sessions", Session, Use;
-    /// The record of every decision and call.
-    Records = "records", "Records", Record, ReadAudit;
-    /// What looked suspicious.
-    Alerts = "alerts", "Alerts", Bell, ReadAudit;
-    /// Rates and concurrency.
-    Limits = "limits", "Limits", Gauge, ReadDefinitions;
-    /// Values that definitions use and nobody reads.
-    Secrets = "secrets", "Secrets", Lock, ManageSecrets;
-    /// What the project sets for itself.
-    Settings = "settings", "Settings", Settings, ReadDefinitions;
-    /// How agents and programs connect.
-    Connect = "connect", "Connect", Plug, Use;
+/// The parts of a path.
+fn segments(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty())
 }
 
 /// The page that the server renders for signing in.
@@ -202,7 +220,7 @@ pub(crate) const SIGN_IN: &str = "/ui/sign-in";
 /// The API reference that the server renders.
 pub(crate) const API_REFERENCE: &str = "/docs";
 
-/// The sign-in page, which returns to `path` afterwards and tells why it appears when a session `ended`.
+/// The sign-in page, which returns to `path` afterwards and says why it appears when a session `ended`.
 pub(crate) fn sign_in_returning_to(path: &str, ended: bool) -> String {
     let reason = if ended { "reason=ended&" } else { "" };
     format!("{SIGN_IN}?{reason}next={}", encode(path))
@@ -215,7 +233,7 @@ pub(crate) fn sign_in_returning_to(path: &str, ended: bool) -> String {
 pub(crate) fn after_sign_in(next: Option<&str>) -> String {
     match next {
         Some(path) if is_own_page(path) => path.to_owned(),
-        _ => Page::Start.path(),
+        _ => Page::of_server(PageKind::Start).path(),
     }
 }
 
@@ -232,7 +250,19 @@ fn is_own_page(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::after_sign_in;
+    use super::{PageKind, ROWS, after_sign_in};
+
+    #[test]
+    fn every_kind_has_its_row() {
+        assert_eq!(PageKind::ALL.len(), ROWS.len());
+        assert_eq!(
+            PageKind::PolicyTests.row().path,
+            "projects/{project}/policy-tests"
+        );
+        for (at, kind) in PageKind::ALL.iter().enumerate() {
+            assert_eq!(*kind as usize, at, "{kind:?}");
+        }
+    }
 
     #[test]
     fn returns_only_to_own_pages() {

@@ -1,4 +1,4 @@
-//! Who is signed in. The credential itself is a cookie that scripts cannot read; here is only what the server tells.
+//! Who is signed in. The credential itself is a cookie that scripts cannot read; here is only what the server says.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -7,7 +7,7 @@ use toolgate_api::auth::{Me, Membership};
 
 use crate::api::{ApiError, Ask, Body, in_project};
 use crate::browser;
-use crate::routes::{self, Page};
+use crate::routes::{self, Need, Page, PageKind};
 
 /// What is known about the person at the screen.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,13 +95,22 @@ impl Session {
 
     /// Whether the server lets a page be read, reactively. Of a project that is not known it says so itself.
     pub(crate) fn may_open(self, page: &Page) -> bool {
-        match (page, page.project().and_then(|project| self.membership(project))) {
-            (Page::Users | Page::Health, _) => self.is_system_admin(),
-            (Page::In(_, section), Some(membership)) => membership.permissions.contains(&section.needs()),
-            (Page::Import(..) | Page::NewImport(_), Some(membership)) => {
-                membership.permissions.contains(&Permission::ReadDefinitions)
-            }
-            _ => true,
+        match (
+            page.kind().need(),
+            page.project().and_then(|project| self.membership(project)),
+        ) {
+            (Need::Anyone, _) | (Need::In(_), None) => true,
+            (Need::In(permission), Some(membership)) => membership.permissions.contains(&permission),
+            (Need::SystemAdmin, _) => self.is_system_admin(),
+        }
+    }
+
+    /// Whether a page is offered, reactively: in a project, or in none for a page of the server.
+    pub(crate) fn may_see(self, project: &str, kind: PageKind) -> bool {
+        match kind.need() {
+            Need::Anyone => true,
+            Need::In(permission) => self.may(project, permission),
+            Need::SystemAdmin => self.is_system_admin(),
         }
     }
 

@@ -92,7 +92,7 @@ fn curl(project: &str, variable: &str, body: &str) -> String {
     )
 }
 
-/// A call in Python, with nothing but its standard library. JSON never has three quotes in a row, so it stands as it is.
+/// A call in Python, with nothing but its standard library. JSON never has three quotes in a row, so it is left as it is.
 pub(crate) fn python_call(project: &str, body: &str) -> String {
     let in_session = if body.contains(&session()) {
         format!(r#".replace("{SESSION}", os.environ["{SESSION}"])"#)

@@ -1,4 +1,4 @@
-//! A change of where tools stand that a page has collected: what it would do, doing it, and undoing it.
+//! A change of the groups or states of tools that a page has collected: what it would do, doing it, and undoing it.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -56,7 +56,7 @@ pub(crate) struct ToolChange {
 }
 
 impl ToolChange {
-    /// Nothing is prepared yet; `on_done` is told when tools were changed, and when that was undone.
+    /// Nothing is prepared yet; `on_done` is called when tools were changed, and when that was undone.
     pub(crate) fn new(project: Memo<String>, on_done: impl Fn() + Send + Sync + 'static) -> Self {
         let change = Self {
             project,
@@ -82,11 +82,7 @@ impl ToolChange {
         self.words.set(words);
         let review = self.review;
         review.begin();
-        review
-            .action
-            .send(self.request(&[("dry_run", "true")]), move |answer| {
-                review.plan.set(parse(&answer.text).unwrap_or_default());
-            });
+        review.look(self.request(&[("dry_run", "true")]));
     }
 
     fn request(self, query: &[(&str, &str)]) -> Ask {
@@ -97,7 +93,7 @@ impl ToolChange {
         Ask::post(path, Body::Json(body.to_string()))
     }
 
-    /// Saves it, and tells so with the way back.
+    /// Saves it, and says so with the way back.
     fn save(self) {
         let query = [expectations::ignoring(self.review.ignored)];
         self.review.action.send(self.request(&query), move |answer| {

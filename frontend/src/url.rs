@@ -7,7 +7,7 @@ use leptos_router::location::{BrowserUrl, LocationProvider};
 
 use crate::browser::encode;
 use crate::reactive::effect;
-use crate::routes::Page;
+use crate::routes::{Page, PageKind};
 
 /// One parameter of the query. Absent is the empty text.
 #[derive(Clone, Copy)]
@@ -137,7 +137,7 @@ struct Current(Memo<Option<Page>>);
 pub(crate) fn provide_page() -> Memo<Option<Page>> {
     let path = use_location().pathname;
     let page = Memo::new(move |_| path.with(|path| Page::parse(path)));
-    // The router writes the address and the history once it is told that the new page is shown. Its own routes would do
+    // The router writes the address and the history once the new page is reported as shown. Its own routes would do
     // that; here `Page` says what an address means.
     let query = use_location().search;
     let location = use_context::<BrowserUrl>();
@@ -168,18 +168,22 @@ pub(crate) fn project_in_path() -> Memo<String> {
 
 /// The import in the address; empty on other pages.
 pub(crate) fn import_in_path() -> Memo<String> {
-    let page = page();
-    Memo::new(move |_| match page.get() {
-        Some(Page::Import(_, import)) => import,
-        _ => String::new(),
-    })
+    subject(PageKind::Import)
 }
 
 /// The tool in the address; empty on other pages.
 pub(crate) fn tool_in_path() -> Memo<String> {
+    subject(PageKind::Tool)
+}
+
+/// What the address is about, on one kind of page; empty on others.
+fn subject(kind: PageKind) -> Memo<String> {
     let page = page();
-    Memo::new(move |_| match page.get() {
-        Some(Page::Tool(_, tool)) => tool,
-        _ => String::new(),
+    Memo::new(move |_| {
+        page.with(|page| {
+            let page = page.as_ref().filter(|page| page.kind() == kind);
+            page.map(|page| page.subject().to_owned())
+        })
+        .unwrap_or_default()
     })
 }

@@ -2,7 +2,7 @@
 
 /// A number with its word: `1 tool`, `2 tools`.
 pub(crate) fn counted(count: impl TryInto<i64>, one: &str) -> String {
-    // One piece of code for all kinds of numbers; nobody has more than fit.
+    // One piece of code for all kinds of numbers; no count is larger than fits.
     with_word(count.try_into().unwrap_or(i64::MAX), one)
 }
 
@@ -16,7 +16,7 @@ mod tests {
     use super::counted;
 
     #[test]
-    fn one_is_told_apart_from_many() {
+    fn one_is_distinguished_from_many() {
         assert_eq!(counted(0_i64, "call"), "0 calls");
         assert_eq!(counted(1_usize, "call"), "1 call");
         assert_eq!(counted(2_u32, "policy test"), "2 policy tests");

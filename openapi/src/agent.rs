@@ -11,7 +11,6 @@ use crate::calls::CallContext;
 /// How tools are described to a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolFormat {
     /// `{"type": "function", "function": {"name", "description", "parameters"}}`.
@@ -26,7 +25,6 @@ pub enum ToolFormat {
 /// A question, and what the agent may use to answer it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct AgentRequest {
     /// The question, 1-32768 characters.
@@ -67,7 +65,6 @@ pub struct AgentRequest {
 /// One step of an agent. Members beside these are allowed, and all are kept as they came.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AgentStep {
     /// What the agent thought.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +87,6 @@ pub struct AgentStep {
 /// The session that an agent request was decided on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AgentSession {
     /// The session.
     pub id: Uuid,
@@ -104,7 +100,6 @@ pub struct AgentSession {
 /// Where there is an endpoint, this very object with the question in it is what the endpoint is sent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AgentToolSet {
     /// The request's record.
     pub id: Uuid,

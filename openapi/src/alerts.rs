@@ -8,7 +8,6 @@ use uuid::Uuid;
 /// Which pattern was noticed. The thresholds are in the project's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AlertRule {
     /// One principal asked again and again for groups that it was not granted.
@@ -54,7 +53,6 @@ impl AlertRule {
 /// How far the message about an alert has come on its way to the project's webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AlertDelivery {
     /// The project had no webhook when the alert was raised.
@@ -63,14 +61,13 @@ pub enum AlertDelivery {
     Pending,
     /// The receiver answered with a 2xx status.
     Delivered,
-    /// Given up after the last attempt.
+    /// Not delivered: the last attempt failed.
     Failed,
 }
 
 /// One alert. The same pattern of the same subject is reported once in a window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Alert {
     /// The alert's id; also the id of its webhook message.
     pub id: Uuid,
@@ -104,7 +101,7 @@ pub struct Alert {
         schema(value_type = Object, example = json!({"count": 5, "window_s": 300, "groups": ["admin"]}))
     )]
     pub details: Value,
-    /// When somebody said that it was seen.
+    /// When it was acknowledged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledged_at: Option<DateTime<Utc>>,
     /// Who said so.
@@ -127,7 +124,6 @@ pub struct Alert {
 /// A page of alerts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AlertPage {
     /// Newest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]

@@ -7,11 +7,10 @@ use uuid::Uuid;
 /// Where a result is kept whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Artifact {
     /// Its id.
     pub id: Uuid,
-    /// Its address on this server, for whoever made the call.
+    /// Its address on this server, for the principal that made the call.
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "/projects/demo/artifacts/0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")

@@ -11,7 +11,6 @@ use crate::{Diagnostic, ErrorCode};
 /// What was asked of the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditAction {
     /// A tool call.
@@ -22,11 +21,14 @@ pub enum AuditAction {
     Explain,
     /// The answer to an earlier call was given again, by its `Idempotency-Key`; nothing ran. `arguments` names the earlier call.
     Replay,
+    /// The cancellation of a running call was requested; `arguments` names the call.
+    Cancel,
     /// A question to an agent, with the tools it may use.
     AgentRequest,
     /// A session was created or ended.
     Session,
-    /// A role, groups, a key or a user was changed, or a user signed out; `arguments` says what for whom, before and after.
+    /// A role, groups, a key or a user was changed, or a user signed out; `arguments` holds the principal and the
+    /// values before and after.
     Access,
     /// Groups, states or policy tests were declared, renamed, changed or removed; `arguments` says what, before and after.
     Policy,
@@ -47,10 +49,9 @@ pub enum AuditAction {
     Export,
 }
 
-/// Where a record stands.
+/// The outcome of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOutcome {
     /// Admitted and running; the completion follows.
@@ -63,6 +64,54 @@ pub enum AuditOutcome {
     Denied,
     /// The server stopped while it ran.
     Interrupted,
+}
+
+/// By which protocol or part of the server a request entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Entrance {
+    /// This API.
+    Rest,
+    /// The Model Context Protocol.
+    Mcp,
+    /// The message bus.
+    Bus,
+    /// A schedule.
+    Schedule,
+    /// An action.
+    Action,
+    /// An agent that the server runs.
+    Agent,
+    /// The server itself.
+    Internal,
+}
+
+impl Entrance {
+    /// All of them, in the order of their declaration.
+    pub const ALL: [Self; 7] = [
+        Self::Rest,
+        Self::Mcp,
+        Self::Bus,
+        Self::Schedule,
+        Self::Action,
+        Self::Agent,
+        Self::Internal,
+    ];
+
+    /// The name, as it travels.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Rest => "rest",
+            Self::Mcp => "mcp",
+            Self::Bus => "bus",
+            Self::Schedule => "schedule",
+            Self::Action => "action",
+            Self::Agent => "agent",
+            Self::Internal => "internal",
+        }
+    }
 }
 
 /// Which layer an argument came from, weakest first (tool development guide, section 4).
@@ -80,10 +129,31 @@ pub enum ArgumentLayer {
     Env,
 }
 
+/// How an argument was read otherwise than it was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CoercionKind {
+    /// It was JSON in a text, where the schema admits no text.
+    ReadFromText,
+    /// It was null, where the schema neither requires it nor admits null.
+    NullLeftOut,
+}
+
+/// An argument that was read otherwise than it was sent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct ArgumentCoercion {
+    /// Where it is in the arguments: a JSON pointer.
+    #[cfg_attr(feature = "utoipa", schema(example = "/filter"))]
+    pub pointer: String,
+    /// How it was read.
+    pub kind: CoercionKind,
+}
+
 /// Where the state came from that a request was decided against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum StateSource {
     /// The request named it.
@@ -94,10 +164,20 @@ pub enum StateSource {
     Default,
 }
 
+/// The client that acted for a user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct AuditConnection {
+    /// The connection's id.
+    pub id: Uuid,
+    /// What the client called itself when the user let it in.
+    #[cfg_attr(feature = "utoipa", schema(example = "Claude Code"))]
+    pub client_name: String,
+}
+
 /// One decision, and the call that followed if it was allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditRecord {
     /// The call's id.
     pub id: Uuid,
@@ -105,7 +185,7 @@ pub struct AuditRecord {
     pub at: DateTime<Utc>,
     /// What was asked.
     pub action: AuditAction,
-    /// Where the record stands.
+    /// The outcome of the record.
     pub outcome: AuditOutcome,
     /// Why it was denied or failed; absent when it succeeded or is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,6 +234,10 @@ pub struct AuditRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>, example = json!({"q": "caller", "num": "default"})))]
     pub provenance: Option<Value>,
+    /// The arguments that were read otherwise than they were sent; part of their provenance, and left out with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
+    pub coercions: Vec<ArgumentCoercion>,
     /// The caller's own ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
@@ -164,6 +248,20 @@ pub struct AuditRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "192.0.2.7"))]
     pub address: Option<String>,
+    /// By which entrance it came; absent in records from before this was recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entrance: Option<Entrance>,
+    /// The client that the principal, a user, has let in and that sent it; absent when the user or a key did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub connection: Option<AuditConnection>,
+    /// The name that the client program gave itself, where its protocol has one; see `client_version`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "claude-code"))]
+    pub client_name: Option<String>,
+    /// The version that the client program gave itself. Both are what the client says; nothing is decided by them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "2.1.0"))]
+    pub client_version: Option<String>,
     /// The version of the project's definitions that was decided on.
     pub snapshot_version: i64,
     /// Whether arguments, provenance, context and warnings are left out, because only an auditor of the project sees what was passed
@@ -189,7 +287,6 @@ pub struct AuditRecord {
 /// A page of records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditPage {
     /// In the order that was asked for. A page looks at a bounded number of records, so it may be short or empty and yet
     /// have a `next_cursor`.
@@ -200,10 +297,9 @@ pub struct AuditPage {
     pub next_cursor: Option<String>,
 }
 
-/// In which order records are told: that of their ids, which is that of their requests.
+/// The order of records: that of their ids, which is that of their requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditOrder {
     /// The latest first.
@@ -216,7 +312,6 @@ pub enum AuditOrder {
 /// What an export looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AuditFormat {
     /// One JSON object per line, each as this API shows a record.
@@ -229,7 +324,6 @@ pub enum AuditFormat {
 /// Whether the record is as it was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum IntegrityStatus {
     /// Every entry that was verified is what was written.
@@ -243,7 +337,6 @@ pub enum IntegrityStatus {
 /// The first entry that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct IntegrityFault {
     /// Its record, where that is known and belongs to the project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -262,9 +355,8 @@ pub struct IntegrityFault {
 /// What the last verification of the record found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct AuditIntegrity {
-    /// How it stands.
+    /// The state of the verification.
     pub status: IntegrityStatus,
     /// How many entries were verified, of all projects of this server: they are one chain.
     #[cfg_attr(feature = "utoipa", schema(example = 12000, minimum = 0))]

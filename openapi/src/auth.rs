@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// What a person types to sign in.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct LoginRequest {
     /// The user's name.
@@ -30,7 +29,6 @@ impl std::fmt::Debug for LoginRequest {
 /// A token for the API, after a successful sign-in.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct LoginResponse {
     /// Send it as `Authorization: Bearer <access_token>`.
     pub access_token: String,
@@ -45,7 +43,6 @@ pub struct LoginResponse {
 /// What kind of principal a caller is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum PrincipalKind {
     /// A person with a password.
@@ -59,7 +56,6 @@ pub enum PrincipalKind {
 /// What a principal may do in a project. Roles manage; calling tools needs granted groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Everything in the project, keys and deletion included.
@@ -77,10 +73,9 @@ pub enum Role {
 /// What a caller may do in a project, besides calling tools: that takes granted groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum ProjectPermission {
-    /// See that the project exists, list what one may call, resolve and call.
+    /// See that the project exists, list the callable tools, resolve and call.
     Use,
     /// Read whole definitions and their revisions.
     ReadDefinitions,
@@ -124,14 +119,13 @@ impl ProjectPermission {
 /// A caller's place in one project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Membership {
     /// The project.
     #[cfg_attr(feature = "utoipa", schema(example = "demo"))]
     pub project_id: String,
     /// The role in it.
     pub role: Role,
-    /// The granted groups; `*` stands for all.
+    /// The granted groups; `*` means all.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["default", "knowledge"]), max_items = 1000))]
     pub groups: Vec<String>,
     /// What the caller may do in it: what is not listed is refused.
@@ -142,7 +136,6 @@ pub struct Membership {
 /// Who the caller is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Me {
     /// The principal's id.
     #[cfg_attr(feature = "utoipa", schema(example = "0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11"))]

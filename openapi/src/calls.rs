@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use chrono::{DateTime, Utc};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -14,6 +15,7 @@ use crate::JsonText;
 use crate::artifacts::Artifact;
 use crate::problem::Diagnostic;
 use crate::sessions::CallSession;
+use crate::tools::AfterExecution;
 
 /// Reads an optional struct from an object, and from nothing else: a struct could also be read from an array of its members.
 pub(crate) fn object<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
@@ -30,8 +32,17 @@ where
             f.write_str("an object")
         }
 
+        fn visit_none<E: de::Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
         fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
             Ok(None)
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+            // Not any value: a number would come as a map, with its digits as the only member.
+            deserializer.deserialize_map(self)
         }
 
         fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
@@ -39,13 +50,12 @@ where
         }
     }
 
-    deserializer.deserialize_any(Object(PhantomData))
+    deserializer.deserialize_option(Object(PhantomData))
 }
 
 /// Asks which tools are available.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ResolveRequest {
     /// The requested groups. Absent or null asks for `["default"]`; `[]` asks for nothing; `*` for every group. With
@@ -63,12 +73,16 @@ pub struct ResolveRequest {
     /// Where a call would come from, for conditions on groups.
     #[serde(default, deserialize_with = "object", skip_serializing_if = "Option::is_none")]
     pub context: Option<CallContext>,
+    /// Whether the tools that are hidden are named too; absent: they are. Without them the answer costs what it has, also in
+    /// projects of many tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = true, default = true))]
+    pub filtered: Option<bool>,
 }
 
 /// Which tools are available, and why the others are not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ResolveResponse {
     /// What was asked for, after the default was applied.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
@@ -81,7 +95,8 @@ pub struct ResolveResponse {
     /// Names of the tools that can be called now, sorted.
     #[cfg_attr(feature = "utoipa", schema(max_items = 100_000))]
     pub available: Vec<String>,
-    /// Names of the tools in none of the requested groups, sorted.
+    /// Names of the tools in none of the requested groups, sorted. This list and the next two are empty when the request says
+    /// `"filtered": false`.
     #[cfg_attr(feature = "utoipa", schema(max_items = 100_000))]
     pub filtered_by_group: Vec<String>,
     /// Names of the tools in a requested group that are closed in this state, sorted.
@@ -96,7 +111,8 @@ pub struct ResolveResponse {
     #[serde(default)]
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
     pub closed_groups: Vec<String>,
-    /// Requested groups that no tool is in, sorted. They are told and not refused: see the documentation of groups.
+    /// Requested groups that no tool is in, sorted. They are reported and not refused: see the documentation of
+    /// groups.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub unknown_groups: Vec<String>,
 }
@@ -104,7 +120,6 @@ pub struct ResolveResponse {
 /// Where a call comes from, in the caller's own terms. All optional; templates in definitions may use them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CallContext {
     /// The channel.
@@ -148,7 +163,6 @@ pub struct CallContext {
 /// A call of one tool.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CallRequest {
     /// The tool's name.
@@ -181,19 +195,66 @@ pub struct CallRequest {
 /// How an admitted call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum CallStatus {
     /// The tool ran and answered.
     Succeeded,
     /// The tool ran, or tried to, and failed; `error` says how.
     Failed,
+    /// The tool runs: only in answers before the end of a call, which `Prefer: respond-async` asks for.
+    Running,
+}
+
+/// The stage of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CallStage {
+    /// It was admitted and runs.
+    Running,
+    /// The tool ran and answered.
+    Succeeded,
+    /// The tool ran, or tried to, and failed; `code` says why. `cancelled`: its cancellation was requested.
+    Failed,
+    /// It was refused; nothing ran.
+    Denied,
+    /// The server stopped while it ran; whether the tool acted is unknown.
+    Interrupted,
+}
+
+/// A call by its id: its stage, and its answer while that is stored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct CallState {
+    /// The call's id, and that of its record.
+    pub call_id: Uuid,
+    /// The tool.
+    #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
+    pub tool: String,
+    /// The stage of the call.
+    pub status: CallStage,
+    /// When it was decided.
+    pub at: DateTime<Utc>,
+    /// How many milliseconds it took; absent while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 240, minimum = 0))]
+    pub duration_ms: Option<i64>,
+    /// Why it was refused or failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<ErrorCode>,
+    /// What the call answered. Kept for 24 hours for calls with an `Idempotency-Key` and those with `Prefer: respond-async`,
+    /// and shown to the principal that made the call while it holds the groups that the call asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<CallResponse>))]
+    pub answer: Option<JsonText>,
+    /// Until when the answer is kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_kept_until: Option<DateTime<Utc>>,
 }
 
 /// The workflow state around a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StateChange {
     /// The state the call was decided against.
     #[cfg_attr(feature = "utoipa", schema(example = "undefined"))]
@@ -207,11 +268,10 @@ pub struct StateChange {
 /// Why an admitted call failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CallError {
     /// The stable code.
     pub code: ErrorCode,
-    /// What happened, and how to mend it.
+    /// What happened, and how to correct it.
     pub message: String,
     /// Whether calling again may help.
     pub retryable: bool,
@@ -231,7 +291,6 @@ pub struct CallError {
 /// A result that was cut.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Truncation {
     /// Bytes of the result as it is here, as JSON.
     #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 65_536))]
@@ -244,7 +303,6 @@ pub struct Truncation {
 /// What there is to know about a result besides itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ResultNotes {
     /// That it was cut, because the definition bounds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -257,6 +315,9 @@ pub struct ResultNotes {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "https://api.example.com/items?page=2"))]
     pub next: Option<String>,
+    /// What the caller's turn does next, as the worker's result or the definition says (tools of type `worker` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_execution: Option<AfterExecution>,
     /// Warnings: what of it does not fit the tool's `output_schema`, and when it could not be kept whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 21))]
@@ -266,7 +327,6 @@ pub struct ResultNotes {
 /// The answer to an admitted call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CallResponse {
     /// The call's id, and that of its record.
     pub call_id: Uuid,

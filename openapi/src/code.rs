@@ -7,7 +7,6 @@ macro_rules! codes {
         /// A stable error code. Clients branch on it; the text beside it is for people.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-        #[cfg_attr(feature = "browser", derive(crate::json::Json))]
         #[serde(rename_all = "snake_case")]
         pub enum ErrorCode {
             $($(#[$doc])* $variant,)*
@@ -17,7 +16,7 @@ macro_rules! codes {
             /// Every code, in the order of the documentation.
             pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$variant,)*];
 
-            /// The code as it stands in answers, records and metrics.
+            /// The code as it is written in answers, records and metrics.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
@@ -82,12 +81,12 @@ codes! {
     /// The selection holds another number of tools than the caller expects.
     SelectionChanged = "selection_changed", 409, false, "The selection is another one";
     /// Two changes of the same place have to be decided between.
-    MergeConflict = "merge_conflict", 409, false, "Somebody has to decide between two changes";
+    MergeConflict = "merge_conflict", 409, false, "Two changes contradict each other; a decision is needed";
     /// Something still refers to the thing to remove.
     InUse = "in_use", 409, false, "Still in use";
     /// The change would break an expectation that the project has stored as a policy test.
     PolicyTestFailed = "policy_test_failed", 409, false, "A policy test would fail";
-    /// Somebody must be left who may manage this.
+    /// At least one principal that may manage this must remain.
     LastAdministrator = "last_administrator", 409, false, "The last administrator cannot be removed";
     /// A call with this idempotency key is still running.
     IdempotencyInProgress = "idempotency_in_progress", 409, true, "A request with this Idempotency-Key is in progress";
@@ -115,11 +114,11 @@ codes! {
     RateLimited = "rate_limited", 429, true, "Too many requests";
     /// Too many calls run at the same time.
     ConcurrencyLimited = "concurrency_limited", 429, true, "Too many calls at the same time";
-    /// The project or the caller has as many living sessions as it may have.
+    /// The project or the caller has as many active sessions as it may have.
     TooManySessions = "too_many_sessions", 429, true, "Too many sessions";
     /// The request headers are too large.
     HeadersTooLarge = "headers_too_large", 431, false, "The request headers are too large";
-    /// The session moved while the call ran; the result stands, the move was not applied.
+    /// The session moved while the call ran; the result is valid, the move was not applied.
     StateConflict = "state_conflict", 409, false, "The state moved meanwhile";
     /// The tool exists but cannot run now: nothing executes its kind, its breaker is open, or its environment is incomplete.
     ToolUnavailable = "tool_unavailable", 503, true, "The tool cannot run now";
@@ -139,7 +138,7 @@ codes! {
     EgressDenied = "egress_denied", 502, false, "The destination is not allowed";
     /// The call did not finish in time.
     Timeout = "timeout", 504, true, "The call did not finish in time";
-    /// The caller went away before the call finished.
+    /// The caller disconnected before the call finished.
     Cancelled = "cancelled", 499, true, "The call was cancelled";
     /// The server stopped while the call ran; whether the upstream acted is unknown.
     Interrupted = "interrupted", 503, false, "The call was interrupted by a restart";

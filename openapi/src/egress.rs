@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// The egress list of a project. Replacing it replaces all of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ProjectEgress {
     /// Origins, each as `scheme://host[:port]`, sorted.

@@ -12,17 +12,16 @@ use crate::{Diagnostic, ErrorCode};
 /// Asks why tools are available or not, without calling anything.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ExplainRequest {
-    /// The tool. Absent: every tool that the one who asks may see, page by page.
+    /// The tool. Absent: every tool that the caller may see, page by page.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "web-search", min_length = 1, max_length = 128)
     )]
     pub tool: Option<String>,
-    /// Who would call: `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`. Absent: the one who asks.
+    /// Who would call: `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`. Absent: the caller.
     /// Asking about others needs a role that sees who holds what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
@@ -76,7 +75,6 @@ pub struct ExplainRequest {
 /// Allowed or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionEffect {
     /// The call would run.
@@ -88,7 +86,6 @@ pub enum DecisionEffect {
 /// One test of a call. They are made in this order, and the first that fails decides, but for `execution`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionTest {
     /// The grant covers every requested group (`insufficient_tool_groups`).
@@ -110,14 +107,14 @@ pub enum DecisionTest {
     /// The limits that apply leave room for one more call now, on this server (`rate_limited`, `concurrency_limited`).
     Limits,
     /// The tool can be executed now: something executes it, its destination is allowed, its secrets have values, its
-    /// upstream is not left alone (`tool_unavailable`, `egress_denied`). It refuses nothing: a call is admitted, and fails.
+    /// circuit breaker is closed (`tool_unavailable`, `egress_denied`). It refuses nothing: a call is admitted, and
+    /// fails.
     Execution,
 }
 
 /// How a test came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum TestOutcome {
     /// It holds.
@@ -126,14 +123,13 @@ pub enum TestOutcome {
     Failed,
     /// An earlier test failed, so this one decides nothing; `would_pass` says how it would come out.
     NotReached,
-    /// A simulation cannot tell; `hint` says why. It refuses nothing here.
+    /// A simulation cannot know; `hint` says why. It refuses nothing here.
     Unknown,
 }
 
 /// A requested group that reaches the tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupMatch {
     /// The tool's group; absent when the request is for `*`, which needs none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,7 +145,6 @@ pub struct GroupMatch {
 /// A group that is closed, and by which condition.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ClosedGroup {
     /// The tool's group.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge/read"))]
@@ -167,7 +162,6 @@ pub struct ClosedGroup {
 /// What a test compared. Only what belongs to the test is there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct TestOperands {
     /// `grant` and `groups`: the requested groups after the default was applied, sorted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -209,23 +203,22 @@ pub struct TestOperands {
 /// One test, with its operands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct TestReport {
     /// Which test.
     pub test: DecisionTest,
     /// How it came out.
     pub outcome: TestOutcome,
-    /// For a test that was not reached: how it would come out; absent when that cannot be told.
+    /// For a test that was not reached: how it would come out; absent when that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub would_pass: Option<bool>,
     /// The code a call is refused with when it fails; absent when it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    /// How to mend it, or why it cannot be told; absent when it passed.
+    /// How to correct it, or why it is not known; absent when it passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "request one of the tool's groups"))]
     pub hint: Option<String>,
-    /// What was compared. Absent for a tool whose groups and states the one who asks may not see.
+    /// What was compared. Absent for a tool whose groups and states the caller may not see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<TestOperands>,
 }
@@ -233,7 +226,6 @@ pub struct TestReport {
 /// The decision on one tool, test by test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolExplanation {
     /// The tool, as it was named.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -243,7 +235,7 @@ pub struct ToolExplanation {
     /// Why it would be refused; absent when allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    /// The same in one sentence, with how to mend it.
+    /// The same in one sentence, with how to correct it.
     pub summary: String,
     /// Every test in its order.
     #[cfg_attr(feature = "utoipa", schema(max_items = 10))]
@@ -255,7 +247,6 @@ pub struct ToolExplanation {
 /// Who an explanation is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ExplainedPrincipal {
     /// Which kind.
     pub kind: PrincipalKind,
@@ -266,7 +257,6 @@ pub struct ExplainedPrincipal {
 /// Why tools are available or not.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ExplainResponse {
     /// The record of this simulation.
     pub record_id: Uuid,

@@ -9,7 +9,6 @@ use crate::usage::UsageCounts;
 /// A group that tools are in, that is declared, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Group {
     /// The name, matched exactly. `a/b` is a child of `a`.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge/read"))]
@@ -67,7 +66,6 @@ pub struct Group {
 /// A page of groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupPage {
     /// The groups, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -80,7 +78,6 @@ pub struct GroupPage {
 /// What closes a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ClosedBy {
     /// The group whose condition it is: itself or a parent.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge"))]
@@ -90,10 +87,9 @@ pub struct ClosedBy {
     pub reason: String,
 }
 
-/// Somebody who may ask for a group.
+/// A principal that may request a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupHolder {
     /// `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`.
     #[cfg_attr(
@@ -111,7 +107,6 @@ pub struct GroupHolder {
 /// How often a group was asked for, over all time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GroupUsage {
     /// The counts.
     #[serde(flatten)]
@@ -123,7 +118,6 @@ pub struct GroupUsage {
 /// Declares a group, in place of what was declared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct PutGroup {
     /// For people and models.
@@ -145,7 +139,6 @@ pub struct PutGroup {
 /// Another name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct RenameName {
     /// The name afterwards; nothing may have it yet.
@@ -159,7 +152,6 @@ pub struct RenameName {
 /// What a change of a name does, or with `dry_run` would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct NameEffects {
     /// True when nothing was changed.
     pub dry_run: bool,
@@ -179,7 +171,7 @@ pub struct NameEffects {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
     pub grants: Option<Vec<String>>,
-    /// How many living sessions ask for it, or are in it.
+    /// How many active sessions request it, or are in it.
     #[cfg_attr(feature = "utoipa", schema(example = 0, minimum = 0))]
     pub session_count: u64,
     /// Policy tests that name it; a renaming changes them.
@@ -196,7 +188,6 @@ pub struct NameEffects {
 /// A tool before and after.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolEffect {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -207,10 +198,9 @@ pub struct ToolEffect {
     pub after: ToolPlace,
 }
 
-/// Where a tool stands. What its definition leaves out is absent, which is not `[]`.
+/// The groups and states of a tool. What its definition leaves out is absent, which is not `[]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolPlace {
     /// Its groups.
     #[serde(default, skip_serializing_if = "Option::is_none")]

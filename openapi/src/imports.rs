@@ -13,7 +13,6 @@ use crate::quarantine::OperationChange;
 /// What a description would become.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportPreview {
     /// The API's name.
     #[cfg_attr(feature = "utoipa", schema(example = "Petstore"))]
@@ -47,7 +46,6 @@ pub struct ImportPreview {
 /// How a description is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum DescriptionFormat {
     /// Swagger 2.0.
@@ -58,12 +56,13 @@ pub enum DescriptionFormat {
     Openapi31,
     /// OpenAPI 3.2.
     Openapi32,
+    /// The tools of an MCP server.
+    Mcp,
 }
 
 /// One operation, and the tool that it would become.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportedOperation {
     /// Its method.
     #[cfg_attr(feature = "utoipa", schema(example = "GET"))]
@@ -71,7 +70,7 @@ pub struct ImportedOperation {
     /// Its path.
     #[cfg_attr(feature = "utoipa", schema(example = "/pets/{petId}"))]
     pub path: String,
-    /// Where it stands in the description: a JSON pointer.
+    /// Its place in the description: a JSON pointer.
     #[cfg_attr(feature = "utoipa", schema(example = "/paths/~1pets~1{petId}/get"))]
     pub pointer: String,
     /// Its id, where it has one.
@@ -112,7 +111,8 @@ pub struct ImportedOperation {
     /// The difference from the project's tool of that name, when there is one and definitions were asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// What changed since the last import, and what was edited here; for `changed` operations of a stored import.
+    /// What changed since the last import, and what was edited here; for `changed` and `gone` operations of a stored import. What is
+    /// gone is one change of the whole definition.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub change: Option<OperationChange>,
 }
@@ -120,7 +120,6 @@ pub struct ImportedOperation {
 /// What becomes of an operation's tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum ImportOutcome {
     /// The project has no tool of that name; an import makes it, disabled.
@@ -145,7 +144,6 @@ pub enum ImportOutcome {
 /// One thing that an API asks its callers to present.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportSecurity {
     /// Its name in the description.
     #[cfg_attr(feature = "utoipa", schema(example = "apiKey"))]
@@ -163,7 +161,6 @@ pub struct ImportSecurity {
 /// Where tools would send requests.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportHost {
     /// Scheme, host and port.
     #[cfg_attr(feature = "utoipa", schema(example = "https://petstore.example.com"))]
@@ -178,7 +175,6 @@ pub struct ImportHost {
 /// A description whose operations are tools of the project. Its tools work without it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Import {
     /// Its id in the project.
     #[cfg_attr(feature = "utoipa", schema(example = "petstore", max_length = 63))]
@@ -191,7 +187,7 @@ pub struct Import {
     pub version: String,
     /// How the description is written.
     pub format: DescriptionFormat,
-    /// Where it came from, and what whoever imported it said about it.
+    /// Where it came from, and the options it was imported with.
     pub source: ImportSource,
     /// Where its tools send requests.
     #[cfg_attr(feature = "utoipa", schema(max_items = 5000))]
@@ -216,7 +212,6 @@ pub struct Import {
 /// Where a description came from, and how it is read. Importing again without a word about it uses this again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportSource {
     /// The address that it was fetched from; absent when it was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -225,6 +220,10 @@ pub struct ImportSource {
         schema(example = "https://petstore.example.com/openapi.json", max_length = 2000)
     )]
     pub url: Option<String>,
+    /// The MCP server whose tools they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 63))]
+    pub mcp_server: Option<String>,
     /// Operations with any of these tags become tools; empty: whatever their tags.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["pets"]), max_items = 1000))]
     pub tags: Vec<String>,
@@ -258,7 +257,6 @@ pub struct ImportSource {
 /// How many operations of an import are in which state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportCounts {
     /// All of them.
     #[cfg_attr(feature = "utoipa", schema(example = 12, minimum = 0))]
@@ -274,7 +272,6 @@ pub struct ImportCounts {
 /// A page of imports, by id.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportPage {
     /// The imports.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -287,7 +284,6 @@ pub struct ImportPage {
 /// What an import did, or would do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportReport {
     /// True when nothing was stored because only a verdict was asked for.
     pub dry_run: bool,
@@ -317,7 +313,6 @@ pub struct ImportReport {
 /// An operation of a stored import.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportOperation {
     /// Its method.
     #[cfg_attr(feature = "utoipa", schema(example = "GET"))]
@@ -345,7 +340,6 @@ pub struct ImportOperation {
 /// A page of operations, by the names of their tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ImportOperationPage {
     /// The operations.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]

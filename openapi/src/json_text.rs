@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 pub struct JsonText(Box<RawValue>);
 
 impl JsonText {
-    /// Takes the text of one JSON value; what stands around it is cut off.
+    /// Takes the text of one JSON value; white space around it is removed.
     ///
     /// # Errors
     /// When it is not JSON.
@@ -33,7 +33,7 @@ impl JsonText {
 
 impl From<&Value> for JsonText {
     fn from(value: &Value) -> Self {
-        // A value always has a text; `null` stands for the impossible.
+        // A value always has a text; `null` covers the impossible case.
         Self(to_raw_value(value).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 }

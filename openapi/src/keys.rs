@@ -9,7 +9,6 @@ use crate::auth::Role;
 /// What is needed to create a key.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CreateKey {
     /// A name for people, 1-100 characters.
@@ -25,7 +24,7 @@ pub struct CreateKey {
     pub name: String,
     /// The role in the project.
     pub role: Role,
-    /// The groups it may ask for; `*` stands for all, `[]` for none.
+    /// The groups it may request; `*` means all, `[]` for none.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["default", "knowledge"]), max_items = 1000))]
     pub groups: Vec<String>,
     /// Seconds until it expires (at most ten years); never when left out.
@@ -40,17 +39,16 @@ pub struct CreateKey {
 /// A key, without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Key {
     /// The key's id.
     pub id: Uuid,
     /// The name for people.
     #[cfg_attr(feature = "utoipa", schema(example = "research agent"))]
     pub name: String,
-    /// The first characters, to tell keys apart.
+    /// The first characters, to distinguish keys.
     #[cfg_attr(feature = "utoipa", schema(example = "tgk_3fK9dQ2m"))]
     pub prefix: String,
-    /// The key as it stands in the paths of permissions, where its role and groups are changed.
+    /// The key as it is written in the paths of permissions, where its role and groups are changed.
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "service_key:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")
@@ -87,7 +85,6 @@ pub struct Key {
 /// A new key with its secret, which is shown this once and not kept.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CreatedKey {
     /// Send it as `Authorization: Bearer <secret>`; it cannot be shown again.
     #[cfg_attr(feature = "utoipa", schema(example = "tgk_3fK9dQ2m_Zk0n7w..."))]
@@ -100,7 +97,6 @@ pub struct CreatedKey {
 /// How to replace the secret of a key.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct RotateKey {
     /// Seconds for which the old secret still works (at most 30 days), so that its holder can change over; 0 ends it at
@@ -113,7 +109,6 @@ pub struct RotateKey {
 /// A page of keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct KeyPage {
     /// The keys, newest first, revoked ones included.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]

@@ -1,8 +1,7 @@
 //! The contract of Toolgate: what travels over the wire, and nothing else.
 //!
 //! One file per resource. Every type is plain data (serde), safe to compile for the browser, and describes itself
-//! to the API document when the `utoipa` feature is on. With the feature `browser` it is read and written without
-//! serde, in less code. To add a resource, add a file here, a file of the same name under `server/src/api`, and its
+//! to the API document when the `utoipa` feature is on. To add a resource, add a file here, a file of the same name under `server/src/api`, and its
 //! rows to the authorization table.
 
 pub mod agent;
@@ -12,15 +11,17 @@ pub mod audit;
 pub mod auth;
 pub mod calls;
 pub mod code;
+pub mod connections;
 pub mod egress;
 pub mod explain;
 pub mod groups;
+pub mod guides;
 pub mod imports;
-#[cfg(feature = "browser")]
-pub mod json;
 mod json_text;
 pub mod keys;
 pub mod limits;
+pub mod mcp_servers;
+mod numbers;
 pub mod permissions;
 pub mod policy_tests;
 pub mod problem;
@@ -33,6 +34,7 @@ pub mod settings;
 pub mod states;
 pub mod status;
 pub mod tool_changes;
+pub mod tool_types;
 pub mod tool_uses;
 pub mod tools;
 pub mod upstreams;

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// The limits of a project. Replacing them replaces all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ProjectLimits {
     /// All limits; a call must be within every one that applies to it.
@@ -16,7 +15,6 @@ pub struct ProjectLimits {
 /// One limit: a rate, a number of calls at the same time, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
     /// Unique in the project; headers and problems name the limit by it.
@@ -45,7 +43,6 @@ pub struct Limit {
 /// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct RequestRate {
     /// How many.
@@ -59,16 +56,15 @@ pub struct RequestRate {
 /// What a limit is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum LimitSubject {
-    /// Every principal for itself, whatever it is.
+    /// Each principal is counted separately, whatever its kind.
     EachPrincipal,
-    /// Every service key for itself.
+    /// Each service key is counted separately.
     EachKey,
-    /// Every user for itself.
+    /// Each user is counted separately.
     EachUser,
-    /// Every subject of an external issuer for itself.
+    /// Each subject of an external issuer is counted separately.
     EachExternal,
     /// One principal.
     Principal {
@@ -108,7 +104,6 @@ pub enum LimitSubject {
 /// How much of the limits is used, as the server that answers counts it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct LimitUsage {
     /// The number of servers that share the limits; each allows its part.
     #[cfg_attr(feature = "utoipa", schema(example = 1, minimum = 1))]
@@ -121,12 +116,11 @@ pub struct LimitUsage {
 /// How much of one limit one subject has used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct LimitFill {
     /// The limit's name.
     #[cfg_attr(feature = "utoipa", schema(example = "per-key"))]
     pub limit: String,
-    /// Who, for limits of every principal for itself.
+    /// Who, for limits that count each principal separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "utoipa",

@@ -8,10 +8,9 @@ use crate::auth::{PrincipalKind, Role};
 /// A group in a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct GrantedGroup {
-    /// The group's name; `*` stands for all. A parent covers its children.
+    /// The group's name; `*` means all. A parent covers its children.
     #[cfg_attr(
         feature = "utoipa",
         schema(
@@ -31,7 +30,6 @@ pub struct GrantedGroup {
 /// What is granted to a principal in a project, in place of what was granted before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct GrantTerms {
     /// The role.
@@ -39,7 +37,7 @@ pub struct GrantTerms {
     /// The groups it may ask for; each at most once, `[]` for none.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub groups: Vec<GrantedGroup>,
-    /// Until when the grant stands, role and groups; for good when left out.
+    /// When the grant (role and groups) expires; never when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "2030-06-01T00:00:00Z"))]
     pub expires_at: Option<DateTime<Utc>>,
@@ -48,9 +46,8 @@ pub struct GrantTerms {
 /// A stored grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Permission {
-    /// Who, as it stands in paths: `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`.
+    /// The principal, as it is written in paths: `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`.
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "user:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")
@@ -66,10 +63,10 @@ pub struct Permission {
     /// The groups, by name; those that have expired are still listed.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub groups: Vec<GrantedGroup>,
-    /// Until when the grant stands.
+    /// When the grant expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
-    /// Whether it stands now.
+    /// Whether it is in force now.
     pub in_force: bool,
     /// The name of who granted it.
     #[cfg_attr(feature = "utoipa", schema(example = "admin"))]
@@ -81,7 +78,6 @@ pub struct Permission {
 /// Where a principal's place in a project comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionSource {
     /// A stored grant.
@@ -97,7 +93,6 @@ pub enum PermissionSource {
 /// How a principal holds a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum HowGranted {
     /// By its name.
@@ -115,7 +110,6 @@ pub enum HowGranted {
 /// One group that a principal holds, held or may hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionCell {
     /// The group: one of the matrix's `groups`.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge/read"))]
@@ -134,9 +128,8 @@ pub struct PermissionCell {
 /// One principal and what it holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionRow {
-    /// Who, as it stands in paths; `external:<issuer>|*` for all subjects of an issuer.
+    /// The principal, as it is written in paths; `external:<issuer>|*` for all subjects of an issuer.
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "user:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")
@@ -155,7 +148,7 @@ pub struct PermissionRow {
     /// Its role now; absent when its grant has expired.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
-    /// Until when its grant stands, or the key itself if that ends before.
+    /// When its grant expires, or the key itself if that is earlier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<DateTime<Utc>>,
     /// Whether it is a user who cannot sign in at present.
@@ -173,7 +166,6 @@ pub struct PermissionRow {
 /// Principals against groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionMatrix {
     /// The columns, by name: `*`, the groups of tools, those that are declared and those that are granted.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["*", "default", "knowledge"]), max_items = 1001))]
@@ -191,9 +183,8 @@ pub struct PermissionMatrix {
 /// A user who could be granted something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionCandidate {
-    /// Who, as it stands in paths.
+    /// The principal, as it is written in paths.
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "user:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")
@@ -213,7 +204,6 @@ pub struct PermissionCandidate {
 /// Users who could be granted something.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PermissionCandidates {
     /// By name; the first 20 that match.
     #[cfg_attr(feature = "utoipa", schema(max_items = 20))]

@@ -11,7 +11,6 @@ use crate::tools::UploadOutcome;
 /// One expectation: this caller, asking for these groups in this state, may or may not call this tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct PolicyTest {
     /// Its name, unique in the project: 1-128 letters, digits, `.`, `_` and `-`.
@@ -30,7 +29,7 @@ pub struct PolicyTest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_length = 1100))]
     pub principal: Option<String>,
-    /// The groups that somebody holds, whoever it is. Either this or `principal`.
+    /// The groups that a principal holds, without naming one. Either this or `principal`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge"]), max_items = 1000))]
     pub granted: Option<Vec<String>>,
@@ -72,7 +71,6 @@ pub struct PolicyTest {
 /// What a decision must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct Expectation {
     /// Allowed or not.
@@ -86,7 +84,6 @@ pub struct Expectation {
 /// A policy test as it is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StoredPolicyTest {
     /// The expectation.
     pub test: PolicyTest,
@@ -103,7 +100,6 @@ pub struct StoredPolicyTest {
 /// A page of policy tests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestPage {
     /// The tests, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -116,7 +112,6 @@ pub struct PolicyTestPage {
 /// What became of one test of an upload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestItem {
     /// The test.
     #[cfg_attr(feature = "utoipa", schema(example = "agents-cannot-reset"))]
@@ -128,7 +123,6 @@ pub struct PolicyTestItem {
 /// What an upload of policy tests did. All or nothing: with one fault nothing is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestUpload {
     /// One entry per test, in the order of the upload.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
@@ -143,21 +137,19 @@ pub struct PolicyTestUpload {
 /// What a decision was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct FoundDecision {
     /// Allowed or not.
     pub effect: DecisionEffect,
     /// Why not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    /// The same in one sentence, with how to mend it.
+    /// The same in one sentence, with how to correct it.
     pub summary: String,
 }
 
 /// How one test came out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestResult {
     /// The test.
     #[cfg_attr(feature = "utoipa", schema(example = "agents-cannot-reset"))]
@@ -176,7 +168,6 @@ pub struct PolicyTestResult {
 /// How the tests of a project came out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PolicyTestRun {
     /// How many passed.
     #[cfg_attr(feature = "utoipa", schema(example = 12, minimum = 0))]
@@ -192,7 +183,6 @@ pub struct PolicyTestRun {
 /// An expectation that would not hold after a change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct BrokenPolicyTest {
     /// The test.
     #[cfg_attr(feature = "utoipa", schema(example = "agents-cannot-reset"))]
@@ -214,7 +204,6 @@ pub struct BrokenPolicyTest {
 /// How the policy tests of the project would come out after an upload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadPolicyTests {
     /// How many would pass.
     #[cfg_attr(feature = "utoipa", schema(example = 12, minimum = 0))]

@@ -1,4 +1,4 @@
-//! How errors are told: RFC 9457 problem details with our code, places and request id.
+//! How errors are reported: RFC 9457 problem details with our code, places and request id.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -9,7 +9,6 @@ use crate::policy_tests::BrokenPolicyTest;
 /// A problem (RFC 9457), served as `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Problem {
     /// Identifies the problem type: `urn:toolgate:problem:<code>`.
     #[serde(rename = "type")]
@@ -21,7 +20,7 @@ pub struct Problem {
     /// The HTTP status code.
     #[cfg_attr(feature = "utoipa", schema(example = 404, minimum = 400, maximum = 599))]
     pub status: u16,
-    /// What happened here, and how to mend it.
+    /// What happened, and how to correct it.
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "There is no project \"demo\" that you may see.")
@@ -61,26 +60,24 @@ pub struct Problem {
 /// How bad a diagnostic is: errors stop an upload, warnings do not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Nothing is stored until this is mended.
+    /// Nothing is stored until this is corrected.
     Error,
-    /// Accepted, but worth mending.
+    /// Accepted, but should be corrected.
     Warning,
 }
 
 /// One fault and its place: in a text (line and column, both from 1) or in a JSON value (RFC 6901 pointer).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Diagnostic {
     /// How bad it is.
     pub severity: Severity,
     /// What is wrong.
     #[cfg_attr(feature = "utoipa", schema(example = "unknown key \"grup\""))]
     pub message: String,
-    /// How to mend it.
+    /// How to correct it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "did you mean \"group\"?"))]
     pub hint: Option<String>,
@@ -121,7 +118,7 @@ impl Diagnostic {
         }
     }
 
-    /// Says how to mend it.
+    /// Adds how to correct it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

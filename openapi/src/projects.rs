@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// What is needed to create a project.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CreateProject {
     /// A slug: 1-63 lower-case letters, digits and single hyphens, starting with a letter.
@@ -37,9 +36,8 @@ pub struct CreateProject {
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Project {
-    /// The slug that stands in paths.
+    /// The slug that is used in paths.
     #[cfg_attr(feature = "utoipa", schema(example = "demo"))]
     pub id: String,
     /// The name for people.
@@ -52,7 +50,6 @@ pub struct Project {
 /// A page of projects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ProjectPage {
     /// The projects, by id.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]

@@ -1,4 +1,4 @@
-//! The quarantine: changes of imported descriptions that wait for somebody to decide. Until then the tools stay as they are.
+//! The quarantine: changes of imported descriptions that wait for a decision. Until then the tools stay as they are.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,6 @@ use crate::policy_tests::UploadPolicyTests;
 /// What changed in a definition since the last import: upstream, and here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct OperationChange {
     /// What the description changed.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
@@ -17,7 +16,7 @@ pub struct OperationChange {
     /// What was edited here; it is kept.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub local: Vec<PropertyChange>,
-    /// What both changed in different ways: somebody has to decide.
+    /// What both changed in different ways: each needs a decision.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub conflicts: Vec<MergeConflict>,
     /// Unified diff from the tool as it is to what approving makes of it, as YAML; absent while there are conflicts.
@@ -28,28 +27,27 @@ pub struct OperationChange {
 /// One place in a definition, before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PropertyChange {
     /// JSON pointer into the definition.
     #[cfg_attr(feature = "utoipa", schema(example = "/parameters/properties/limit"))]
     pub pointer: String,
-    /// What stood there; absent when nothing did.
+    /// What was stored there; absent when nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
     pub before: Option<Value>,
-    /// What stands there now; absent when nothing does.
+    /// What is stored there now; absent when nothing is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
     pub after: Option<Value>,
-    /// Whether calls that were accepted before can be refused after it, as far as arguments go; only for changes of the description.
+    /// Whether calls that worked before can fail after it, or answer less: by their arguments, their result, the address or the
+    /// authentication. Only for changes of the description.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub breaking: bool,
 }
 
-/// A place that the description and somebody here changed in different ways.
+/// A place that the description and an edit here changed in different ways.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct MergeConflict {
     /// JSON pointer into the definition.
     #[cfg_attr(feature = "utoipa", schema(example = "/description"))]
@@ -71,7 +69,6 @@ pub struct MergeConflict {
 /// A change of an imported operation that waits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct QuarantinedChange {
     /// The import.
     #[cfg_attr(feature = "utoipa", schema(example = "petstore", max_length = 63))]
@@ -100,7 +97,6 @@ pub struct QuarantinedChange {
 /// The definitions that a change is about.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct MergeSides {
     /// As the last import brought it.
     #[cfg_attr(feature = "utoipa", schema(value_type = Object))]
@@ -120,7 +116,6 @@ pub struct MergeSides {
 /// A page of what waits, by the names of the tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct QuarantinePage {
     /// The changes.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -136,7 +131,6 @@ pub struct QuarantinePage {
 /// Whose change counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum MergeSide {
     /// What was edited here.
@@ -148,7 +142,6 @@ pub enum MergeSide {
 /// How conflicts are decided. What only one side changed needs no decision.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields, default)]
 pub struct ApproveChange {
     /// Decides every conflict that `choices` does not name.
@@ -163,7 +156,6 @@ pub struct ApproveChange {
 /// How one conflict is decided.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct MergeChoice {
     /// The conflict's JSON pointer.
@@ -176,7 +168,6 @@ pub struct MergeChoice {
 /// What becomes of several changes, all together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct DecideChanges {
     /// Which changes.
@@ -198,7 +189,6 @@ pub struct DecideChanges {
 /// Which changes are meant: exactly one of the members.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields, default)]
 pub struct QuarantineSelection {
     /// Those of these tools, each of which must wait.
@@ -217,7 +207,6 @@ pub struct QuarantineSelection {
 /// Approving or rejecting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum QuarantineDecision {
     /// The tools get what the description changed, joined with what was edited here.
@@ -229,7 +218,6 @@ pub enum QuarantineDecision {
 /// What became of several changes, or would.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct DecidedChanges {
     /// Nothing was stored.
     pub dry_run: bool,
@@ -244,7 +232,6 @@ pub struct DecidedChanges {
 /// What became of one change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct DecidedChange {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "getPet", max_length = 128))]
@@ -268,13 +255,12 @@ pub struct DecidedChange {
 /// What became of a change in the quarantine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum DecisionOutcome {
     /// The tool has it.
     Approved,
     /// The tool stays as it is.
     Rejected,
-    /// It goes on waiting: it has conflicts that somebody has to decide.
+    /// It still waits: it has conflicts that need a decision.
     Waiting,
 }

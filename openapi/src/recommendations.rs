@@ -6,7 +6,6 @@ use uuid::Uuid;
 /// Asks for tools that fit a question.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct RecommendationRequest {
     /// What is to be done, in any language.
@@ -39,7 +38,6 @@ pub struct RecommendationRequest {
 /// A tool that fits the question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RecommendedTool {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge-query"))]
@@ -55,7 +53,7 @@ pub struct RecommendedTool {
     /// The groups to ask for: those of the tool's groups, or parents of them, that the caller holds.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["knowledge"]), max_items = 1000))]
     pub groups: Vec<String>,
-    /// The states it is open in; `*` stands for every state.
+    /// The states it is open in; `*` means every state.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["*"]), max_items = 1000))]
     pub states: Vec<String>,
     /// How often it was called, which decides between equal scores.
@@ -66,7 +64,6 @@ pub struct RecommendedTool {
 /// A group whose tools fit the question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RecommendedGroup {
     /// The group.
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge"))]
@@ -90,7 +87,6 @@ pub struct RecommendedGroup {
 /// What fits a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RecommendationResponse {
     /// The groups that were preferred.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]

@@ -6,7 +6,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// A new value of a secret.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct SetSecret {
     /// The value, 8 bytes to 64 KiB. It is encrypted and never shown again.
@@ -35,7 +34,6 @@ impl std::fmt::Debug for SetSecret {
 /// A secret, without its value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Secret {
     /// Its name; definitions refer to it as `secret:<name>`.
     #[cfg_attr(feature = "utoipa", schema(example = "SEARCH_API_KEY", max_length = 128))]
@@ -59,7 +57,6 @@ pub struct Secret {
 /// What refers to a secret.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SecretUses {
     /// Names of tools, sorted; at most 1000 of them.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["web-search"]), max_items = 1000))]
@@ -82,7 +79,6 @@ impl SecretUses {
 /// A page of secrets, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SecretPage {
     /// The secrets.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]

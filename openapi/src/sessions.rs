@@ -11,7 +11,6 @@ use crate::tools::Tool;
 /// What a session begins with. Everything may be left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CreateSession {
     /// The groups that every call of the session asks for. Absent or null asks for `["default"]`; `[]` asks for nothing;
@@ -52,7 +51,6 @@ pub struct CreateSession {
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Session {
     /// The session's id: send it as `session_id` with calls.
     pub id: Uuid,
@@ -86,6 +84,7 @@ pub struct Session {
     pub state: String,
     /// Counts the moves of the state, from 1.
     #[cfg_attr(feature = "utoipa", schema(example = 2, minimum = 1))]
+    #[serde(deserialize_with = "crate::numbers::whole")]
     pub version: i64,
     /// When it was created.
     pub created_at: DateTime<Utc>,
@@ -101,7 +100,6 @@ pub struct Session {
 /// A new session, with what it can call now.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CreatedSession {
     /// The session as it will be listed.
     #[serde(flatten)]
@@ -123,7 +121,6 @@ pub struct CreatedSession {
 /// A page of sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SessionPage {
     /// Newest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -136,7 +133,6 @@ pub struct SessionPage {
 /// What a session can call now: decided on its present state, the present grant and the present definitions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SessionTools {
     /// The session's state.
     #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
@@ -173,7 +169,6 @@ pub struct SessionTools {
 /// One move of a session's state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SessionTransition {
     /// The session's version after it.
     #[cfg_attr(feature = "utoipa", schema(example = 2, minimum = 2))]
@@ -196,7 +191,6 @@ pub struct SessionTransition {
 /// A page of transitions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SessionTransitionPage {
     /// Oldest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -209,7 +203,6 @@ pub struct SessionTransitionPage {
 /// The session of a call, as the call left it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CallSession {
     /// The session.
     pub id: Uuid,
@@ -219,6 +212,7 @@ pub struct CallSession {
     /// Its version in that state.
     #[cfg_attr(feature = "utoipa", schema(example = 2, minimum = 1))]
     pub version: i64,
-    /// Whether it had moved, ended or expired while the tool ran: the result stands, the tool's own move was not applied.
+    /// Whether it had moved, ended or expired while the tool ran: the result is valid, the tool's own move was not
+    /// applied.
     pub state_conflict: bool,
 }

@@ -7,7 +7,6 @@ use crate::Diagnostic;
 /// The settings of a project. Whatever is left out has its default; replacing them replaces all of them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields, default)]
 pub struct ProjectSettings {
     /// Where agent requests are forwarded to; reached through the egress rules. Without it an agent request answers with
@@ -39,7 +38,6 @@ pub struct ProjectSettings {
 /// Where the workflow state of a request may come from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionUse {
     /// From the request, or from the session that it names.
@@ -52,7 +50,6 @@ pub enum SessionUse {
 /// Settings that were stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StoredSettings {
     /// The settings as they are now.
     pub settings: ProjectSettings,
@@ -64,7 +61,6 @@ pub struct StoredSettings {
 /// Where alerts are sent to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct WebhookSettings {
     /// The address; reached through the egress rules.
@@ -81,7 +77,6 @@ pub struct WebhookSettings {
 /// When a pattern is suspicious. `0` switches a rule off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields, default)]
 pub struct AlertThresholds {
     /// Seconds over which the rules count.

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 /// A state that tools name, that is declared, or both.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct State {
     /// The name, matched exactly.
     #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
@@ -40,7 +39,6 @@ pub struct State {
 /// A page of states.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StatePage {
     /// The states, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -53,7 +51,6 @@ pub struct StatePage {
 /// Declares a state, in place of what was declared.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct PutState {
     /// For people and models.
@@ -68,7 +65,6 @@ pub struct PutState {
 /// How to show the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum StateGraphFormat {
     /// As data.
@@ -80,10 +76,9 @@ pub enum StateGraphFormat {
     Dot,
 }
 
-/// The workflow that the tools make: states, transitions, and what stands out.
+/// The workflow that the tools make: states, transitions, and irregularities.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StateGraph {
     /// Where requests begin that name no state.
     #[cfg_attr(feature = "utoipa", schema(example = "undefined"))]
@@ -125,7 +120,6 @@ pub struct StateGraph {
 /// A state of the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GraphState {
     /// The name.
     #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
@@ -140,7 +134,6 @@ pub struct GraphState {
 /// A way from a state to a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct GraphTransition {
     /// The state it begins in; absent: every state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,7 +153,6 @@ pub struct GraphTransition {
 /// A state that no tool leads out of.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct DeadEnd {
     /// The state.
     #[cfg_attr(feature = "utoipa", schema(example = "results"))]

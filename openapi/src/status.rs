@@ -1,16 +1,15 @@
-//! How the server is doing: what works, what does not, and how to mend it.
+//! How the server is doing: what works, what does not, and how to correct it.
 
 use serde::{Deserialize, Serialize};
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum StatusLevel {
     /// As it should be.
     Ok,
-    /// It works, but somebody should look.
+    /// It works, but needs attention.
     Warning,
     /// It does not work.
     Failing,
@@ -19,7 +18,6 @@ pub enum StatusLevel {
 /// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct StatusCheck {
     /// Which one; it stays the same over time.
     #[cfg_attr(feature = "utoipa", schema(example = "database"))]
@@ -35,7 +33,7 @@ pub struct StatusCheck {
         schema(example = "SQLite answers in 1 ms and can be written; it has 4.2 MiB.")
     )]
     pub summary: String,
-    /// How to mend it; absent when there is nothing to mend.
+    /// How to correct it; absent when there is nothing to correct.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix: Option<String>,
 }
@@ -43,7 +41,6 @@ pub struct StatusCheck {
 /// Everything that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct SystemStatus {
     /// The worst of the checks.
     pub status: StatusLevel,

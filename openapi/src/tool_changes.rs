@@ -21,7 +21,7 @@ pub enum ToolChangeRequest {
 }
 
 impl<'de> Deserialize<'de> for ToolChangeRequest {
-    /// The members `undo` and `changes` tell the forms apart, so that a fault is told of the one that was meant.
+    /// The members `undo` and `changes` distinguish the forms, so that a fault is reported for the intended one.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = Value::deserialize(deserializer)?;
         if value.get("undo").is_some() {
@@ -130,13 +130,17 @@ pub struct ToolFilter {
     #[serde(default, rename = "type", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "openapi", max_length = 64))]
     pub type_: Option<String>,
+    /// From this source: `mcp:<server>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "mcp:weather", max_length = 80))]
+    pub source: Option<String>,
     /// Enabled, or disabled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enabled: Option<bool>,
 }
 
-/// What becomes of each selected tool: any of the members together, but `delete` stands alone. Members that are left out
-/// change nothing.
+/// What becomes of each selected tool: any of the members together, but `delete` only alone. Members that are left
+/// out change nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -238,7 +242,7 @@ pub struct UndoneTool {
     #[cfg_attr(feature = "utoipa", schema(example = 3, minimum = 1))]
     pub revision: i64,
     /// The revision that the change left it at, null when it deleted the tool. With any other the undoing is refused
-    /// (412), because somebody has changed the tool since.
+    /// (412), because the tool was changed since.
     #[serde(deserialize_with = "Option::deserialize")]
     #[cfg_attr(feature = "utoipa", schema(required = true, example = 4, minimum = 1))]
     pub expect_revision: Option<i64>,

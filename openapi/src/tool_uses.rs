@@ -5,10 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::auth::Role;
 
-/// Somebody whose grant reaches a tool.
+/// A principal whose grant reaches a tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolPrincipal {
     /// `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`.
     #[cfg_attr(
@@ -33,7 +32,6 @@ pub struct ToolPrincipal {
 /// What a tool has to do with now. Lists end after 1000.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolUses {
     /// Who may ask for one of its groups; only for roles that see who holds what.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -42,7 +40,7 @@ pub struct ToolUses {
     /// The policy tests about it.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["agents-can-search"]), max_items = 1000))]
     pub policy_tests: Vec<String>,
-    /// Living sessions in a state it is open in.
+    /// Active sessions in a state it is open in.
     #[cfg_attr(feature = "utoipa", schema(example = 2, minimum = 0))]
     pub open_sessions: u64,
     /// The tool service it belongs to.

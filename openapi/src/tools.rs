@@ -10,7 +10,6 @@ use crate::problem::Diagnostic;
 /// What a caller's turn does after the tool ran (tool development guide, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum AfterExecution {
     /// The turn waits for the next step.
@@ -22,7 +21,6 @@ pub enum AfterExecution {
 /// A tool as its reader may see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Tool {
     /// The name callers use.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -31,6 +29,10 @@ pub struct Tool {
     #[serde(rename = "type")]
     #[cfg_attr(feature = "utoipa", schema(example = "openapi"))]
     pub type_: String,
+    /// Where it comes from, if that is a server that the project names: `mcp:<server>`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "mcp:weather"))]
+    pub source: Option<String>,
     /// Whether it may be called; a disabled tool is only shown to those who may read definitions.
     #[cfg_attr(feature = "utoipa", schema(example = true))]
     pub enabled: bool,
@@ -39,10 +41,13 @@ pub struct Tool {
     #[cfg_attr(
         feature = "utoipa",
         schema(
-            example = "nothing executes tools of type \"worker\" here: this server is connected to no message bus"
+            example = "nothing executes tools of type \"worker\" here: this server is connected to no message bus: the operator sets TOOLGATE_NATS_URL"
         )
     )]
     pub unavailable: Option<String>,
+    /// Why MCP clients are not offered it, though it may be called by REST; only shown to those who may read definitions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_listed: Option<String>,
     /// What it does, as the model reads it.
     #[cfg_attr(feature = "utoipa", schema(example = "Search the web."))]
     pub description: String,
@@ -81,7 +86,6 @@ pub struct Tool {
 /// A page of tools.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolPage {
     /// The tools, in the order that was asked for.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
@@ -145,7 +149,6 @@ pub enum ToolFileFormat {
 /// What an upload did, or would do, with one definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum UploadOutcome {
     /// It is new.
@@ -159,7 +162,6 @@ pub enum UploadOutcome {
 /// Which kind of definition an upload item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "kebab-case")]
 pub enum DefinitionKind {
     /// A tool.
@@ -171,7 +173,6 @@ pub enum DefinitionKind {
 /// One definition of an upload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadItem {
     /// What it is.
     pub kind: DefinitionKind,
@@ -191,14 +192,13 @@ pub struct UploadItem {
 /// What an upload did. All or nothing: with one error nothing is stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UploadResult {
     /// True when nothing was stored because only a verdict was asked for.
     pub dry_run: bool,
     /// One entry per definition, in the order of the upload.
     #[cfg_attr(feature = "utoipa", schema(max_items = 10000))]
     pub items: Vec<UploadItem>,
-    /// Accepted, but worth mending.
+    /// Accepted, but should be corrected.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub warnings: Vec<Diagnostic>,
     /// How the project's policy tests would come out; in the answer to a dry run of a project that has some.
@@ -209,7 +209,6 @@ pub struct UploadResult {
 /// One revision of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolRevision {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -236,7 +235,6 @@ pub struct ToolRevision {
 /// A page of revisions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolRevisionPage {
     /// Newest first.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -249,7 +247,6 @@ pub struct ToolRevisionPage {
 /// The difference of two revisions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct RevisionDiff {
     /// The earlier side.
     pub from: i64,
@@ -262,7 +259,6 @@ pub struct RevisionDiff {
 /// What a text of definitions is worth; nothing was stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct DefinitionsChecked {
     /// Whether an upload would accept it.
     pub valid: bool,

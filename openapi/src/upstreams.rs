@@ -1,4 +1,4 @@
-//! The upstreams of a project's tools: how they answer, and which are left alone.
+//! The upstreams of a project's tools: how they answer, and which have an open circuit breaker.
 
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
@@ -8,21 +8,19 @@ use crate::ErrorCode;
 /// Whether a tool's calls go out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(rename_all = "snake_case")]
 pub enum BreakerState {
     /// They do.
     Closed,
-    /// They do not: the upstream failed several times in a row and is left alone.
+    /// Calls are not sent: the upstream failed several times in a row and the circuit breaker is open.
     Open,
     /// One call may go out, or is out, and decides.
     HalfOpen,
 }
 
-/// How one tool stands with its upstream.
+/// The state of the upstream of one tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct ToolUpstream {
     /// The tool.
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -32,7 +30,7 @@ pub struct ToolUpstream {
     pub host: String,
     /// Whether they go out.
     pub state: BreakerState,
-    /// Since when the upstream is left alone (`open` and `half_open` only).
+    /// Since when the circuit breaker is open (`open` and `half_open` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<DateTime<Utc>>,
     /// Seconds until one call may try it (`open` only).
@@ -53,7 +51,6 @@ pub struct ToolUpstream {
 /// What the last probe of a tool's upstream has found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UpstreamProbe {
     /// Whether it was answered with a success status.
     pub succeeded: bool,
@@ -77,7 +74,6 @@ pub struct UpstreamProbe {
 /// How one host has answered the project's tools.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UpstreamHost {
     /// The host.
     #[cfg_attr(feature = "utoipa", schema(example = "s.jina.ai"))]
@@ -94,7 +90,6 @@ pub struct UpstreamHost {
 /// The upstreams of a project, as the server that answers has seen them since it started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct Upstreams {
     /// Every tool that was called or probed and is still defined, by name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 20_000))]

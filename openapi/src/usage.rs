@@ -6,23 +6,24 @@ use serde::{Deserialize, Serialize};
 /// What was counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UsageCounts {
     /// Admitted calls, whether they succeeded or failed.
     #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 120))]
+    #[serde(deserialize_with = "crate::numbers::whole")]
     pub calls: i64,
     /// Refused requests: calls, questions for tools, agent requests.
     #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 3))]
+    #[serde(deserialize_with = "crate::numbers::whole")]
     pub denials: i64,
     /// Those of `calls` that failed.
     #[cfg_attr(feature = "utoipa", schema(minimum = 0, example = 1))]
+    #[serde(deserialize_with = "crate::numbers::whole")]
     pub failures: i64,
 }
 
 /// The counts of one hour.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UsageHour {
     /// When the hour began.
     pub at: DateTime<Utc>,
@@ -34,7 +35,6 @@ pub struct UsageHour {
 /// The counts of one tool, group or principal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UsageItem {
     /// The tool's name, the group's name, or the principal (`service_key:<id>`, ...).
     #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
@@ -57,7 +57,6 @@ pub struct UsageItem {
 /// The usage of a project within a window. Hours begin at full hours; the present one is not over yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UsageReport {
     /// When the window begins: a full hour.
     pub since: DateTime<Utc>,
@@ -78,4 +77,26 @@ pub struct UsageReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
     pub principals: Option<Vec<UsageItem>>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::UsageReport;
+
+    #[test]
+    fn a_report_is_read_from_its_text() {
+        let text = r#"{
+            "since": "2026-01-01T00:00:00Z", "until": "2026-01-02T00:00:00Z",
+            "totals": {"calls": 3, "denials": 2, "failures": 1},
+            "hours": [{"at": "2026-01-01T00:00:00Z", "calls": 3, "denials": 2, "failures": 1}],
+            "tools": [{"name": "look-up", "calls": 3, "denials": 2, "failures": 1, "last_at": "2026-01-01T00:00:00Z", "mean_ms": 12}],
+            "groups": [], "principals": []
+        }"#;
+        let report: UsageReport = serde_json::from_str(text).unwrap();
+        assert_eq!(report.hours[0].counts, report.totals);
+        assert_eq!(
+            (report.tools[0].counts.calls, report.tools[0].mean_ms),
+            (3, Some(12))
+        );
+    }
 }

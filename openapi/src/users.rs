@@ -7,7 +7,6 @@ use uuid::Uuid;
 /// What is needed to create a user.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct CreateUser {
     /// What the user types to sign in: 1-64 letters, digits, `.`, `_`, `-`, `+` and `@`, starting with a letter or a digit.
@@ -45,11 +44,10 @@ pub struct CreateUser {
 /// A user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct User {
     /// The user's id.
     pub id: Uuid,
-    /// The user as it stands in the paths of permissions.
+    /// The user as it is written in the paths of permissions.
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "user:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")
@@ -74,7 +72,6 @@ pub struct User {
 /// A new user, with the password if one was made.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct CreatedUser {
     /// The password that was made; shown this once and not kept. Absent when one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -88,7 +85,6 @@ pub struct CreatedUser {
 /// A page of users.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct UserPage {
     /// The users, by user name.
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
@@ -101,7 +97,6 @@ pub struct UserPage {
 /// What to change; what is left out stays.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct UpdateUser {
     /// A name for people; `""` takes it away.
@@ -123,10 +118,9 @@ pub struct UpdateUser {
     pub system_admin: Option<bool>,
 }
 
-/// A new password for somebody.
+/// A new password for a user.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ResetPassword {
     /// The password, at least 12 characters and not easy to guess; one is made and shown once when left out.
@@ -138,7 +132,6 @@ pub struct ResetPassword {
 /// The password that was made.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 pub struct PasswordWasReset {
     /// The password that was made; shown this once and not kept. Absent when one was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,10 +139,9 @@ pub struct PasswordWasReset {
     pub generated_password: Option<String>,
 }
 
-/// A new password for oneself.
+/// A new password for the caller's own user.
 #[derive(Clone, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
-#[cfg_attr(feature = "browser", derive(crate::json::Json))]
 #[serde(deny_unknown_fields)]
 pub struct ChangePassword {
     /// The password until now.

@@ -28,7 +28,7 @@ export function launch() {
 /**
  * Opens a page with a fresh profile, lets `story` use it, and checks that the console stayed clean, that nothing left
  * the origin and that no script failed. `refusals` lists the paths whose error answers are part of the story; `*` stands
- * for every path.
+ * for every path; `others` lists origins that the story leaves for.
  */
 export async function visit(browser, origin, options, story) {
   const visitor = await Visitor.enter(browser, origin, options);
@@ -43,7 +43,7 @@ export async function visit(browser, origin, options, story) {
 /** One window of one person. Several tests may share it; each asks whether it stayed clean. */
 export class Visitor {
   /** Opens a window with a fresh profile. */
-  static async enter(browser, origin, { refusals = [], ...options } = {}) {
+  static async enter(browser, origin, { refusals = [], others = [], ...options } = {}) {
     const profile = await browser.newContext({
       viewport: DESKTOP,
       reducedMotion: 'reduce',
@@ -51,10 +51,10 @@ export class Visitor {
       ...options,
     });
     profile.setDefaultTimeout(15_000);
-    return new Visitor(profile, await profile.newPage(), origin, refusals);
+    return new Visitor(profile, await profile.newPage(), [origin, ...others], refusals);
   }
 
-  constructor(profile, page, origin, refusals) {
+  constructor(profile, page, origins, refusals) {
     this.profile = profile;
     this.page = page;
     this.refusals = refusals;
@@ -62,7 +62,7 @@ export class Visitor {
     page.on('pageerror', (error) => this.faults.push(`script: ${error.message}`));
     page.on('request', (request) => {
       const url = new URL(request.url());
-      const isLocal = url.origin === origin || ['data:', 'blob:'].includes(url.protocol);
+      const isLocal = origins.includes(url.origin) || ['data:', 'blob:'].includes(url.protocol);
       if (!isLocal) this.faults.push(`request to ${request.url()}`);
     });
     page.on('console', (message) => this.#hear(message));

@@ -1,4 +1,7 @@
 // Every page of the dashboard, once: whatever holds for all of them is tested by going through this list.
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
 import { petstore } from './descriptions.mjs';
 
 /** Where everything has something to show. */
@@ -9,75 +12,60 @@ export const IMPORTED = { id: 'petstore', tool: 'getPet' };
 const BLANK = { project: 'blank' };
 
 /**
- * A page that every project has. `reads` tells whether it asks the server for anything, `waits` whether it is of no use
- * before the answer, `hasEmpty` whether it can be empty.
+ * What tests must know of a page beside its path: `views` are further addresses of it, each with what differs there.
+ * `reads` tells whether it asks the server for anything, `waits` whether it is of no use before the answer, `hasEmpty`
+ * whether it can be empty, `query` what its address ends with, `subject` what it is about.
  */
-const inProject = (name, { view = '', query = view && `?view=${view}`, reads = true, waits = reads, hasEmpty = true } = {}) => ({
-  name: view === '' ? name : `${name}-${view}`,
-  path: ({ project }) => `/ui/projects/${project}/${name}${query}`,
-  reads,
-  waits,
-  hasEmpty,
-});
+const NOTES = {
+  upload: { reads: false },
+  authorize: { reads: false },
+  'imports/new': { name: 'import-new', reads: false },
+  'imports/{subject}': { name: 'import', subject: () => IMPORTED.id, hasEmpty: false, views: { again: { query: '?tab=again' } } },
+  quarantine: { views: { one: { query: `?tool=${IMPORTED.tool}`, hasEmpty: false } } },
+  'tools/{subject}': {
+    name: 'tool',
+    subject: ({ tool }) => tool,
+    hasEmpty: false,
+    views: Object.fromEntries(['definition', 'uses', 'revisions', 'clone'].map((tab) => [tab, { query: `?tab=${tab}` }])),
+  },
+  groups: { views: { matrix: { query: '?view=matrix' } } },
+  permissions: {
+    views: {
+      tool: { query: '?view=tool&tool=look-up', hasEmpty: false },
+      person: { query: '?view=person', waits: false },
+    },
+  },
+  simulator: { query: '?group=*' },
+};
 
-/** A page that is the same for all projects. */
-const ofServer = (name) => ({ name, path: () => `/ui/${name}`, reads: true, waits: true, hasEmpty: false });
+/** The pages that the dashboard was packaged with, as the server reads them too. */
+function packaged() {
+  const folder = process.env.TOOLGATE_UI_DIR ?? resolve(import.meta.dirname, '../../target/ui');
+  const read = (name) => JSON.parse(readFileSync(join(folder, name), 'utf8'));
+  return read(read('manifest.json')['pages.json']);
+}
 
-/** A view of a tool. */
-const ofTool = (view) => ({
-  name: view === '' ? 'tool' : `tool-${view}`,
-  path: ({ project, tool }) => `/ui/projects/${project}/tools/${tool}${view === '' ? '' : `?tab=${view}`}`,
-  reads: true,
-  waits: true,
-  hasEmpty: false,
-});
+/** The page at a path of the manifest, and its further views. */
+function viewsOf({ path }) {
+  const place = path.replace(/^\/ui\/(projects\/\{project\}\/)?/, '');
+  const isOfProject = path.includes('{project}');
+  const { views = {}, ...notes } = NOTES[place] ?? {};
+  const view = ({ name = place, query = '', subject = () => '', reads = true, waits = reads, hasEmpty = isOfProject }) => ({
+    name,
+    path: (about) => path.replace('{project}', about.project).replace('{subject}', subject(about)) + query,
+    reads,
+    waits,
+    hasEmpty: hasEmpty && !place.includes('/'),
+  });
+  const first = view(notes);
+  const others = Object.entries(views).map(([name, known]) => view({ ...notes, ...known, name: `${first.name}-${name}` }));
+  return [first, ...others];
+}
 
-/** A page of the imports. */
-const ofImport = (name, view, known = {}) => ({
-  name,
-  path: ({ project }) => `/ui/projects/${project}/${view}`,
-  reads: true,
-  waits: true,
-  hasEmpty: false,
-  ...known,
-});
-
-/** All pages of a signed-in system administrator. */
-export const PAGES = [
-  ofServer('projects'),
-  ofServer('users'),
-  ofServer('health'),
-  inProject('overview'),
-  inProject('tools'),
-  ofTool(''),
-  ofTool('definition'),
-  ofTool('uses'),
-  ofTool('revisions'),
-  ofTool('clone'),
-  inProject('upload', { reads: false }),
-  inProject('imports'),
-  ofImport('import-new', 'imports/new', { reads: false, waits: false }),
-  ofImport('import', `imports/${IMPORTED.id}`),
-  ofImport('import-again', `imports/${IMPORTED.id}?tab=again`),
-  inProject('quarantine'),
-  ofImport('quarantine-one', `quarantine?tool=${IMPORTED.tool}`),
-  inProject('groups'),
-  inProject('groups', { view: 'matrix' }),
-  inProject('states'),
-  inProject('permissions'),
-  inProject('permissions', { view: 'tool', query: '?view=tool&tool=look-up', hasEmpty: false }),
-  inProject('permissions', { view: 'person', waits: false }),
-  inProject('keys'),
-  inProject('simulator', { query: '?group=*' }),
-  inProject('policy-tests'),
-  inProject('sessions'),
-  inProject('records'),
-  inProject('alerts'),
-  inProject('limits'),
-  inProject('secrets'),
-  inProject('settings'),
-  inProject('connect'),
-];
+/** All pages of a signed-in system administrator, but the start, which leads to another one. */
+export const PAGES = packaged()
+  .filter(({ path }) => path !== '/ui/')
+  .flatMap(viewsOf);
 
 /** The address of a page with everything in it. */
 export const lively = (page) => page.path(LIVELY);

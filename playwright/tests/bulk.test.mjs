@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { ToolsPage } from '../pages/tools.mjs';
+import { settled } from '../support/browser.mjs';
 import { setStage } from '../support/stage.mjs';
 import { becomes, until } from '../support/wait.mjs';
 
@@ -39,6 +40,35 @@ stage.story('many are changed at once after a look, and it can be undone', async
   await page.getByRole('region', { name: 'Messages' }).getByRole('button', { name: 'Undo' }).click();
   await page.getByText('extra').first().waitFor({ state: 'detached' });
   assert.ok((await all()).every((tool) => !tool.group.includes('extra')));
+});
+
+stage.story('a second look takes the place of one that is not answered yet', async (page) => {
+  const tools = new ToolsPage(page);
+  await tools.open('mass');
+  await tools.shows(...NAMES);
+  await page.getByRole('checkbox', { name: 'Select mass-one', exact: true }).check();
+  await page.getByRole('checkbox', { name: 'Select mass-two', exact: true }).check();
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  const dryRun = /\/tool-changes\?dry_run=true/;
+  const disables = (request) => dryRun.test(request.url()) && request.postDataJSON().change.enabled === false;
+  const late = page.waitForResponse((response) => disables(response.request()));
+  await page.route(dryRun, async (route) => {
+    if (disables(route.request())) await held;
+    await route.continue();
+  });
+  await tools.selected.getByRole('button', { name: 'Disable' }).click();
+  await page.getByRole('dialog', { name: /^Disable/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await tools.selected.getByRole('button', { name: 'Delete' }).click();
+  const dialog = page.getByRole('dialog', { name: /^Delete/ });
+  await dialog.getByLabel('Type 2 to confirm').waitFor();
+  const seen = await dialog.textContent();
+  release();
+  await (await late).finished();
+  await settled(page);
+  assert.equal(await dialog.textContent(), seen, 'the late answer is about another change');
+  await page.keyboard.press('Escape');
 });
 
 stage.story('deleting many asks for their number, and it can be undone', async (page) => {

@@ -120,3 +120,27 @@ stage.story('a tool and a key that exist are chosen, and none is made up', async
   await page.getByRole('heading', { name: 'There is no tool to call yet' }).waitFor();
   await page.getByText('This project has no key that works yet.').waitFor();
 });
+
+stage.story('every tool can be chosen, however many there are', async (page) => {
+  const { server, upstream } = stage;
+  const names = Array.from({ length: 120 }, (_, at) => `tool-${String(at).padStart(3, '0')}`);
+  const definition = (name) =>
+    `name: ${name}\ntype: openapi\ndescription: One of many.\noptions: {http: {base_url: "${upstream.origin}", path: /summary}}\n`;
+  await server.createProject('crowded', 'Crowded');
+  await server.uploadTools('crowded', names.map(definition).join('---\n'));
+  const called = async () => JSON.parse(/--json '(.*)'$/s.exec(await snippet(page, 'Bash: call'))[1]).tool;
+  const options = () => page.getByLabel('Tool', { exact: true }).locator('option').count();
+
+  await page.goto('/ui/projects/crowded/connect');
+  await page.getByText('100 of 120 tools').waitFor();
+  await page.getByRole('button', { name: 'List more tools' }).click();
+  await becomes(options, 120, 'the others are listed too');
+
+  await page.getByRole('searchbox', { name: 'Search tools' }).fill('tool-117');
+  await becomes(called, 'tool-117', 'a tool of a later page is found');
+  await page.getByRole('searchbox', { name: 'Search tools' }).fill('no such tool');
+  await page.getByText('No tool matches the search.').waitFor();
+
+  await page.goto('/ui/projects/crowded/connect?tool=tool-118');
+  await becomes(called, 'tool-118', 'a link may name a tool of a later page');
+});

@@ -34,6 +34,25 @@ stage.story('what is saved was seen as a difference, with a note', async (page) 
   assert.equal(items[0].note, 'because it changed');
 });
 
+stage.story('what was typed is discarded only after a question', async (page) => {
+  await stage.server.uploadTools('demo', definition('discarded'));
+  const editing = new DefinitionPage(page);
+  await editing.open('discarded');
+  const discard = page.getByRole('button', { name: 'Discard', exact: true });
+  const question = page.getByRole('dialog', { name: 'Discard the changes?' });
+  await becomes(() => discard.isDisabled(), true, 'there is nothing to discard');
+  await editing.yaml.replace('As it was.', 'As it became.');
+  await discard.click();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'hidden' });
+  assert.ok((await editing.yaml.text()).includes('As it became.'), 'a question changes nothing');
+  await discard.click();
+  await question.getByRole('button', { name: 'Discard the changes' }).click();
+  await question.waitFor({ state: 'hidden' });
+  assert.ok((await editing.yaml.text()).includes('As it was.'));
+  assert.ok(!(await editing.yaml.text()).includes('As it became.'));
+});
+
 stage.story('form and YAML are two views of one definition', async (page) => {
   await stage.server.uploadTools('demo', definition('stepped'));
   const editing = new DefinitionPage(page);

@@ -105,3 +105,22 @@ stage.story('a result that is kept whole is reached from its record', async (pag
   const path = await (await downloading).path();
   assert.deepEqual(JSON.parse(await readFile(path, 'utf8')), whole);
 });
+
+stage.story('what concerns no single project is on the record of the server', async (page) => {
+  await stage.server.post('/users', { username: 'recorded', password: 'a quiet river at noon' });
+  await page.goto('/ui/projects');
+  await settled(page);
+  await page.getByRole('link', { name: 'Server record' }).click();
+  await page.getByRole('heading', { name: 'Server record', level: 1 }).waitFor();
+  const row = page.getByRole('row').filter({ hasText: 'access' }).first();
+  await row.getByRole('button').click();
+  await page.waitForURL('**record=**');
+  const drawer = page.getByRole('dialog', { name: 'Record' });
+  await drawer.getByText('Outcome').waitFor();
+  await page.reload();
+  await drawer.getByText('Outcome').waitFor();
+  await page.goto('/ui/server-record?outcome=denied');
+  await page.getByRole('heading', { name: 'Nothing recorded' }).waitFor();
+  await page.goto('/ui/server-record?record=00000000-0000-7000-8000-000000000000');
+  await drawer.getByText('There is no such record.').waitFor();
+});

@@ -61,9 +61,9 @@ stage.story('the keyboard reaches every state and every arrow', async (page) => 
 stage.story('walking through goes where the tools lead', async (page) => {
   const drawing = await openDrawing(page);
   const walk = page.getByRole('region', { name: 'Walk through' });
-  const standsIn = (state) => walk.getByRole('heading', { name: `Standing in ${state}` }).waitFor();
+  const isIn = (state) => walk.getByRole('heading', { name: `In state ${state}` }).waitFor();
   await drawing.getByRole('button', { name: /^undefined,/ }).press('Enter');
-  await standsIn('undefined');
+  await isIn('undefined');
   for (const [from, tool, to] of [
     ['undefined', 'look-up', 'found'],
     ['found', 'summarise', 'summed-up'],
@@ -75,7 +75,7 @@ stage.story('walking through goes where the tools lead', async (page) => {
     const open = await walk.locator('.tool-name').allTextContents();
     assert.deepEqual(open.sort(), items.map((item) => item.name).sort(), `open in ${from}`);
     await step.click();
-    await standsIn(to);
+    await isIn(to);
   }
   await walk.getByRole('list', { name: 'The way so far' }).getByText('summarise').waitFor();
 });

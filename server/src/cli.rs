@@ -8,9 +8,11 @@ use std::sync::Arc;
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 use secrecy::ExposeSecret;
+use serde_json::json;
 use tokio::net::TcpListener;
 use toolgate_api::Diagnostic;
-use toolgate_core::definition::{self, TextFormat, UploadContext};
+use toolgate_api::audit::AuditAction;
+use toolgate_core::definition::{self, ExecutorKind, ExecutorSet, TextFormat, UploadContext};
 use toolgate_core::ids::ProjectId;
 use toolgate_store::Store;
 
@@ -18,9 +20,12 @@ use crate::clock::SystemClock;
 use crate::config::{AllowedEnv, Config, ServeArgs};
 use crate::export_cli::{self, ExportArgs};
 use crate::gateway::observe;
+use crate::gateway::recorded::offline;
+use crate::mcp::stdio;
 use crate::secrets::keyring::new_key;
 use crate::secrets::rotate::rotate;
-use crate::serve::{self, Shutdown};
+use crate::serve;
+use crate::shutdown::Shutdown;
 use crate::telemetry::{Metrics, logs};
 use crate::{openapi, router, start};
 
@@ -62,6 +67,11 @@ enum Command {
         #[command(subcommand)]
         command: SecretsCommand,
     },
+    /// Connect clients of the Model Context Protocol.
+    Mcp {
+        #[command(subcommand)]
+        command: McpCommand,
+    },
     /// Check the record, and take it out.
     Audit {
         #[command(subcommand)]
@@ -73,7 +83,8 @@ enum Command {
 enum SecretsCommand {
     /// Print a new key for TOOLGATE_SECRETS_KEY; it is kept nowhere.
     NewKey,
-    /// Encrypt everything anew with the first configured key. It may run while servers do, and again after it was cut off.
+    /// Encrypt everything again with the first configured key. It may run while servers do, and again after it was
+    /// cut off.
     ///
     /// Exit codes: 0 everything is under the first key, 1 something could not be read and stays as it is, 2 no key is
     /// configured.
@@ -87,8 +98,14 @@ enum KeysCommand {
 }
 
 #[derive(Subcommand)]
+enum McpCommand {
+    /// Bridge a client that only starts processes to a server: messages by standard input and output.
+    Stdio(stdio::StdioArgs),
+}
+
+#[derive(Subcommand)]
 enum AuditCommand {
-    /// Verify that no entry of the record was changed or taken away since it was written.
+    /// Verify that no entry of the record was changed or removed since it was written.
     ///
     /// Reads the whole record from the database; a server may run meanwhile. Exit code 3 when an entry is wrong; the
     /// first one of each chain is named.
@@ -158,7 +175,10 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
             let store = Store::open(config.database_url.expose_secret())
                 .await
                 .context("opening the database")?;
-            let kid = start::rotate_signing_key(&store, &*start::keyring(&config)?, &SystemClock).await?;
+            let keyring = start::keyring(&config)?;
+            let rotation = start::rotate_signing_key(&store, &keyring, &SystemClock);
+            let what = json!({"change": "signing_key_rotated"});
+            let kid = offline(&store, &SystemClock, AuditAction::Access, what, rotation).await?;
             store.close().await;
             println!("new access tokens are signed with key {kid}; running servers follow within a second");
         }
@@ -168,6 +188,9 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Secrets {
             command: SecretsCommand::Rotate(args),
         } => return rotate_secrets(&load(&args)?).await,
+        Command::Mcp {
+            command: McpCommand::Stdio(args),
+        } => stdio::run(args).await?,
         Command::Audit {
             command: AuditCommand::Verify { json, serve },
         } => return verify_audit(&load(&serve)?, json).await,
@@ -249,18 +272,19 @@ async fn run_server(config: Config) -> anyhow::Result<()> {
         }
     }
     started.spawn_background();
-    let app = router::router(Arc::clone(&started.app));
+    let router = router::router(started.app.clone());
     println!("listening on http://{address}");
+    let gateway = &started.app.gateway;
     let clients = Arc::clone(&started.app.clients);
-    let drained = serve::serve(listener, app, &limits, clients, shutdown).await;
-    if let Err(error) = observe::flush(&started.app).await {
+    let drained = serve::serve(listener, router, &limits, clients, shutdown).await;
+    if let Err(error) = observe::flush(gateway).await {
         tracing::warn!(
             cause = format!("{error:#}"),
             "the last usage counts could not be written"
         );
     }
-    started.app.records.shutdown(started.app.clock.now()).await;
-    started.app.store.close().await;
+    gateway.records.shutdown(gateway.clock.now()).await;
+    gateway.store.close().await;
     tracing::info!(aborted = drained.aborted, "stopped");
     Ok(())
 }
@@ -274,10 +298,12 @@ async fn rotate_secrets(config: &Config) -> anyhow::Result<ExitCode> {
     let store = Store::open(config.database_url.expose_secret())
         .await
         .context("opening the database")?;
-    let done = rotate(&store, &keyring).await?;
+    let what = json!({"change": "secrets_rotated"});
+    let rotation = rotate(&store, &keyring);
+    let done = offline(&store, &SystemClock, AuditAction::Secret, what, rotation).await?;
     store.close().await;
     println!(
-        "{} secret(s) and {} signing key(s) were encrypted anew",
+        "{} secret(s) and {} signing key(s) were encrypted with the first key",
         done.secrets, done.signing_keys
     );
     for what in &done.unreadable {
@@ -303,10 +329,20 @@ fn validate(file: &std::path::Path, project: &str, config: &Config) -> anyhow::R
         .is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     let project = ProjectId::parse(project).context("--project")?;
     let env = AllowedEnv::from_config(config);
+    let bus = config.nats.bus();
+    let bus = bus.map_err(|(setting, problem)| anyhow::anyhow!("{setting}: {problem}"))?;
+    let subjects = bus.map(|bus| bus.subjects);
     let context = UploadContext {
         project: &project,
         env_allowed: &|name| env.allows(name),
         existing_services: &|_| None,
+        executes: match &subjects {
+            Some(_) => ExecutorSet::BUILT_IN
+                .with(ExecutorKind::Service)
+                .with(ExecutorKind::Bus),
+            None => ExecutorSet::BUILT_IN,
+        },
+        subjects: subjects.as_ref(),
     };
     let format = if json { TextFormat::Json } else { TextFormat::Yaml };
     match definition::parse_upload(&text, format, &context) {

@@ -3,22 +3,25 @@
 //! `router` is the table of contents. Handlers are in `api`, one file per resource; the use cases they call are in
 //! `gateway`, free of HTTP. `ARCHITECTURE.md` beside this crate walks through both flows file by file.
 
-pub mod alerts;
 pub mod api;
 pub mod auth;
 pub mod cli;
 pub mod clock;
 pub mod config;
-pub mod error;
+mod events;
 mod export_cli;
 pub mod extract;
 pub mod gateway;
+pub mod mcp;
 pub mod middleware;
+pub mod network;
+pub mod oauth;
 pub mod openapi;
 mod parse_fault;
 pub mod router;
 pub mod secrets;
 pub mod serve;
+pub mod shutdown;
 pub mod start;
 pub mod state;
 pub mod telemetry;

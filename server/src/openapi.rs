@@ -32,13 +32,15 @@ use utoipa::openapi::{Content, Ref, RefOr, Response};
         (name = "permissions", description = "Who holds which role and groups."),
         (name = "tools", description = "Definitions of tools and their history."),
         (name = "imports", description = "Descriptions of APIs whose operations are tools, and what newer ones change."),
+        (name = "guides", description = "How tools are used, for agents and for people."),
+        (name = "mcp-servers", description = "Servers of the Model Context Protocol whose tools are tools of the project."),
         (name = "groups", description = "Groups of tools: what is declared about them, and when they are open."),
         (name = "states", description = "Workflow states, and the graph that tools make of them."),
         (name = "calls", description = "What is available, and calling it."),
         (name = "sessions", description = "Workflow runs whose state the server keeps."),
         (name = "agents", description = "Questions to an agent, with the tools it may use."),
         (name = "limits", description = "How much may be called, and how much is left."),
-        (name = "secrets", description = "Values that definitions use and nobody reads."),
+        (name = "secrets", description = "Values that definitions use and no operation returns."),
         (name = "settings", description = "What a project sets for itself."),
         (name = "policy", description = "Why decisions are as they are, and what a project expects of them."),
         (name = "audit", description = "The record of every decision and call."),
@@ -46,7 +48,7 @@ use utoipa::openapi::{Content, Ref, RefOr, Response};
         (name = "usage", description = "How often what was asked for."),
         (name = "operations", description = "For operators and their probes.")
     ),
-    // What stands in queries alone is not found by itself.
+    // What is used in queries alone is not found by itself.
     components(schemas(
         Problem,
         AuditOrder,
@@ -125,6 +127,8 @@ fn complete(document: &mut utoipa::openapi::OpenApi) {
 fn bound_group_names(components: &mut utoipa::openapi::Components) {
     for (name, property) in [
         ("CreateKey", "groups"),
+        ("ConsentDecision", "groups"),
+        ("LimitConnection", "groups"),
         ("ResolveRequest", "group"),
         ("CallRequest", "group"),
         ("ExplainRequest", "group"),
@@ -157,7 +161,8 @@ fn bound_group_names(components: &mut utoipa::openapi::Components) {
     }
 }
 
-/// Says what the derive cannot say of the variants of an enum: that nothing stands beside them, and how many names there may be.
+/// Says what the derive cannot say of the variants of an enum: that nothing is allowed beside them, and how many
+/// names there may be.
 fn bound_selection(components: &mut utoipa::openapi::Components) {
     let Some(RefOr::T(Schema::OneOf(selection))) = components.schemas.get_mut("ToolSelection") else {
         return;
@@ -219,7 +224,7 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
         // A description may have to be fetched.
         Some("preview_import" | "put_import" | "refresh_import") => {
             statuses.extend([409, 412, 422, 428, 502, 504]);
-            // What is said about it stands in the query, and long texts may not fit.
+            // What is said about it is in the query, and long texts may not fit.
             operation
                 .responses
                 .responses
@@ -228,7 +233,7 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
         Some("approve_change" | "reject_change" | "decide_changes") => statuses.extend([409, 412, 422, 428]),
         _ => {}
     }
-    // Some names cannot be given away: `default`, `*` and `undefined`.
+    // Some names cannot be taken: `default`, `*` and `undefined`.
     if path.ends_with("/rename") || path.ends_with("/groups/{group}") || path.ends_with("/states/{state}") {
         statuses.extend([412, 422, 428]);
     }
@@ -285,7 +290,7 @@ fn problem(status: u16) -> Response {
             "type": format!("urn:toolgate:problem:{code}"),
             "title": code.title(),
             "status": status,
-            "detail": "What happened here, and how to mend it.",
+            "detail": "What happened, and how to correct it.",
             "code": code,
             "retryable": code.retryable(),
             "request_id": "0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11",

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn queries_are_told_what_was_sent_and_what_is_wanted() {
+    fn queries_are_answered_with_what_was_sent_and_what_is_wanted() {
         for (cause, query, expected) in [
             (
                 "limit: invalid digit found in string",
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_told_without_names_of_types() {
+    fn json_faults_are_reported_without_names_of_types() {
         for (reason, expected) in [
             (
                 "invalid value: integer `-1`, expected u32",

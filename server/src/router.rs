@@ -11,21 +11,21 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, artifacts, audit, auth, calls, definitions, egress, explain, groups, health,
-    imports, keys, limits, permissions, policy_tests, projects, quarantine, recommendations, secrets,
-    sessions, settings, states, status, tool_api, tool_changes, tools, tools_edit, tools_revisions,
-    upstreams, usage, users,
+    agent_requests, alerts, artifacts, audit, auth, calls, connections, definitions, egress, explain, groups,
+    guides, health, imports, keys, limits, mcp_clients, mcp_servers, permissions, policy_tests, projects,
+    quarantine, recommendations, secrets, sessions, settings, states, status, tool_api, tool_changes,
+    tool_types, tools, tools_edit, tools_revisions, upstreams, usage, users,
 };
-use crate::error::ApiError;
-use crate::state::AppState;
-use crate::{middleware, openapi, web};
+use crate::gateway::Problem;
+use crate::state::App;
+use crate::{mcp, middleware, oauth, openapi, web};
 
 /// What `/docs` may load: its own files, and the inline styles that its pages set.
 const DOCS_CSP: &str =
     "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'";
 
 /// Every operation of the API. A route that is not here does not exist, neither in the server nor in the document.
-pub fn routes() -> OpenApiRouter<AppState> {
+pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::base())
         .routes(routes!(auth::login))
         .routes(routes!(auth::logout))
@@ -50,6 +50,13 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::get_key, keys::revoke_key))
         .routes(routes!(keys::rotate_key))
+        .routes(routes!(connections::get_consent, connections::give_consent))
+        .routes(routes!(connections::list_connections))
+        .routes(routes!(
+            connections::get_connection,
+            connections::limit_connection,
+            connections::revoke_connection
+        ))
         .routes(routes!(permissions::list_permissions))
         .routes(routes!(permissions::list_permission_candidates))
         .routes(routes!(
@@ -61,11 +68,19 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(tools::get_tool_uses))
         .routes(routes!(tool_changes::change_tools))
         .routes(routes!(definitions::check_definitions))
+        .routes(routes!(tool_types::list_tool_types))
         .routes(routes!(
             tools::get_tool,
             tools_edit::replace_tool,
             tools_edit::delete_tool
         ))
+        .routes(routes!(guides::list_guides, guides::upload_guides))
+        .routes(routes!(
+            guides::get_guide,
+            guides::put_guide,
+            guides::delete_guide
+        ))
+        .routes(routes!(mcp_clients::list_mcp_clients))
         .routes(routes!(imports::list_imports, imports::preview_import))
         .routes(routes!(
             imports::get_import,
@@ -74,6 +89,18 @@ pub fn routes() -> OpenApiRouter<AppState> {
         ))
         .routes(routes!(imports::list_import_operations))
         .routes(routes!(imports::refresh_import))
+        .routes(routes!(
+            mcp_servers::list_mcp_servers,
+            mcp_servers::add_mcp_servers
+        ))
+        .routes(routes!(
+            mcp_servers::get_mcp_server,
+            mcp_servers::put_mcp_server,
+            mcp_servers::delete_mcp_server
+        ))
+        .routes(routes!(mcp_servers::test_mcp_server))
+        .routes(routes!(mcp_servers::refresh_mcp_server))
+        .routes(routes!(mcp_servers::get_mcp_server_log))
         .routes(routes!(quarantine::list_quarantine))
         .routes(routes!(quarantine::get_quarantined_change))
         .routes(routes!(quarantine::approve_change))
@@ -112,6 +139,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         ))
         .routes(routes!(policy_tests::run_policy_tests))
         .routes(routes!(calls::call_tool))
+        .routes(routes!(calls::get_call, calls::cancel_call))
         .routes(routes!(artifacts::get_artifact))
         .routes(routes!(tool_api::get_tool_api))
         .routes(routes!(tool_api::invoke_tool))
@@ -139,10 +167,12 @@ pub fn routes() -> OpenApiRouter<AppState> {
 }
 
 /// The whole application.
-pub fn router(app: AppState) -> Router {
+pub fn router(app: App) -> Router {
     let (api, document) = routes().split_for_parts();
     let document: Arc<str> = openapi::render(document).into();
     let api = api
+        .merge(mcp::router())
+        .merge(oauth::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .route("/openapi.json", get(move || async move { json(&document) }))
@@ -152,10 +182,10 @@ pub fn router(app: AppState) -> Router {
 }
 
 /// The offline reference page.
-fn docs() -> Router<AppState> {
+fn docs() -> Router<App> {
     let page =
         utoipa_swagger_ui::SwaggerUi::new("/docs").config(utoipa_swagger_ui::Config::from("/openapi.json"));
-    Router::<AppState>::from(page).layer(axum::middleware::map_response(|mut response: Response| async {
+    Router::<App>::from(page).layer(axum::middleware::map_response(|mut response: Response| async {
         response.headers_mut().insert(
             header::CONTENT_SECURITY_POLICY,
             HeaderValue::from_static(DOCS_CSP),
@@ -178,7 +208,7 @@ async fn not_found(headers: HeaderMap, uri: Uri) -> Response {
     refuse(&headers, ErrorCode::NotFound, "There is no such page", &detail)
 }
 
-async fn method_not_allowed(headers: HeaderMap) -> Response {
+pub(crate) async fn method_not_allowed(headers: HeaderMap) -> Response {
     let detail = "This path exists but not with this method; `Allow` lists those it has.";
     refuse(
         &headers,
@@ -190,7 +220,7 @@ async fn method_not_allowed(headers: HeaderMap) -> Response {
 
 /// For people as a page, for programs as a problem.
 fn refuse(headers: &HeaderMap, code: ErrorCode, title: &str, detail: &str) -> Response {
-    let error = ApiError::new(code, detail.to_owned()).into_response();
+    let error = Problem::new(code, detail.to_owned()).into_response();
     if web::wants_page(headers) {
         web::error_page(error.status(), title, detail)
     } else {

@@ -9,11 +9,10 @@ use chrono::TimeDelta;
 use secrecy::SecretString;
 use tokio::sync::Semaphore;
 use toolgate_core::ids::UserId;
-use toolgate_executors::{EgressPolicy, ExecutorConfig, Executors};
+use toolgate_executors::{Bus, EgressPolicy, ExecutorConfig, Executors, ServiceExecutor, WorkerExecutor};
 use toolgate_store::rows::UserRow;
 use toolgate_store::{Store, StoreError};
 
-use crate::alerts;
 use crate::auth::authenticator::{AuthSettings, Authenticator};
 use crate::auth::external::{HttpJwksFetch, JwksFetch};
 use crate::auth::guesses::SignInGuard;
@@ -21,28 +20,36 @@ use crate::auth::password::{self, PasswordHasher};
 use crate::auth::signing;
 use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
-use crate::gateway::audit::seats::Seats;
+use crate::gateway::Gateway;
+use crate::gateway::alerts;
+use crate::gateway::audit::concurrency_limit::ConcurrencyLimit;
 use crate::gateway::audit::tail::Tail;
+use crate::gateway::call::{self, RunningCalls};
 use crate::gateway::checks::Checks;
+use crate::gateway::connections::{self, Connecting};
 use crate::gateway::integrity::{self, Integrity};
+use crate::gateway::mcp_clients::{self, SeenClients};
+use crate::gateway::mcp_servers;
 use crate::gateway::observe::{self, Observer};
 use crate::gateway::probes::{self, Probes};
 use crate::gateway::recorded::{Completer, Pulse};
 use crate::gateway::secrets;
+use crate::gateway::server_snapshot::SnapshotStore;
 use crate::gateway::sessions;
 use crate::gateway::sign_ins;
 use crate::gateway::started;
-use crate::gateway::world::WorldHolder;
+use crate::mcp::Mcp;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
 use crate::secrets::signing::seal as sealed_signing_key;
-use crate::serve::{Clients, Shutdown};
-use crate::state::{App, AppState};
+use crate::serve::Clients;
+use crate::shutdown::Shutdown;
+use crate::state::App;
 use crate::telemetry::Metrics;
 
 /// How long a change made elsewhere may stay unseen.
 const POLL: Duration = Duration::from_millis(500);
-/// How often an instance says that it lives.
+/// How often an instance writes its heartbeat.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 /// An instance that was silent for this long is dead, and its open calls are closed.
 const SILENCE: TimeDelta = TimeDelta::seconds(30);
@@ -64,6 +71,8 @@ const SECRET_USES: Duration = Duration::from_secs(30);
 const PROBE: Duration = Duration::from_secs(1);
 /// How often a further part of the record is verified.
 const VERIFY: Duration = Duration::from_secs(5);
+/// How often the connections to MCP servers are looked after.
+const MCP_SERVERS: Duration = Duration::from_secs(1);
 /// How often expired rows are dropped.
 const PRUNE: Duration = Duration::from_mins(10);
 
@@ -78,7 +87,7 @@ pub struct FirstAdmin {
 /// A running application.
 pub struct Started {
     /// The router's state.
-    pub app: AppState,
+    pub app: App,
     /// The administrator, if this was the first start.
     pub first_admin: Option<FirstAdmin>,
 }
@@ -120,27 +129,39 @@ pub async fn start(
     let proxies = TrustedProxies::parse(&config.trusted_proxies)
         .map_err(anyhow::Error::msg)
         .context("TOOLGATE_TRUSTED_PROXIES")?;
-    let executors = Executors::new(ExecutorConfig::new(egress.clone(), Arc::new(env.clone())));
-    let app = Arc::new(App {
+    let mut executor_config = ExecutorConfig::new(egress.clone(), Arc::new(env.clone()));
+    executor_config.mcp_stdio = (&config.mcp).into();
+    let most_bytes = executor_config.max_response_bytes;
+    let mut executors = Executors::new(executor_config);
+    let bus = bus(&config).await?;
+    if let Some(bus) = &bus {
+        executors = executors
+            .with(Arc::new(ServiceExecutor::new(Arc::clone(bus), most_bytes)))
+            .with(Arc::new(WorkerExecutor(Arc::clone(bus))));
+    }
+    let clients = Arc::new(Clients::new(proxies.clone(), &config.limits));
+    let gateway = Arc::new(Gateway {
         clock,
         completer: Completer::new(records.clone(), store.clone()),
         records,
         tail: Tail::default(),
-        exports: Seats::new(EXPORTS.0, EXPORTS.1),
+        exports: ConcurrencyLimit::new(EXPORTS.0, EXPORTS.1),
         descriptions: Semaphore::new(DESCRIPTIONS),
         checks: Checks::default(),
         integrity: Integrity::default(),
-        world: WorldHolder::load(store.clone(), Arc::clone(&keyring))
+        snapshots: SnapshotStore::load(store.clone(), Arc::clone(&keyring), executors.executes())
             .await
             .context("loading definitions")?,
         authenticator: authenticator(&config)?,
         passwords,
+        running: RunningCalls::default(),
+        mcp_clients: SeenClients::default(),
         executors,
+        bus,
         probes: Probes::default(),
         egress,
         env,
-        clients: Arc::new(Clients::new(proxies.clone(), &config.limits)),
-        proxies,
+        connecting: Connecting::default(),
         sign_ins: SignInGuard::default(),
         servers: AtomicU32::new(store.living_servers(now - SILENCE).await?),
         keyring,
@@ -150,90 +171,109 @@ pub async fn start(
         store,
         config,
     });
-    let recorded = started::record(&app).await;
+    let recorded = started::record(&gateway).await;
     recorded.map_err(|error| anyhow::anyhow!("recording the start: {}", error.code()))?;
+    let app = App {
+        mcp: Arc::new(Mcp::new(&gateway)),
+        gateway,
+        proxies: Arc::new(proxies),
+        clients,
+    };
     Ok(Started { app, first_admin })
 }
 
 impl Started {
     /// Starts what goes on beside the requests; it ends when the server stops.
     pub fn spawn_background(&self) {
-        every(
-            &self.app,
-            POLL,
-            |app| async move { Ok(app.world.refresh().await?) },
-        );
+        every(&self.app.gateway, POLL, |gateway| async move {
+            Ok(gateway.snapshots.refresh().await?)
+        });
+        every(&self.app.gateway, POLL, |gateway| async move {
+            call::end_cancelled(&gateway).await
+        });
         let pulse = Arc::new(Pulse::default());
-        every(&self.app, HEARTBEAT, move |app| {
+        every(&self.app.gateway, HEARTBEAT, move |gateway| {
             let pulse = Arc::clone(&pulse);
             async move {
-                let now = app.clock.now();
-                let beat = app.records.heartbeat(now).await;
+                let now = gateway.clock.now();
+                let beat = gateway.records.heartbeat(now).await;
                 let may_close = pulse.beat(beat.is_ok(), now, SILENCE);
                 beat?;
                 if may_close {
-                    app.records.close_abandoned(now - SILENCE, now).await?;
+                    gateway.records.close_abandoned(now - SILENCE, now).await?;
                 }
-                let servers = app.store.living_servers(now - SILENCE).await?;
-                app.servers.store(servers, Ordering::Relaxed);
+                let servers = gateway.store.living_servers(now - SILENCE).await?;
+                gateway.servers.store(servers, Ordering::Relaxed);
                 Ok(())
             }
         });
-        every(&self.app, SECRET_USES, |app| async move {
-            Ok(secrets::keep_uses(&app).await?)
+        every(&self.app.gateway, SECRET_USES, |gateway| async move {
+            mcp_clients::keep(&gateway).await?;
+            Ok(secrets::keep_uses(&gateway).await?)
         });
-        every(&self.app, FLUSH, |app| async move { observe::flush(&app).await });
-        every(
-            &self.app,
-            DELIVER,
-            |app| async move { alerts::deliver(&app).await },
-        );
-        every(
-            &self.app,
-            VERIFY,
-            |app| async move { integrity::verify(&app).await },
-        );
-        every(&self.app, PROBE, |app| async move {
-            probes::run_due(&app).await;
+        every(&self.app.gateway, FLUSH, |gateway| async move {
+            observe::flush(&gateway).await
+        });
+        every(&self.app.gateway, DELIVER, |gateway| async move {
+            alerts::deliver(&gateway).await
+        });
+        every(&self.app.gateway, VERIFY, |gateway| async move {
+            integrity::verify(&gateway).await
+        });
+        every(&self.app.gateway, PROBE, |gateway| async move {
+            probes::run_due(&gateway).await;
             Ok(())
         });
-        every(&self.app, PRUNE, |app| async move {
-            let now = app.clock.now();
-            observe::prune(&app).await?;
-            app.store.prune(now).await?;
-            app.store.prune_artifacts(now).await?;
-            app.store.prune_sessions(now - sessions::KEPT).await?;
-            app.store.prune_sign_ins(now - sign_ins::KEPT).await?;
-            if let Some(days) = app.config.audit.retention_days {
-                app.store
+        mcp_servers::background::connect(&self.app.gateway);
+        every(&self.app.gateway, MCP_SERVERS, |gateway| async move {
+            mcp_servers::background::keep(&gateway).await;
+            Ok(())
+        });
+        every(&self.app.gateway, PRUNE, |gateway| async move {
+            let now = gateway.clock.now();
+            observe::prune(&gateway).await?;
+            mcp_clients::prune(&gateway).await?;
+            gateway.store.prune(now).await?;
+            gateway.store.prune_artifacts(now).await?;
+            gateway
+                .store
+                .prune_cancellations(now - call::CANCELLATIONS_KEPT)
+                .await?;
+            gateway.store.prune_sessions(now - sessions::KEPT).await?;
+            gateway.store.prune_sign_ins(now - sign_ins::KEPT).await?;
+            connections::prune(&gateway, now).await?;
+            if let Some(days) = gateway.config.audit.retention_days {
+                gateway
+                    .store
                     .prune_records(now - TimeDelta::days(i64::from(days)))
                     .await?;
             }
             // A key may go when the last token it signed has expired.
-            app.store
-                .drop_signing_keys(now - app.authenticator.policy().lifetime * 2)
+            gateway
+                .store
+                .drop_signing_keys(now - gateway.authenticator.policy().lifetime * 2)
                 .await?;
             Ok(())
         });
     }
 }
 
-fn every<F, W>(app: &AppState, period: Duration, work: W)
+fn every<F, W>(gateway: &Arc<Gateway>, period: Duration, work: W)
 where
     F: Future<Output = anyhow::Result<()>> + Send,
-    W: Fn(AppState) -> F + Send + 'static,
+    W: Fn(Arc<Gateway>) -> F + Send + 'static,
 {
-    let app = Arc::clone(app);
+    let gateway = Arc::clone(gateway);
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(period);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         ticks.tick().await;
         loop {
             tokio::select! {
-                () = app.shutdown.stopped() => return,
+                () = gateway.shutdown.stopped() => return,
                 _ = ticks.tick() => {}
             }
-            if let Err(error) = work(Arc::clone(&app)).await {
+            if let Err(error) = work(Arc::clone(&gateway)).await {
                 tracing::warn!(
                     cause = format!("{error:#}"),
                     "background work failed; it will be tried again"
@@ -241,6 +281,20 @@ where
             }
         }
     });
+}
+
+/// The message bus, if there is one. The server starts whether its servers answer or not.
+async fn bus(config: &Config) -> anyhow::Result<Option<Arc<Bus>>> {
+    let settings = config.nats.bus();
+    let settings = settings.map_err(|(setting, problem)| anyhow::anyhow!("{setting}: {problem}"))?;
+    match settings {
+        Some(settings) => Ok(Some(
+            Bus::connect(settings)
+                .await
+                .context("connecting to the message bus")?,
+        )),
+        None => Ok(None),
+    }
 }
 
 fn authenticator(config: &Config) -> anyhow::Result<Authenticator> {

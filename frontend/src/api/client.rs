@@ -7,12 +7,14 @@ use std::future::Future;
 use std::pin::Pin;
 
 use gloo_net::http::{Method, RequestBuilder, Response};
-use toolgate_api::json::{Json, from_value};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, to_value};
 use web_sys::AbortSignal;
 
 use super::ApiError;
 
-/// Milliseconds after which a request is given up, so that nothing waits for ever.
+/// Milliseconds after which a request is aborted, so that no wait is unbounded.
 const TIMEOUT_MS: u32 = 20_000;
 
 /// What a request carries.
@@ -28,8 +30,8 @@ pub(crate) enum Body {
 
 impl Body {
     /// A value as JSON.
-    pub(crate) fn json<B: Json>(body: &B) -> Self {
-        Self::Json(body.write().to_string())
+    pub(crate) fn json<B: Serialize>(body: &B) -> Self {
+        Self::Json(json_of(body).to_string())
     }
 }
 
@@ -41,6 +43,8 @@ pub(crate) struct Ask {
     accept: &'static str,
     if_match: Option<String>,
     is_new: bool,
+    headers: Vec<(String, String)>,
+    takes_refusals: bool,
     body: Body,
 }
 
@@ -82,6 +86,18 @@ impl Ask {
         self
     }
 
+    /// With a further header.
+    pub(crate) fn header(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.headers.push((name.to_owned(), value.into()));
+        self
+    }
+
+    /// Takes JSON for an answer whatever its status is: the protocol says in it what went wrong.
+    pub(crate) fn taking_refusals(mut self) -> Self {
+        self.takes_refusals = true;
+        self
+    }
+
     /// Asks for YAML.
     pub(crate) fn for_yaml(mut self) -> Self {
         self.accept = "application/yaml";
@@ -95,6 +111,8 @@ impl Ask {
             accept: "application/json, application/problem+json",
             if_match: None,
             is_new: false,
+            headers: Vec::new(),
+            takes_refusals: false,
             body,
         }
     }
@@ -112,12 +130,15 @@ impl Ask {
             if self.is_new {
                 request = request.header("if-none-match", "*");
             }
+            for (name, value) in &self.headers {
+                request = request.header(name, value);
+            }
             let request = match self.body {
                 Body::None => request.build()?,
                 Body::Json(text) => request.header("content-type", "application/json").body(text)?,
                 Body::Yaml(text) => request.header("content-type", "application/yaml").body(text)?,
             };
-            check(request.send().await?).await
+            check(request.send().await?, self.takes_refusals).await
         })
     }
 }
@@ -133,36 +154,43 @@ pub(crate) struct Answer {
 
 impl Answer {
     /// The body as a value of the contract.
-    pub(crate) fn read<T: Json>(&self) -> Result<T, ApiError> {
+    pub(crate) fn read<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         read_json(&self.text)
     }
 }
 
 /// Reads a text as a value of the contract. Everything comes through here.
 #[inline(never)]
-pub(crate) fn read_json<T: Json>(text: &str) -> Result<T, ApiError> {
-    let value = parse(text)?;
-    from_value(&value).map_err(|error| ApiError::Unreadable(error.to_string()))
-}
-
-/// Parses a text.
-pub(crate) fn parse(text: &str) -> Result<serde_json::Value, ApiError> {
+pub(crate) fn read_json<T: DeserializeOwned>(text: &str) -> Result<T, ApiError> {
     serde_json::from_str(text).map_err(|error| ApiError::Unreadable(error.to_string()))
 }
 
-/// Lets successful answers pass; everything else becomes the problem that the server tells.
-async fn check(response: Response) -> Result<Answer, ApiError> {
+/// A value of the contract as JSON. Every type of the contract has one; null where that fails.
+pub(crate) fn json_of<T: Serialize>(value: &T) -> Value {
+    to_value(value).unwrap_or_default()
+}
+
+/// Parses a text.
+pub(crate) fn parse(text: &str) -> Result<Value, ApiError> {
+    serde_json::from_str(text).map_err(|error| ApiError::Unreadable(error.to_string()))
+}
+
+/// Lets successful answers pass; everything else becomes the problem in the answer.
+async fn check(response: Response, takes_refusals: bool) -> Result<Answer, ApiError> {
     let headers = response.headers();
-    if response.ok() {
+    let is = |kind: &str| {
+        headers
+            .get("content-type")
+            .is_some_and(|text| text.starts_with(kind))
+    };
+    if response.ok() || (takes_refusals && is("application/json")) {
         return Ok(Answer {
             etag: headers.get("etag").unwrap_or_default(),
             text: response.text().await?,
         });
     }
     let status = response.status();
-    let is_problem = headers
-        .get("content-type")
-        .is_some_and(|kind| kind.starts_with("application/problem+json"));
+    let is_problem = is("application/problem+json");
     let request_id = headers.get("x-request-id");
     match if is_problem {
         response.text().await.ok().and_then(|text| read_json(&text).ok())

@@ -6,7 +6,7 @@ use toolgate_api::{Diagnostic, ErrorCode, Problem};
 /// Why a request gave no usable answer.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ApiError {
-    /// The server told a problem.
+    /// The server answered with a problem.
     Problem(Box<Problem>),
     /// An error status without a problem body, for example from a proxy in between.
     Status {

@@ -3,7 +3,7 @@
 mod client;
 mod error;
 
-pub(crate) use client::{Answer, Ask, Body, parse, read_json};
+pub(crate) use client::{Answer, Ask, Body, json_of, parse, read_json};
 pub(crate) use error::ApiError;
 
 use serde_json::{Map, Value};

@@ -1,4 +1,4 @@
-//! Asks before something is taken away, or access changes at once.
+//! Asks before something is removed, or access changes at once.
 
 use leptos::prelude::*;
 
@@ -20,7 +20,7 @@ pub(crate) fn Confirm(
     /// A text that must be typed first, for what can never be taken back.
     #[prop(optional, into)]
     typed: Option<Signal<String>>,
-    /// Whether something is taken away.
+    /// Whether the action removes something.
     #[prop(into, default = true.into())]
     is_danger: Signal<bool>,
     /// The request that it starts; its error is shown here.

@@ -11,7 +11,7 @@ use web_sys::{HtmlDialogElement, HtmlElement};
 use super::{Icon, Symbol, after_paint, later};
 use crate::reactive::{When, effect};
 
-/// Where a dialog stands on the screen.
+/// Where a dialog is on the screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Placement {
     /// In the middle.
@@ -27,14 +27,14 @@ pub(crate) enum Placement {
 }
 
 impl Placement {
-    /// Whether it lies over a page that stays as it is: the browser need not work out the style of the whole page anew, as
-    /// it must for a modal dialog.
+    /// Whether it lies over a page that stays as it is: the browser need not compute the style of the whole page
+    /// again, as it must for a modal dialog.
     const fn is_light(self) -> bool {
         matches!(self, Self::Drawer | Self::Top)
     }
 }
 
-/// A dialog. Its content is made anew whenever it opens, but for the one at the top, whose content stays.
+/// A dialog. Its content is made again whenever it opens, but for the one at the top, whose content stays.
 #[component]
 pub(crate) fn Dialog(
     /// Whether it is open.
@@ -42,7 +42,7 @@ pub(crate) fn Dialog(
     /// Its name and heading.
     #[prop(into)]
     title: Signal<String>,
-    /// Where it stands.
+    /// Where it is on the screen.
     #[prop(optional)]
     placement: Placement,
     /// The content.
@@ -115,7 +115,7 @@ pub(crate) fn Dialog(
             // What comes before it lies behind.
             event.prevent_default();
         }
-        // Behind the last stop there may be none at all, and nothing that takes the focus tells of it.
+        // Behind the last stop there may be none at all, and no focus event is sent.
         set_timeout(move || keep_focus(&dialog), Duration::ZERO);
     };
     view! {

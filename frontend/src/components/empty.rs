@@ -1,4 +1,4 @@
-//! What stands in an empty place: what would be here, and the next step.
+//! An empty place: what would be here, and the next step.
 
 use leptos::prelude::*;
 

@@ -6,7 +6,7 @@ use super::{CodeBlock, Dialog, DialogFoot, Placement};
 use crate::action::Action;
 use crate::reactive::{effect, part};
 
-/// A text that the server tells this once. It takes the place of the form, and leaves the page together with the dialog.
+/// A text that the server shows only once. It takes the place of the form, and leaves the page together with the dialog.
 #[derive(Clone, Copy)]
 pub(crate) struct ShownOnce {
     /// The text, once it is there.
@@ -44,7 +44,7 @@ impl ShownOnce {
     }
 }
 
-/// A form in a dialog. It is sent by its button or by Enter; its content is made anew whenever it opens.
+/// A form in a dialog. It is sent by its button or by Enter; its content is made again whenever it opens.
 #[component]
 pub(crate) fn FormDialog(
     /// Whether it is open.
@@ -60,10 +60,10 @@ pub(crate) fn FormDialog(
     /// Whether it is filled in well enough to be sent.
     #[prop(optional, into)]
     ready: Option<Signal<bool>>,
-    /// Where it stands.
+    /// Where it is on the screen.
     #[prop(optional)]
     placement: Placement,
-    /// What the answer tells this once.
+    /// What the answer shows only once.
     #[prop(optional)]
     once: Option<ShownOnce>,
     /// It is sent.
@@ -103,8 +103,8 @@ pub(crate) fn FormDialog(
     };
     let content = move || {
         part(move || {
-            let told = once.and_then(|once| Some((once, once.text.get()?)));
-            told.map_or_else(form, |(once, text)| once.view(text, open))
+            let shown = once.and_then(|once| Some((once, once.text.get()?)));
+            shown.map_or_else(form, |(once, text)| once.view(text, open))
         })
     };
     view! {

@@ -47,6 +47,8 @@ pub(crate) enum Symbol {
     Play,
     /// Goes from step to step.
     Session,
+    /// Something to read.
+    Book,
     /// A list of entries.
     Record,
     /// Calls for attention.
@@ -61,7 +63,7 @@ pub(crate) enum Symbol {
     Plug,
     /// Shows the navigation.
     Menu,
-    /// Goes away.
+    /// Closes.
     Close,
     /// Something new.
     Plus,
@@ -106,6 +108,9 @@ impl Symbol {
             Self::Play => "M6 4v12l10-6L6 4Z",
             Self::Session => {
                 "M3.5 6h6.8a2.7 2.7 0 0 1 0 5.4H8.2a2.6 2.6 0 0 0 0 5.2h8.3M14 14.2l2.6 2.4-2.6 2.3"
+            }
+            Self::Book => {
+                "M10 5.5C8.3 4.3 6 3.8 3.5 4v11.5c2.5-.2 4.8.3 6.5 1.5 1.7-1.2 4-1.7 6.5-1.5V4c-2.5-.2-4.8.3-6.5 1.5ZM10 5.5V17"
             }
             Self::Record => "M4 4.5h12M4 8.2h12M4 11.9h12M4 15.6h7",
             Self::Bell => {

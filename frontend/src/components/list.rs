@@ -29,7 +29,7 @@ pub(crate) fn List(
     columns: &'static [&'static str],
     /// Makes the cells of a row; the first is a row heading, and each names its column in `data-label`.
     cells: Cells,
-    /// What stands in place of a list without items.
+    /// What is shown in place of a list without items.
     #[prop(into)]
     empty: ViewFn,
 ) -> impl IntoView {

@@ -1,8 +1,9 @@
 //! A list of any length as a table: only the rows in sight are on the page, and further pages are read as they come near.
 //!
 //! Rows have one height, which the style sheet sets; the space of the others is kept free above and below. They are made
-//! of markup, and whoever makes them listens to what happens in them: a listener for each would take longer than the row.
+//! of markup, and their maker listens to what happens in them: a listener for each would take longer than the row.
 
+mod column;
 mod reach;
 mod rows;
 
@@ -18,6 +19,7 @@ use crate::paged::{Paged, Status};
 use crate::reactive::{condition, effect, part};
 use crate::url::UrlParam;
 
+pub(crate) use self::column::Column;
 pub(crate) use self::rows::RowMarkup;
 
 /// Rows that a list begins with: as many as most windows have room for.
@@ -27,19 +29,6 @@ const GUESS: f64 = 64.0;
 
 /// What a list is sorted by when the address says nothing.
 const BY_NAME: &str = "name";
-
-/// A column of a long list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Column {
-    /// Its name in storage.
-    pub(crate) key: &'static str,
-    /// Its heading.
-    pub(crate) title: &'static str,
-    /// Its width, as a track of a CSS grid.
-    pub(crate) width: &'static str,
-    /// What the address says when the list is sorted by it.
-    pub(crate) sort: Option<&'static str>,
-}
 
 /// The table.
 #[component]
@@ -53,12 +42,12 @@ pub(crate) fn LongList(
     columns: Signal<Vec<Column>>,
     /// The parameter that says how it is sorted; by name when empty.
     sort: UrlParam,
-    /// What stands before the heading of the first column.
+    /// What is before the heading of the first column.
     #[prop(into)]
     lead: ViewFn,
     /// Makes the cells of a row; the first is a row heading, and each names its column in `data-label`.
     cells: RowMarkup,
-    /// What stands in place of a list without items.
+    /// What is shown in place of a list without items.
     #[prop(into)]
     empty: ViewFn,
 ) -> impl IntoView {
@@ -72,7 +61,7 @@ pub(crate) fn LongList(
     let ready = RwSignal::new(FIRST);
     // How many rows a frame has room for, and when the last one that made rows began.
     let pace = StoredValue::new((2, 0));
-    // Looks where the window stands, once a frame, until all rows that are wanted are there.
+    // Looks where the window is, once a frame, until all rows that are wanted are there.
     let look = Callback::new(move |()| {
         frame.set_value(None);
         let Some(body) = body.get_untracked() else {

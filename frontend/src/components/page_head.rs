@@ -3,13 +3,13 @@
 use leptos::prelude::*;
 
 use super::PageHeading;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 
 /// The top of a page of a project.
 #[component]
 pub(crate) fn SectionHead(
     /// Which page.
-    section: Section,
+    section: PageKind,
     /// What it is for; one sentence.
     text: &'static str,
     /// Buttons.
@@ -34,7 +34,7 @@ pub(crate) fn Breadcrumbs(
     #[prop(into)]
     project: Signal<String>,
     /// The page above.
-    section: Section,
+    section: PageKind,
     /// What this page is about.
     #[prop(into)]
     here: Signal<String>,
@@ -43,7 +43,7 @@ pub(crate) fn Breadcrumbs(
         <nav class="breadcrumbs" aria-label="Breadcrumbs">
             <ol>
                 <li>
-                    <a href=move || Page::In(project.get(), section).path()>{section.title()}</a>
+                    <a href=move || Page::of_project(project.get(), section).path()>{section.title()}</a>
                 </li>
                 <li aria-current="page">{here}</li>
             </ol>

@@ -1,4 +1,4 @@
-//! How a failed request is told: what, why, how to mend it, and the id that finds it in the log.
+//! How a failed request is shown: what failed, why, what to do, and the id that finds it in the log.
 
 use leptos::prelude::*;
 

@@ -38,6 +38,14 @@ impl SchemaForm {
         }
     }
 
+    /// A form with other controls of the same value.
+    pub(crate) fn over(self, schema: Value) -> Self {
+        Self {
+            schema: StoredValue::new(schema),
+            ..self
+        }
+    }
+
     /// The controls of the whole form.
     pub(crate) fn view(self) -> AnyView {
         let schema = self.schema.get_value();
@@ -121,7 +129,7 @@ impl SchemaForm {
         }
     }
 
-    /// A field to type into. Its text is replaced only when it no longer stands for the value: what is typed stays as
+    /// A field to type into. Its text is replaced only when it no longer means the value: what is typed stays as
     /// it was typed.
     fn typed(self, part: &Value, pointer: &str, entry: Entry, name: Option<&'static str>) -> AnyView {
         let id = self.id(pointer);

@@ -21,7 +21,7 @@ pub(crate) fn ThemeSwitch() -> impl IntoView {
                         prop:checked=move || chosen.get() == theme
                         on:change=move |_| {
                             chosen.set(theme);
-                            // The style of the whole page is worked out anew, so the choice itself is shown first.
+                            // The style of the whole page is computed again, so the choice itself is shown first.
                             after_paint(move || theme.apply());
                         }
                     />

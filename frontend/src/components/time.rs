@@ -1,4 +1,4 @@
-//! Points in time, told relative to now; the exact time is in the tooltip and in the markup.
+//! Points in time, relative to now; the exact time is in the tooltip and in the markup.
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
@@ -21,11 +21,11 @@ pub(crate) fn TimeAgo(
 
 /// A point in time relative to now.
 pub(super) fn told_at(at: DateTime<Utc>) -> String {
-    told((now_ms() - at.timestamp_millis()) / 1000)
+    relative((now_ms() - at.timestamp_millis()) / 1000)
 }
 
 /// A span in its largest whole unit; what is ahead is negative.
-fn told(seconds: i64) -> String {
+fn relative(seconds: i64) -> String {
     const UNITS: [(i64, &str); 6] = [
         (31_557_600, "year"),
         (2_629_800, "month"),
@@ -53,7 +53,7 @@ fn told(seconds: i64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::relative;
 
     #[test]
     fn tells_the_largest_whole_unit() {
@@ -69,7 +69,7 @@ mod tests {
             (-90, "in 1 minute"),
             (-172_800, "in 2 days"),
         ] {
-            assert_eq!(told(seconds), expected, "{seconds} s");
+            assert_eq!(relative(seconds), expected, "{seconds} s");
         }
     }
 }

@@ -1,8 +1,11 @@
-//! The screens, one folder per family. Each exports its pages and what the frame needs of it.
+//! The screens, one folder per subject. Each exports its pages and what the frame needs of it.
 
 pub(crate) mod alerts;
+pub(crate) mod authorize;
 pub(crate) mod connect;
+pub(crate) mod connections;
 pub(crate) mod groups;
+pub(crate) mod guides;
 pub(crate) mod health;
 pub(crate) mod imports;
 pub(crate) mod keys;

@@ -20,7 +20,7 @@ pub(super) fn AccountMenu(
 ) -> impl IntoView {
     let session = Session::get();
     let name = Memo::new(move |_| session.me().map(|me| me.name).unwrap_or_default());
-    let standing = move || match session.me() {
+    let role = move || match session.me() {
         Some(me) if me.system_admin => "System administrator".to_owned(),
         Some(me) => format!("Member of {}", counted(me.projects.len(), "project")),
         None => String::new(),
@@ -58,7 +58,7 @@ pub(super) fn AccountMenu(
         >
             <div class="menu-section">
                 <p class="menu-title">{name}</p>
-                <p class="muted">{standing}</p>
+                <p class="muted">{role}</p>
             </div>
             <div class="menu-section">
                 <ThemeSwitch />

@@ -13,7 +13,7 @@ use crate::browser::lower;
 use crate::components::{Dialog, Icon, Placement, Symbol, Toasts, after_paint};
 use crate::features::projects::Projects;
 use crate::reactive::effect;
-use crate::routes::{Page, Section};
+use crate::routes::{Heading, Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::theme::Theme;
 use crate::url::{Navigator, project_in_path};
@@ -25,18 +25,18 @@ const REST: Duration = Duration::from_millis(120);
 
 /// What the server is asked for: the list, what one of it is called, the page and parameter that show it, and how many
 /// are read at most.
-const SOURCES: [(&str, &str, Section, &str, &str); 5] = [
-    ("tools", "Tool", Section::Tools, "", "12"),
-    ("groups", "Group", Section::Groups, "group", "6"),
-    ("states", "State", Section::States, "at", "6"),
+const SOURCES: [(&str, &str, PageKind, &str, &str); 5] = [
+    ("tools", "Tool", PageKind::Tools, "", "12"),
+    ("groups", "Group", PageKind::Groups, "group", "6"),
+    ("states", "State", PageKind::States, "at", "6"),
     (
         "permissions",
         "Person or key",
-        Section::Permissions,
+        PageKind::Permissions,
         "principal",
         "200",
     ),
-    ("audit", RECORD, Section::Records, "record", "4"),
+    ("audit", RECORD, PageKind::Records, "record", "4"),
 ];
 /// Records are found by all that they hold, not only by what is shown of them.
 const RECORD: &str = "Record";
@@ -80,59 +80,48 @@ pub(super) fn Palette(
     let fixed = Memo::new(move |_| {
         let mut entries = Vec::new();
         if let Some(project) = current.get() {
-            for section in Section::ALL {
-                if session.may(&project, section.needs()) {
-                    entries.push(Entry {
-                        symbol: section.symbol(),
-                        text: section.title().to_owned(),
-                        kind: "Page",
-                        does: Does::Go(Page::In(project.clone(), *section).path()),
-                    });
+            for kind in PageKind::ALL {
+                if kind.is_of_project() && session.may_see(&project, *kind) {
+                    entries.push(page_entry(Page::of_project(project.clone(), *kind)));
                 }
             }
         }
         if let Some(project) = current.get() {
             let actions = [
-                (Section::Upload, "Upload tools", ""),
-                (Section::Keys, "Make a key", "?new=1"),
-                (Section::Records, "Follow the record live", "?live=1"),
+                (PageKind::Upload, "Upload tools", ""),
+                (PageKind::Keys, "Make a key", "?new=1"),
+                (PageKind::Records, "Follow the record live", "?live=1"),
             ];
             entries.extend(
                 actions
                     .into_iter()
-                    .filter(|(section, ..)| session.may(&project, section.needs()))
+                    .filter(|(section, ..)| session.may_see(&project, *section))
                     .map(|(section, text, query)| Entry {
                         symbol: section.symbol(),
                         text: text.to_owned(),
                         kind: "Action",
-                        does: Does::Go(Page::In(project.clone(), section).path() + query),
+                        does: Does::Go(Page::of_project(project.clone(), section).path() + query),
                     }),
             );
             if session.may(&project, Permission::EditDefinitions) {
                 entries.push(Entry {
-                    symbol: Section::Imports.symbol(),
+                    symbol: PageKind::Imports.symbol(),
                     text: "Import a description of an API".to_owned(),
                     kind: "Action",
-                    does: Does::Go(Page::NewImport(project).path()),
+                    does: Does::Go(Page::of_project(project, PageKind::NewImport).path()),
                 });
             }
         }
         entries.extend(projects.all().into_iter().map(|project| Entry {
             symbol: Symbol::Group,
-            does: Does::Go(Page::In(project.id, Section::Overview).path()),
+            does: Does::Go(Page::of_project(project.id, PageKind::Overview).path()),
             text: project.name,
             kind: "Project",
         }));
-        let go = |symbol, text: &str, page: Page| Entry {
-            symbol,
-            text: text.to_owned(),
-            kind: "Page",
-            does: Does::Go(page.path()),
-        };
-        entries.push(go(Symbol::Group, "All projects", Page::Projects));
-        if session.is_system_admin() {
-            entries.push(go(Symbol::Person, "Users", Page::Users));
-            entries.push(go(Symbol::Gauge, "Health", Page::Health));
+        for kind in PageKind::ALL {
+            if kind.heading() == Heading::Server && session.may_see("", *kind) {
+                entries.push(page_entry(Page::of_server(*kind)));
+            }
         }
         entries.extend(Theme::ALL.into_iter().map(|theme| Entry {
             symbol: Symbol::Settings,
@@ -181,7 +170,7 @@ pub(super) fn Palette(
         };
         found.set(Vec::new());
         for (list, kind, section, param, limit) in SOURCES {
-            if !session.may(&project, section.needs()) {
+            if !session.may_see(&project, section) {
                 continue;
             }
             // Holders of permissions are few and have no search.
@@ -303,8 +292,18 @@ pub(super) fn Palette(
     }
 }
 
+/// A page.
+fn page_entry(page: Page) -> Entry {
+    Entry {
+        symbol: page.kind().symbol(),
+        text: page.kind().title().to_owned(),
+        kind: "Page",
+        does: Does::Go(page.path()),
+    }
+}
+
 /// One thing that the server has found.
-fn entry(project: &str, kind: &'static str, section: Section, param: &str, item: &Value) -> Entry {
+fn entry(project: &str, kind: &'static str, section: PageKind, param: &str, item: &Value) -> Entry {
     let field = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
     let (text, value) = match param {
         "record" => {
@@ -315,9 +314,12 @@ fn entry(project: &str, kind: &'static str, section: Section, param: &str, item:
         _ => (field("name"), field("name")),
     };
     let path = if param.is_empty() {
-        Page::Tool(project.to_owned(), value).path()
+        Page::tool(project.to_owned(), value).path()
     } else {
-        with_query(Page::In(project.to_owned(), section).path(), &[(param, &value)])
+        with_query(
+            Page::of_project(project.to_owned(), section).path(),
+            &[(param, &value)],
+        )
     };
     Entry {
         symbol: section.symbol(),

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::components::{Icon, Menu, Symbol};
 use crate::features::projects::Projects;
 use crate::reactive::text;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::url::project_in_path;
 
 /// How many projects the menu offers before it refers to the whole list.
@@ -27,7 +27,7 @@ pub(super) fn ProjectSwitcher() -> impl IntoView {
             .take(OFFERED)
             .map(|project| {
                 let is_current = current.get() == project.id;
-                let href = Page::In(project.id.clone(), Section::Overview).path();
+                let href = Page::of_project(project.id.clone(), PageKind::Overview).path();
                 view! {
                     <li>
                         <a class="menu-item" href=href aria-current=is_current.then_some("true")>
@@ -52,7 +52,7 @@ pub(super) fn ProjectSwitcher() -> impl IntoView {
             <nav aria-label="Projects">
                 <ul class="menu-section menu-list">{offered}</ul>
                 <div class="menu-section">
-                    <a class="menu-item" href=Page::Projects.path()>
+                    <a class="menu-item" href=Page::of_server(PageKind::Projects).path()>
                         "All projects"
                         <Icon symbol=Symbol::Arrow />
                     </a>

@@ -31,7 +31,7 @@ pub(super) fn Shortcuts(
             palette.set(true);
             return;
         }
-        // Single characters belong to whoever is typing, and to open dialogs.
+        // Single characters belong to the field that has the cursor, and to open dialogs.
         if event.ctrl_key() || event.meta_key() || event.alt_key() || is_typing() || is_modal() {
             return;
         }

@@ -1,50 +1,20 @@
-//! The pages of the project, by what one comes for.
+//! The pages of the project and of the server, by task.
 
 use leptos::prelude::*;
 use leptos_router::hooks::use_location;
 
-use crate::components::{Icon, Symbol};
+use crate::components::Icon;
 use crate::features::imports::Waiting;
-use crate::routes::{Page, Section};
+use crate::routes::{Heading, Page, PageKind};
 use crate::session::Session;
 use crate::url::project_in_path;
 
-/// The headings of the navigation and what stands below them.
-const PARTS: [(&str, &[Section]); 4] = [
-    (
-        "Build",
-        &[
-            Section::Overview,
-            Section::Tools,
-            Section::Upload,
-            Section::Imports,
-            Section::Quarantine,
-            Section::Groups,
-            Section::States,
-        ],
-    ),
-    (
-        "Access",
-        &[
-            Section::Permissions,
-            Section::Keys,
-            Section::Simulator,
-            Section::PolicyTests,
-        ],
-    ),
-    (
-        "Run",
-        &[
-            Section::Sessions,
-            Section::Records,
-            Section::Alerts,
-            Section::Limits,
-        ],
-    ),
-    (
-        "Project",
-        &[Section::Secrets, Section::Settings, Section::Connect],
-    ),
+/// The headings below which the pages of a project are.
+const OF_PROJECT: [(Heading, &str); 4] = [
+    (Heading::Build, "Build"),
+    (Heading::Access, "Access"),
+    (Heading::Run, "Run"),
+    (Heading::Project, "Project"),
 ];
 
 /// The navigation beside the page, or in the drawer of a narrow screen.
@@ -54,75 +24,55 @@ pub(crate) fn Navigation() -> impl IntoView {
     let path = use_location().pathname;
     let current = project_in_path();
     let waiting = Waiting::get();
-    let item = move |target: String, symbol: Symbol, title: &'static str, count: Option<Waiting>| {
-        let below = format!("{target}/");
+    let item = move |page: Page| {
+        let kind = page.kind();
+        let target = page.path();
+        // A page below another one of a project is not in the sidebar; its page above is marked.
+        let below = kind.is_of_project().then(|| format!("{target}/"));
         let href = target.clone();
         let is_current = move || {
             let path = path.get();
-            path == target || (below.matches('/').count() > 4 && path.starts_with(&below))
+            path == target || below.as_ref().is_some_and(|below| path.starts_with(below))
         };
+        let count = (kind == PageKind::Quarantine).then_some(waiting);
         view! {
             <li>
                 <a class="nav-item" href=href aria-current=move || is_current().then_some("page")>
-                    <Icon symbol />
-                    {title}
+                    <Icon symbol=kind.symbol() />
+                    {kind.title()}
                     {count.map(Waiting::badge)}
                 </a>
             </li>
         }
         .into_any()
     };
-    let parts = move || {
+    let group = move |project: &str, heading: Heading, title: &'static str| {
+        let items: Vec<_> = PageKind::ALL
+            .iter()
+            .filter(|kind| kind.heading() == heading && session.may_see(project, **kind))
+            .map(|kind| item(Page::of_project(project.to_owned(), *kind)))
+            .collect();
+        (!items.is_empty()).then(|| {
+            view! {
+                <div class="nav-part">
+                    <h2 class="nav-title">{title}</h2>
+                    <ul>{items}</ul>
+                </div>
+            }
+            .into_any()
+        })
+    };
+    let of_project = move || {
         let project = current.get();
-        let part = |(title, sections): (&'static str, &[Section])| {
-            let items: Vec<_> = sections
-                .iter()
-                .filter(|section| session.may(&project, section.needs()))
-                .map(|section| {
-                    let count = (*section == Section::Quarantine).then_some(waiting);
-                    item(
-                        Page::In(project.clone(), *section).path(),
-                        section.symbol(),
-                        section.title(),
-                        count,
-                    )
-                })
-                .collect();
-            (!items.is_empty()).then(|| {
-                view! {
-                    <div class="nav-part">
-                        <h2 class="nav-title">{title}</h2>
-                        <ul>{items}</ul>
-                    </div>
-                }
-                .into_any()
-            })
-        };
-        if project.is_empty() {
-            Vec::new()
-        } else {
-            PARTS.into_iter().filter_map(part).collect()
-        }
+        let headings = OF_PROJECT.into_iter().filter(|_| !project.is_empty());
+        headings
+            .filter_map(|(heading, title)| group(&project, heading, title))
+            .collect::<Vec<_>>()
     };
     view! {
         <nav class="navigation" aria-label="Pages">
-            {parts}
-            <div class="nav-part">
-                <h2 class="nav-title">"Server"</h2>
-                <ul>
-                    {item(Page::Projects.path(), Symbol::Group, "Projects", None)}
-                    {move || {
-                        session
-                            .is_system_admin()
-                            .then(|| {
-                                vec![
-                                    item(Page::Users.path(), Symbol::Person, "Users", None),
-                                    item(Page::Health.path(), Symbol::Gauge, "Health", None),
-                                ]
-                            })
-                    }}
-                </ul>
-            </div>
+            {of_project}
+            {move || group("", Heading::Server, "Server")}
         </nav>
     }
 }

@@ -9,7 +9,7 @@ use super::project_switcher::ProjectSwitcher;
 use super::shortcuts::Shortcuts;
 use super::sidebar::Navigation;
 use crate::components::{Dialog, Icon, Placement, Symbol};
-use crate::routes::{API_REFERENCE, Page};
+use crate::routes::{API_REFERENCE, Page, PageKind};
 
 /// The bar at the top.
 #[component]
@@ -27,7 +27,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             >
                 <Icon symbol=Symbol::Menu />
             </button>
-            <a class="brand" href=Page::Start.path()>
+            <a class="brand" href=Page::of_server(PageKind::Start).path()>
                 <span class="brand-mark">
                     <Icon symbol=Symbol::Gate />
                 </span>

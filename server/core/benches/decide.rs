@@ -11,8 +11,8 @@ use serde_json::{Map, json};
 use toolgate_core::definition::ToolDefinition;
 use toolgate_core::definition::model::Options;
 use toolgate_core::ids::ToolName;
+use toolgate_core::policy::evaluation_context::EvaluationContext;
 use toolgate_core::policy::groups::GroupSet;
-use toolgate_core::policy::moment::Moment;
 use toolgate_core::snapshot::{LabelInput, ProjectSnapshot, ToolInput};
 
 /// Tools, groups and states of one project.
@@ -92,7 +92,7 @@ fn conditions() -> Vec<LabelInput> {
         .collect()
 }
 
-/// What a snapshot takes beyond the definitions it is built from: told once, not timed.
+/// What a snapshot takes beyond the definitions it is built from: reported once, not timed.
 fn memory() {
     let (count, groups, states) = SIZES[SIZES.len() - 1];
     let Some(empty) = resident() else { return };
@@ -122,7 +122,7 @@ fn resident() -> Option<u64> {
 fn decisions(criterion: &mut Criterion) {
     memory();
     let mut bench = criterion.benchmark_group("decide");
-    let moment = Moment::at(DateTime::UNIX_EPOCH);
+    let evaluation = EvaluationContext::at(DateTime::UNIX_EPOCH);
     for (count, groups, states) in SIZES {
         let snapshot = ProjectSnapshot::build(1, tools(count, groups, states), Vec::new(), None);
         let granted = grant(groups);
@@ -143,17 +143,17 @@ fn decisions(criterion: &mut Criterion) {
         bench.bench_function(BenchmarkId::new("3 requested", &size), |run| {
             run.iter(|| {
                 let name = next.next().map_or("", String::as_str);
-                black_box(snapshot.decide(&granted, Some(&few), Some("state-1"), name, &moment))
+                black_box(snapshot.decide(&granted, Some(&few), Some("state-1"), name, &evaluation))
             });
         });
         bench.bench_function(BenchmarkId::new("all requested", &size), |run| {
             run.iter(|| {
                 let name = next.next().map_or("", String::as_str);
-                black_box(snapshot.decide(&granted, Some(&all), Some("state-1"), name, &moment))
+                black_box(snapshot.decide(&granted, Some(&all), Some("state-1"), name, &evaluation))
             });
         });
         bench.bench_function(BenchmarkId::new("resolve again", &size), |run| {
-            run.iter(|| black_box(snapshot.resolve(&granted, Some(&few), Some("state-1"), &moment)));
+            run.iter(|| black_box(snapshot.resolve(&granted, Some(&few), Some("state-1"), &evaluation)));
         });
         bench.bench_function(BenchmarkId::new("visible again", &size), |run| {
             run.iter(|| black_box(snapshot.visible(&granted)));
@@ -164,11 +164,11 @@ fn decisions(criterion: &mut Criterion) {
         bench.bench_function(BenchmarkId::new("10 conditions, 3 requested", &size), |run| {
             run.iter(|| {
                 let name = next.next().map_or("", String::as_str);
-                black_box(conditioned.decide(&granted, Some(&few), Some("state-1"), name, &moment))
+                black_box(conditioned.decide(&granted, Some(&few), Some("state-1"), name, &evaluation))
             });
         });
         bench.bench_function(BenchmarkId::new("10 conditions, resolve again", &size), |run| {
-            run.iter(|| black_box(conditioned.resolve(&granted, Some(&few), Some("state-1"), &moment)));
+            run.iter(|| black_box(conditioned.resolve(&granted, Some(&few), Some("state-1"), &evaluation)));
         });
     }
     bench.finish();

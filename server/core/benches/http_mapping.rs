@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
-use toolgate_core::definition::request_model::HttpRequest;
+use toolgate_core::definition::model::request::HttpRequest;
 use toolgate_core::http_mapping::{Argument, MappedRequest, RequestMapping};
 
 fn mapping(path: &str, request: Value) -> RequestMapping {

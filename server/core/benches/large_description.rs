@@ -73,6 +73,8 @@ fn main() {
         project: &project,
         env_allowed: &|_| true,
         existing_services: &|_| None,
+        executes: toolgate_core::definition::ExecutorSet::BUILT_IN,
+        subjects: None,
     };
     let description = description();
     let json = serde_json::to_string(&description).expect("JSON");

@@ -51,6 +51,8 @@ fn parse(text: &str) -> Upload {
         project: &project,
         env_allowed: &|_| true,
         existing_services: &|_| None,
+        executes: toolgate_core::definition::ExecutorSet::BUILT_IN,
+        subjects: None,
     };
     match parse_upload(text.as_bytes(), TextFormat::Yaml, &context) {
         Ok(upload) => upload,

@@ -15,6 +15,8 @@ fn main() {
         project: &project,
         env_allowed: &|_| true,
         existing_services: &|_| None,
+        executes: toolgate_core::definition::ExecutorSet::BUILT_IN,
+        subjects: None,
     };
     // Descriptions without a host are of interest too.
     let options = ImportOptions {

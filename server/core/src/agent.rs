@@ -1,4 +1,4 @@
-//! Tools as models are told of them.
+//! Tools as they are described to models.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -67,7 +67,8 @@ fn one(format: ToolFormat, name: &str, tool: &CompiledTool) -> Value {
     }
 }
 
-/// Whether a tool's name can stand in a format as it is: tool names may hold a dot and be long, some models' may not.
+/// Whether a tool's name can be used in a format unchanged: tool names may hold a dot and be long, some models' may
+/// not.
 fn fits(format: ToolFormat, name: &str) -> bool {
     format == ToolFormat::Mcp || (name.len() <= MAX_NAME && !name.contains('.'))
 }
@@ -82,7 +83,7 @@ fn stand_in(name: &str, salt: u32) -> String {
     format!("{readable}_{:08x}", fnv1a(name).wrapping_add(salt))
 }
 
-/// FNV-1a, 32 bits: short, and the same for ever.
+/// FNV-1a, 32 bits: short, and stable across versions.
 fn fnv1a(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)

@@ -40,6 +40,8 @@ uuid_id! {
     KeyId;
     /// A user.
     UserId;
+    /// What a user has let a client do in a project (UUID version 7: sorts by time).
+    ConnectionId;
     /// One workflow run of one caller (UUID version 7: sorts by time).
     SessionId;
     /// A project through all its life: a slug may be used again after a project was deleted, this never is.
@@ -122,7 +124,7 @@ text_id! {
 }
 
 text_id! {
-    /// The id of an import in its project. Where the import `new` would stand in the dashboard, a new one is made.
+    /// The id of an import in its project. The id `new` is reserved: the dashboard makes a new import at its address.
     ImportId, "import id",
     "1-63 lower-case letters, digits and single hyphens, starting with a letter, not ending with a hyphen, and not \"new\"",
     |text| ProjectId::parse(text).is_ok() && text != "new"
@@ -143,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_import_stands_where_new_ones_are_made() {
+    fn no_import_has_the_address_where_new_ones_are_made() {
         assert!(ImportId::parse("newer").is_ok());
         assert!(ImportId::parse("new").is_err());
     }

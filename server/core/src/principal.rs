@@ -134,8 +134,8 @@ pub const fn allows(role: Role, permission: Permission) -> bool {
     }
 }
 
-/// Whether whoever holds `held` may give `given` to others: nobody gives more than they hold. Owners appoint every role,
-/// auditors included.
+/// Whether a principal with the role `held` may give `given` to others: a principal cannot give more than it holds.
+/// Owners appoint every role, auditors included.
 #[must_use]
 pub fn may_give(held: Role, given: Role) -> bool {
     held == Role::Owner

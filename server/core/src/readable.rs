@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-/// What nobody sees: marks of direction and format, fillers, joiners, and what has no meaning yet.
+/// Invisible characters: marks of direction and format, fillers, joiners, and what has no meaning yet.
 static INVISIBLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"[\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}\u{2800}]").ok()
 });
@@ -180,7 +180,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two names that differ only in what nobody sees cannot both be names.
+        /// Two names that differ only in invisible characters cannot both be names.
         #[test]
         fn nothing_unseen_makes_a_name(name in "[a-z]{1,8}", at in 0_usize..8, unseen in prop::sample::select(
             vec!['\u{200b}', '\u{200c}', '\u{2060}', '\u{202a}', '\u{202d}', '\u{2067}', '\u{34f}', '\u{180e}', '\u{1d173}']

@@ -20,17 +20,17 @@ impl Selector {
     /// Reads a path.
     ///
     /// # Errors
-    /// What is wrong with it, for whoever wrote it.
+    /// What is wrong with it, for its author.
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.chars().count() > LONGEST {
             return Err(format!("it is longer than {LONGEST} characters"));
         }
         let shape = Shape::of(text);
         if shape.roots > 1 {
-            return Err("`$` stands at its beginning only".to_owned());
+            return Err("`$` may only be at its beginning".to_owned());
         }
         if shape.descents > 1 || shape.descends_in_filter {
-            return Err("`..` stands in it once at most, before the first filter".to_owned());
+            return Err("`..` may occur once, before the first filter".to_owned());
         }
         let path = JsonPath::parse(text)
             .map_err(|error| format!("at character {}: {}", error.position(), error.message()))?;
@@ -56,7 +56,7 @@ impl Selector {
     }
 }
 
-/// What stands in a path outside of quotes.
+/// The part of a path outside of quotes.
 #[derive(Default)]
 struct Shape {
     roots: usize,
@@ -128,9 +128,9 @@ mod tests {
     #[case("", "at character")]
     #[case("a.b", "at character")]
     #[case("$.", "at character")]
-    #[case("$..a..b", "once at most")]
+    #[case("$..a..b", "may occur once")]
     #[case("$.a[?@..b]", "before the first filter")]
-    #[case("$.a[?@.b == $.c]", "beginning only")]
+    #[case("$.a[?@.b == $.c]", "at its beginning")]
     fn refusals(#[case] path: &str, #[case] why: &str) {
         let error = Selector::parse(path).expect_err("refused");
         assert!(error.contains(why), "{error}");

@@ -50,6 +50,10 @@ impl<'a> Matcher<'a> {
                 .type_
                 .as_ref()
                 .is_none_or(|kind| tool.definition.kind == *kind)
+            && filter
+                .source
+                .as_ref()
+                .is_none_or(|source| tool.definition.source().as_ref() == Some(source))
             && (text(tool.name()) || text(&tool.definition.description))
     }
 }

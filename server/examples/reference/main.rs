@@ -1,6 +1,6 @@
 //! The least a gateway could do, as the yardstick of `cargo xtask bench`: check an HS256 token, compare groups, merge
-//! arguments, ask the upstream over pooled connections, and hand the answer on. It limits nothing and knows one tool, and
-//! it records nothing unless it is told to. What Toolgate adds to this is what its users pay for.
+//! arguments, ask the upstream over pooled connections, and hand the answer on. It limits nothing and knows one tool,
+//! and it records nothing unless configured to. What Toolgate adds to this is what its users pay for.
 //!
 //! Settings: `REFERENCE_LISTEN`, `REFERENCE_UPSTREAM` (`http://host:port`), `REFERENCE_SECRET` (of the token),
 //! `REFERENCE_LISTING` (a file whose bytes `GET /tools` answers with), and `REFERENCE_RECORD` (an SQLite file with two rows
@@ -168,7 +168,7 @@ async fn ask(reference: &Reference, arguments: &Map<String, Value>) -> anyhow::R
     Ok(answer.into_body().collect().await?.to_bytes())
 }
 
-/// The prebuilt listing, to whoever has a token.
+/// The prebuilt listing, to every caller with a token.
 async fn list(State(reference): State<Arc<Reference>>, headers: HeaderMap) -> Response {
     if claims(&reference, &headers).is_none() {
         return StatusCode::UNAUTHORIZED.into_response();

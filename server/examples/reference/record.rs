@@ -52,7 +52,7 @@ impl Record {
     }
 }
 
-/// Ends with the first failure; whoever waits is told so.
+/// Ends with the first failure, which is reported to every waiting caller.
 async fn write(
     mut connection: SqliteConnection,
     mut queue: mpsc::UnboundedReceiver<Row>,

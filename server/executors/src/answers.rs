@@ -1,22 +1,20 @@
-//! Answers that serve further calls (`options.http.cache`).
+//! Answers that serve further calls (`cache`).
 //!
-//! The key is the whole request that would be sent, with its credential, and the definition it is made from: what differs
-//! in any of these, such as a caller's name among the arguments, never shares an answer. Calls that would send the same
+//! The key is everything that would be sent, with its credential, and the definition it is made from: what differs in any
+//! of these, such as a caller's name among the arguments, never shares an answer. Calls that would send the same
 //! request at the same time wait for one.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderMap, header};
 use moka::Expiry;
 use moka::future::Cache;
-use secrecy::ExposeSecret;
 use sha2::{Digest, Sha256};
 use toolgate_core::ids::ProjectId;
 
+use crate::executor::{Key, Reply};
 use crate::failure::Failure;
 use crate::guard::Uses;
-use crate::http::plan::RequestPlan;
 use crate::invocation::Execution;
 
 /// Bytes of all answers together.
@@ -25,9 +23,6 @@ const MAX_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_ANSWER: usize = 4 * 1024 * 1024;
 /// What an entry costs beside its answer.
 const OVERHEAD: usize = 256;
-
-/// What a request is found by.
-pub(crate) type Key = [u8; 32];
 
 /// The answers that are kept now.
 pub(crate) struct Answers(Cache<Key, Kept>);
@@ -44,12 +39,6 @@ impl Expiry<Key, Kept> for UntilItsEnd {
     fn expire_after_create(&self, _: &Key, kept: &Kept, _: std::time::Instant) -> Option<Duration> {
         Some(kept.keep)
     }
-}
-
-/// What came back, and whether it may serve again.
-pub(crate) struct Fetched {
-    pub(crate) execution: Execution,
-    pub(crate) may_be_kept: bool,
 }
 
 impl Answers {
@@ -80,7 +69,7 @@ impl Answers {
         key: Key,
         ttl: Duration,
         uses: &Uses,
-        fetch: impl Future<Output = Result<Fetched, Failure>>,
+        fetch: impl Future<Output = Result<Reply, Failure>>,
     ) -> Result<Execution, Failure> {
         let mut fetched_now = false;
         let kept = self
@@ -116,42 +105,11 @@ fn size(execution: &Execution) -> usize {
     execution.result.get().len() + artifact.map_or(0, |artifact| artifact.content.len())
 }
 
-/// The key of a request. `definition` is another number for another definition; `client` stands for the client whose token
-/// is presented.
-pub(crate) fn key(
-    definition: u64,
-    project: &ProjectId,
-    plan: &RequestPlan,
-    client: Option<&[u8; 32]>,
-) -> Key {
+/// The key of a call. `tool` is another number for another revision of a tool; `sent` is what its executor would send.
+pub(crate) fn key(tool: u64, project: &ProjectId, sent: &Key) -> Key {
     let mut hash = Sha256::new();
-    let mut add = |part: &[u8]| {
-        hash.update(part.len().to_le_bytes());
-        hash.update(part);
-    };
-    add(&definition.to_le_bytes());
-    add(project.as_str().as_bytes());
-    add(plan.first.method.as_str().as_bytes());
-    add(plan.first.url.as_str().as_bytes());
-    add(client.map_or(&[], |client| client.as_slice()));
-    add(plan.first.body.as_deref().unwrap_or_default());
-    if let Some(secret) = &plan.first.query_secret {
-        add(secret.name.as_bytes());
-        add(secret.value.expose_secret().as_bytes());
-    }
-    for (name, value) in &plan.first.headers {
-        add(name.as_str().as_bytes());
-        add(value.as_bytes());
-    }
+    hash.update(tool.to_le_bytes());
+    hash.update(sent);
+    hash.update(project.as_str());
     hash.finalize().into()
-}
-
-/// Whether the upstream lets its answer serve again (RFC 9111 section 5.2.2).
-pub(crate) fn may_be_kept(headers: &HeaderMap) -> bool {
-    !headers
-        .get_all(header::CACHE_CONTROL)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','))
-        .any(|directive| directive.trim().eq_ignore_ascii_case("no-store"))
 }

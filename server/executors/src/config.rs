@@ -7,6 +7,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use crate::egress::EgressPolicy;
+use crate::mcp::StdioSettings;
 use crate::redact::Secrets;
 
 /// Where environment values come from. The server decides which names exist: a definition can name anything, and gets
@@ -52,6 +53,8 @@ pub struct ExecutorConfig {
     pub max_concurrent: usize,
     /// Answers that may be streamed at the same time.
     pub max_streams: usize,
+    /// What the operator allows of MCP servers that are processes.
+    pub mcp_stdio: StdioSettings,
 }
 
 impl ExecutorConfig {
@@ -67,6 +70,7 @@ impl ExecutorConfig {
             max_concurrent_per_tool: 64,
             max_concurrent: 1024,
             max_streams: 256,
+            mcp_stdio: StdioSettings::default(),
         }
     }
 }

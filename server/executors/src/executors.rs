@@ -1,52 +1,54 @@
-//! Running one call.
+//! The guards around every call, whatever kind executes it.
 
-mod files;
 mod probe;
-mod told;
+mod upstream_reports;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::{HeaderValue, StatusCode};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout_at};
-use toolgate_api::ErrorCode;
-use toolgate_core::definition::ToolDefinition;
+use toolgate_api::{ErrorCode, JsonText};
+use toolgate_core::definition::{ExecutorKind, ExecutorSet, ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::ProjectId;
 use tracing::Instrument;
-use url::Url;
 
 use crate::answers::{self, Answers};
 use crate::config::{ExecutorConfig, SecretSource};
 use crate::egress::connector::SystemResolver;
 use crate::egress::{Origins, Resolve};
+use crate::executor::{Circumstances, Executor, Planned, Prepared, Reply, Scope, left_alone};
 use crate::failure::Failure;
 use crate::guard::{Outcome, Refused, Slot, Slots, Upstreams, retry_after_s};
+use crate::http::executor::{HttpExecutor, Transport};
 use crate::http::fetch::{self, FetchLimits, Fetched};
 use crate::http::message;
-use crate::http::oauth::{TokenRequest, Tokens};
-use crate::http::plan::RequestPlan;
-use crate::http::send::{Answer, Sender, denied};
+use crate::http::send::Sender;
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
 use crate::invocation::{Execution, Invocation};
-use crate::prepared::{Prepared, Template, Values};
+use crate::jina::executor::JinaExecutor;
+use crate::mcp::{McpExecutor, McpServers, ServerSet};
+use crate::prepared::PreparedTool;
+use crate::redact::Secrets;
+use crate::static_answer::StaticExecutor;
+use crate::values::Values;
 
-/// How long a call waits for a free place before it is turned away. Long enough to smooth a burst, short enough that
+/// How long a call waits for a free place before it is refused. Long enough to smooth a burst, short enough that
 /// callers do not pile up behind a stuck upstream.
-const QUEUE_FOR: Duration = Duration::from_secs(1);
+pub(crate) const QUEUE_FOR: Duration = Duration::from_secs(1);
 
 /// Runs tools. One instance serves the whole process; it is cheap to share behind an `Arc`.
 pub struct Executors {
     config: ExecutorConfig,
-    sender: Sender,
+    by_kind: [Option<Arc<dyn Executor>>; ExecutorKind::ALL.len()],
+    transport: Arc<Transport>,
+    mcp: Arc<McpServers>,
     slots: Slots,
     upstreams: Upstreams,
-    tokens: Tokens,
     answers: Answers,
     running: Semaphore,
     streams: Arc<Semaphore>,
-    files: Semaphore,
 }
 
 impl Executors {
@@ -59,22 +61,51 @@ impl Executors {
     /// The same with another way of resolving names. What it returns is checked like any other address.
     #[must_use]
     pub fn with_resolver(config: ExecutorConfig, resolver: Arc<dyn Resolve>) -> Self {
-        let sender = Sender::new(
-            Arc::new(config.egress.clone()),
-            resolver,
-            config.max_response_bytes,
-        );
-        Self {
-            sender,
+        let most = config.max_response_bytes;
+        let sender = Sender::new(Arc::new(config.egress.clone()), resolver, most);
+        let transport = Arc::new(Transport::new(sender, most));
+        let (envs, stdio) = (Arc::clone(&config.envs), config.mcp_stdio.clone());
+        let mcp = Arc::new(McpServers::new(Arc::clone(&transport), envs, stdio, most));
+        let executors = Self {
+            by_kind: [const { None }; ExecutorKind::ALL.len()],
             slots: Slots::new(config.max_concurrent_per_tool),
             upstreams: Upstreams::new(Instant::now()),
-            tokens: Tokens::new(),
             answers: Answers::new(),
             running: Semaphore::new(config.max_concurrent),
             streams: Arc::new(Semaphore::new(config.max_streams)),
-            files: Semaphore::new(files::AT_ONCE),
+            transport: Arc::clone(&transport),
+            mcp: Arc::clone(&mcp),
             config,
-        }
+        };
+        executors
+            .with(Arc::new(HttpExecutor(Arc::clone(&transport))))
+            .with(Arc::new(JinaExecutor(transport)))
+            .with(Arc::new(StaticExecutor { max_bytes: most }))
+            .with(Arc::new(McpExecutor(mcp)))
+    }
+
+    /// The connections to MCP servers.
+    #[must_use]
+    pub fn mcp(&self) -> &Arc<McpServers> {
+        &self.mcp
+    }
+
+    /// The same with one more executor; one of the same kind is replaced.
+    #[must_use]
+    pub fn with(mut self, executor: Arc<dyn Executor>) -> Self {
+        let at = executor.kind() as usize;
+        self.by_kind[at] = Some(executor);
+        self
+    }
+
+    /// The kinds that have an executor.
+    #[must_use]
+    pub fn executes(&self) -> ExecutorSet {
+        self.by_kind
+            .iter()
+            .flatten()
+            .map(|executor| executor.kind())
+            .collect()
     }
 
     /// Runs one admitted call (design, section 5). Dropping the future cancels the call.
@@ -83,23 +114,22 @@ impl Executors {
     /// Why there is no result; see the table of error codes.
     pub async fn execute(&self, mut invocation: Invocation) -> Result<Execution, Failure> {
         let definition = Arc::clone(&invocation.definition);
+        let service = invocation.service.as_ref();
         let slot = self
             .slots
             .get(&invocation.project, &definition.name, Instant::now());
-        let prepared = slot.prepared(&definition, || {
-            Prepared::new(Arc::clone(&definition), &self.config)
-        });
-        let template = prepared.template.as_ref().map_err(Clone::clone)?;
+        let tool = slot.prepared(&definition, service, || self.prepare(&definition, service));
+        let executable = tool.executable.as_ref().map_err(Clone::clone)?;
+        let label = executable.label();
         let span = tracing::debug_span!(
             "upstream",
             call = %invocation.call_id,
             project = %invocation.project,
             tool = %definition.name,
-            to = template.label(),
+            to = label,
         );
-        let label = template.label();
         let outcome = self
-            .run(&slot, &prepared, template, &mut invocation)
+            .run(&slot, &tool, &**executable, &mut invocation)
             .instrument(span)
             .await;
         if let Err(failure) = &outcome {
@@ -108,49 +138,62 @@ impl Executors {
         outcome
     }
 
-    /// Whether a call could go out now, as far as that can be told without sending anything: something executes the tool,
-    /// what it takes from the environment and the project's secrets has values, its destination is allowed, and its
-    /// upstream is not left alone. `envs` are the parameters from there, by the names of their variables.
+    /// Whether a call could go out now, as far as that is known without sending anything: something executes the
+    /// tool, what it takes from the environment and the project's secrets has values, its destination is allowed, and
+    /// its circuit breaker is closed. `envs` are the parameters from there, by the names of their variables.
     ///
     /// # Errors
     /// What a call would fail with.
     pub fn foresee(
         &self,
         project: &ProjectId,
-        definition: &Arc<ToolDefinition>,
+        (definition, service): (&Arc<ToolDefinition>, Option<&Arc<ServiceDefinition>>),
         envs: &BTreeMap<String, String>,
         secrets: Option<&dyn SecretSource>,
-        egress: Option<&Origins>,
+        reach: Reach<'_>,
     ) -> Result<(), Failure> {
         let slot = self.slots.find(project, &definition.name);
-        let prepare = || Prepared::new(Arc::clone(definition), &self.config);
-        let prepared = match &slot {
-            Some(slot) => slot.prepared(definition, prepare),
+        let prepare = || self.prepare(definition, service);
+        let tool = match &slot {
+            Some(slot) => slot.prepared(definition, service, prepare),
             None => Arc::new(prepare()),
         };
-        let template = prepared.template.as_ref().map_err(Clone::clone)?;
-        let values = Values {
-            envs: &*self.config.envs,
-            secrets,
-        };
-        template.has_values(envs, values)?;
-        if let Ok(url) = Url::parse(template.base()) {
-            self.config
-                .egress
-                .permits_with(&url, egress)
-                .map_err(|error| denied(&error))?;
-        }
-        if let Some(token) = template.token() {
-            self.config
-                .egress
-                .permits_with(token.url(), egress)
-                .map_err(|error| denied(&error))?;
-        }
+        let executable = tool.executable.as_ref().map_err(Clone::clone)?;
+        executable.foresee(Circumstances {
+            project,
+            envs,
+            values: self.values(secrets),
+            egress: reach.egress,
+            servers: reach.servers,
+        })?;
         let open_for = slot.and_then(|slot| slot.breaker.open_for(Instant::now()));
         match open_for {
             Some(left) if !left.is_zero() => Err(left_alone(retry_after_s(left))),
             _ => Ok(()),
         }
+    }
+
+    fn values<'a>(&'a self, secrets: Option<&'a dyn SecretSource>) -> Values<'a> {
+        Values {
+            envs: &*self.config.envs,
+            secrets,
+        }
+    }
+
+    /// Makes a tool ready by the executor of its kind.
+    fn prepare(
+        &self,
+        definition: &Arc<ToolDefinition>,
+        service: Option<&Arc<ServiceDefinition>>,
+    ) -> PreparedTool {
+        let executable = match definition.executed_by(self.executes()) {
+            Ok(execution) => match &self.by_kind[execution.kind() as usize] {
+                Some(executor) => executor.prepare(definition, service),
+                None => Err(Failure::misconfigured(execution.kind().missing())),
+            },
+            Err(why) => Err(Failure::misconfigured(why.to_string())),
+        };
+        PreparedTool::new(definition, service, &self.config, executable)
     }
 
     /// Sends JSON to an address by POST and waits for the head of the answer, which is then read part by part. The address
@@ -164,7 +207,7 @@ impl Executors {
         content: bytes::Bytes,
         limits: StreamLimits,
     ) -> Result<StreamedAnswer, Failure> {
-        stream::post_json(&self.sender, &self.streams, url, content, limits).await
+        stream::post_json(&self.transport.sender, &self.streams, url, content, limits).await
     }
 
     /// Sends a message to an address: JSON by POST, of which only the status comes back. The address passes the same gates
@@ -179,7 +222,7 @@ impl Executors {
         content: bytes::Bytes,
         within: Duration,
     ) -> Result<u16, Failure> {
-        message::post_message(&self.sender, url, headers, content, within).await
+        message::post_message(&self.transport.sender, url, headers, content, within).await
     }
 
     /// Reads a document from an address by GET, with redirects. Every hop passes the same gates as a tool's; `egress` is
@@ -193,174 +236,139 @@ impl Executors {
         egress: Option<Arc<Origins>>,
         limits: FetchLimits,
     ) -> Result<Fetched, Failure> {
-        fetch::fetch(&self.sender, url, egress, limits).await
+        fetch::fetch(&self.transport.sender, url, egress, limits).await
     }
 
     async fn run(
         &self,
         slot: &Slot,
-        prepared: &Prepared,
-        template: &Template,
+        tool: &PreparedTool,
+        executable: &dyn Prepared,
         invocation: &mut Invocation,
     ) -> Result<Execution, Failure> {
         let start = Instant::now();
-        let values = Values {
-            envs: &*self.config.envs,
-            secrets: invocation.secrets.as_deref(),
-        };
-        let token = template
-            .token_request(&invocation.project, values)?
-            .map(|token| Box::new(token.reaching(invocation.egress.clone())));
-        let _files = if template.takes_files() {
-            let (arguments, origins) = (&mut invocation.arguments, invocation.egress.clone());
-            Box::pin(self.fetch_files(slot, prepared, template, arguments, origins, start)).await?
-        } else {
-            None
-        };
-        let marked = prepared.marked.as_ref();
+        let secrets = invocation.secrets.clone();
+        let marked = tool.marked.as_ref();
         let marked = marked.map_or_else(Vec::new, |marked| marked.values(&invocation.arguments));
-        let mut plan = template.plan(
-            std::mem::take(&mut invocation.arguments),
-            &invocation.envs,
-            values,
-        )?;
-        plan.secrets.know(values.secrets.and_then(SecretSource::known));
-        marked
-            .iter()
-            .for_each(|value| plan.secrets.add_to_messages(value));
-        // Before anything that belongs to this one call is in it.
-        let kept = prepared.keep.map(|keep| {
-            let client = token.as_ref().map(|token| &token.key);
-            (
-                answers::key(prepared.number, &invocation.project, &plan, client),
-                keep,
-            )
-        });
-        if let Some(name) = template.idempotency_header() {
-            let id = HeaderValue::from_str(&invocation.call_id.to_string());
-            plan.first.headers.extend(id.ok().map(|id| (name.clone(), id)));
-        }
-        plan.hand_on(std::mem::take(&mut invocation.trace));
-        plan.first.origins = invocation.egress.take();
+        let scope = Scope {
+            values: self.values(secrets.as_deref()),
+            start,
+            deadline: start + tool.timeout,
+            wants_key: tool.keep.is_some(),
+            slot,
+        };
+        let mut planned = executable.plan(invocation, scope).await?;
+        let own = planned.secrets();
+        own.know(secrets.as_deref().and_then(SecretSource::known));
+        marked.iter().for_each(|value| own.add_to_messages(value));
+        let kept = tool.keep.zip(planned.key());
         let way = Way {
             slot,
-            prepared,
-            template,
+            tool,
+            executable,
             project: &invocation.project,
             start,
         };
         match kept {
             None => self
-                .send(way, &mut plan, token.as_deref())
+                .guarded(way, &mut *planned)
                 .await
-                .map(|fetched| fetched.execution),
+                .map(|reply| reply.execution),
             // Boxed, so that the calls of other tools need not carry its state.
-            Some((key, keep)) => {
-                let fetch = self.send(way, &mut plan, token.as_deref());
+            Some((keep, sent)) => {
+                let key = answers::key(tool.number, &invocation.project, &sent);
+                let fetch = self.guarded(way, &mut *planned);
                 Box::pin(self.answers.get(key, keep, &slot.uses, fetch)).await
             }
         }
     }
 
-    /// Asks the guards, sends, and reads the answer.
-    async fn send(
-        &self,
-        way: Way<'_>,
-        plan: &mut RequestPlan,
-        token: Option<&TokenRequest>,
-    ) -> Result<answers::Fetched, Failure> {
+    /// Asks the guards, runs the call, and redacts and shapes what its executor does not.
+    async fn guarded(&self, way: Way<'_>, planned: &mut dyn Planned) -> Result<Reply, Failure> {
         let Way {
             slot,
-            prepared,
-            template,
+            tool,
+            executable,
             project,
             start,
         } = way;
-        let deadline = start + prepared.timeout;
+        let deadline = start + tool.timeout;
         let pass = slot
             .breaker
-            .admit(prepared.breaker, start)
+            .admit(tool.breaker, start)
             .map_err(|Refused { retry_after_s }| left_alone(retry_after_s))?;
         let queue_until = deadline.min(start + QUEUE_FOR);
-        let _of_definition = match &prepared.running {
+        let _of_definition = match &tool.running {
             Some(running) => Some(own_place(slot, running, queue_until).await?),
             None => None,
         };
         let _of_tool = place(&slot.running, queue_until, "this tool").await?;
         let _of_all = place(&self.running, queue_until, "this server").await?;
-        let sent = match token {
-            None => timeout_at(deadline, self.sender.send(plan, deadline)).await,
-            Some(token) => {
-                let sending = Box::pin(self.send_with_token(plan, token, deadline));
-                timeout_at(deadline, sending).await
-            }
-        };
-        let (outcome, may_be_kept) = match sent {
-            Ok(Ok(answer)) => (
-                template.read(&answer, plan),
-                answers::may_be_kept(&answer.headers),
-            ),
-            Ok(Err(failure)) => (Err(failure), false),
-            Err(_) => (Err(Failure::timeout(prepared.timeout)), false),
+        let outcome = match timeout_at(deadline, planned.run(deadline)).await {
+            Ok(outcome) if executable.redacts() => outcome,
+            Ok(outcome) => redacted(outcome, planned.secrets()),
+            Err(_) => Err(Failure::timeout(tool.timeout)),
         };
         if let Some(seen) = seen(&outcome) {
             let now = Instant::now();
             pass.end(seen, now);
-            let label = template.label();
-            let host = label.split_once('/').map_or(label, |(host, _)| host);
-            self.upstreams.saw(project, host, seen, now);
+            if let Some(host) = executable.host() {
+                self.upstreams.saw(project, host, seen, now);
+            }
         }
-        outcome.map(|execution| answers::Fetched {
-            execution,
-            may_be_kept,
-        })
+        match (&tool.shape, outcome) {
+            (Some(shape), Ok(reply)) => Ok(Reply {
+                execution: shape.of_json(reply.execution)?,
+                ..reply
+            }),
+            (_, outcome) => outcome,
+        }
     }
+}
 
-    /// Sends with an access token. One that the upstream does not take is forgotten, and where the request may be sent
-    /// twice, it is sent once more with a new one.
-    async fn send_with_token(
-        &self,
-        plan: &mut RequestPlan,
-        request: &TokenRequest,
-        deadline: Instant,
-    ) -> Result<Answer, Failure> {
-        for retries in 0.. {
-            let token = self.tokens.get(request, &self.sender, deadline).await?;
-            plan.present(&token)?;
-            let answer = self.sender.send(plan, deadline).await?;
-            if answer.status != StatusCode::UNAUTHORIZED {
-                return Ok(answer);
-            }
-            self.tokens.forget(request, &token).await;
-            if retries > 0 || !plan.first.retry.permits(&plan.first.method, retries) {
-                return Ok(answer);
-            }
-        }
-        Err(Failure::new(
-            ErrorCode::UpstreamAuth,
-            "the upstream takes no access token",
-        ))
-    }
+/// What the calls of a project may reach.
+#[derive(Clone, Copy, Default)]
+pub struct Reach<'a> {
+    /// Beside the server's list; `None` when that is nothing.
+    pub egress: Option<&'a Arc<Origins>>,
+    /// Its MCP servers.
+    pub servers: Option<&'a Arc<ServerSet>>,
 }
 
 /// The way of one call out.
 struct Way<'a> {
     slot: &'a Slot,
-    prepared: &'a Prepared,
-    template: &'a Template,
+    tool: &'a PreparedTool,
+    executable: &'a dyn Prepared,
     project: &'a ProjectId,
     start: Instant,
 }
 
-fn left_alone(retry_after_s: u32) -> Failure {
-    Failure::busy(
-        "the tool's upstream failed several times in a row and is left alone for a while",
-        retry_after_s,
-    )
+/// What came back, with the secrets masked.
+fn redacted(mut outcome: Result<Reply, Failure>, secrets: &Secrets) -> Result<Reply, Failure> {
+    match &mut outcome {
+        Ok(Reply { execution, .. }) => {
+            if secrets.spoil(execution.result.get().as_bytes()) {
+                let mut result = execution.result.to_value();
+                secrets.clean(&mut result);
+                execution.result = JsonText::from(&result);
+            }
+            if let Some(artifact) = &mut execution.artifact {
+                artifact.content = secrets.clean_bytes(&artifact.content);
+            }
+        }
+        Err(failure) => {
+            failure.message = secrets.message(&failure.message);
+            if let Some(said) = &mut failure.upstream_message {
+                *said = secrets.message(said);
+            }
+        }
+    }
+    outcome
 }
 
 /// What an outcome says about the upstream; `None` when nothing was learned.
-fn seen(outcome: &Result<Execution, Failure>) -> Option<Outcome> {
+fn seen(outcome: &Result<Reply, Failure>) -> Option<Outcome> {
     match outcome {
         Err(failure) => match failure.code {
             ErrorCode::UpstreamUnavailable | ErrorCode::Timeout => Some(Outcome::Failed),
@@ -385,7 +393,7 @@ async fn own_place<'a>(
     place.inspect_err(|_| slot.uses.refused())
 }
 
-async fn place<'a>(
+pub(crate) async fn place<'a>(
     semaphore: &'a Semaphore,
     until: Instant,
     whose: &str,

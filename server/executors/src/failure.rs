@@ -23,7 +23,8 @@ pub struct Failure {
 
 impl Failure {
     /// A failure whose `retryable` is what the code's table says.
-    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -35,7 +36,8 @@ impl Failure {
     }
 
     /// The definition or the server's configuration must change first; trying again cannot help.
-    pub(crate) fn misconfigured(message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn misconfigured(message: impl Into<String>) -> Self {
         Self {
             retryable: false,
             ..Self::new(ErrorCode::ToolUnavailable, message)
@@ -43,12 +45,14 @@ impl Failure {
     }
 
     /// The arguments cannot be sent as they are.
-    pub(crate) fn arguments(message: impl Into<String>) -> Self {
+    #[must_use]
+    pub fn arguments(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::InvalidArguments, message)
     }
 
     /// The call used up its time.
-    pub(crate) fn timeout(limit: Duration) -> Self {
+    #[must_use]
+    pub fn timeout(limit: Duration) -> Self {
         Self::new(
             ErrorCode::Timeout,
             format!("the call did not finish within {} ms", limit.as_millis()),
@@ -56,7 +60,8 @@ impl Failure {
     }
 
     /// The tool cannot run at this moment, but soon may.
-    pub(crate) fn busy(message: impl Into<String>, retry_after_s: u32) -> Self {
+    #[must_use]
+    pub fn busy(message: impl Into<String>, retry_after_s: u32) -> Self {
         Self {
             retry_after_s: Some(retry_after_s),
             ..Self::new(ErrorCode::ToolUnavailable, message)

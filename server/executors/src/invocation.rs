@@ -7,13 +7,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::HeaderMap;
 use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
 use toolgate_api::JsonText;
 use toolgate_api::calls::ResultNotes;
-use toolgate_core::definition::model::ToolDefinition;
+use toolgate_api::sessions::CallSession;
+use toolgate_core::arguments::TemplateContext;
+use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, ProjectId};
+use toolgate_core::principal::PrincipalRef;
 
 use crate::config::SecretSource;
 use crate::egress::Origins;
+use crate::mcp::ServerSet;
 
 /// One admitted call, ready to be executed.
 #[derive(Debug, Clone)]
@@ -22,19 +27,37 @@ pub struct Invocation {
     pub call_id: CallId,
     /// The project that the tool belongs to.
     pub project: ProjectId,
-    /// The tool. Templates are prepared once per `Arc`, so pass the snapshot's own `Arc` instead of a fresh copy.
+    /// Who calls; `None` for what the server does by itself.
+    pub caller: Option<PrincipalRef>,
+    /// The caller's name, by which upstreams that serve several users tell them apart; empty if the server calls by itself.
+    pub user: String,
+    /// The session it is made in, as it was when the call was admitted.
+    pub session: Option<CallSession>,
+    /// Where it comes from: the ids that templates may use and that go on to workers.
+    pub context: TemplateContext,
+    /// The tool. It is prepared once per `Arc`, so pass the snapshot's own `Arc` instead of a fresh copy.
     pub definition: Arc<ToolDefinition>,
+    /// The service that the tool refers to, if it does; the snapshot's own `Arc` too.
+    pub service: Option<Arc<ServiceDefinition>>,
     /// Parameter name to environment variable name or `secret:NAME`, with the service's overrides applied.
     pub envs: Arc<BTreeMap<String, String>>,
     /// The secrets of the project; `None` when it has none.
     pub secrets: Option<Arc<dyn SecretSource>>,
     /// What the project may reach beside the server's list; `None` when that is nothing.
     pub egress: Option<Arc<Origins>>,
+    /// The MCP servers of the project; `None` when it has none.
+    pub servers: Option<Arc<ServerSet>>,
     /// The merged arguments, without environment values.
     pub arguments: Map<String, Value>,
+    /// Takes the parts of the answer as they come; `None` when they are not waited for.
+    pub parts: Option<Parts>,
     /// The trace that the call belongs to, as headers for the upstream; a definition's own headers win.
     pub trace: HeaderMap,
 }
+
+/// Takes the parts of an answer before its end, such as the events of an upstream that streams. A part that finds no room is
+/// dropped: the answer has them all.
+pub type Parts = mpsc::Sender<Value>;
 
 /// What a successful call returned.
 #[derive(Debug, Clone, PartialEq)]

@@ -11,14 +11,18 @@ use proptest::sample::select;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use toolgate_core::arguments::{self, TemplateContext};
+use toolgate_core::definition::Execution;
 use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::ProjectId;
 use toolgate_core::snapshot::{ProjectSnapshot, ToolInput};
 use toolgate_core::validation::Effort;
 
-use super::{Template, Values};
 use crate::config::EnvSource;
+use crate::http::executor::{RequestTemplate, plan};
 use crate::http::plan::RequestPlan;
+use crate::http::template::HttpTemplate;
+use crate::jina::JinaTemplate;
+use crate::values::Values;
 
 /// Names that arguments, parameters, headers, cookies and properties may have here.
 const NAMES: [&str; 12] = [
@@ -86,8 +90,12 @@ fn sent(options: &Value, caller: &Value) -> Option<Observed> {
         envs: &EveryVariable,
         secrets: None,
     };
-    let template = Template::new(&tool.definition).ok()?;
-    let plan = template.plan(merged.arguments, &tool.envs, values).ok()?;
+    let template: Box<dyn RequestTemplate> = match tool.definition.execution()? {
+        Execution::Http(http) => Box::new(HttpTemplate::new(http).ok()?),
+        Execution::Jina(jina) => Box::new(JinaTemplate::new(jina).ok()?),
+        other => panic!("{other:?} is no request"),
+    };
+    let plan = plan(&*template, merged.arguments, &tool.envs, values).ok()?;
     Some(observed(&plan))
 }
 
@@ -322,6 +330,20 @@ proptest! {
                 }
             }
         }
+    }
+}
+
+/// Uploads refuse it; one that was stored before they did is not executed.
+#[test]
+fn two_parameters_in_one_place_are_refused() {
+    for (at, one, other) in [
+        ("header", "key", "Key"),
+        ("query", "key", "key"),
+        ("cookie", "key", "key"),
+    ] {
+        let options = json!({"args": {"fixed": {"pinned": "p"}}, "http": {"base_url": "https://a.example", "request": {
+            "parameters": [{"name": one, "in": at, "argument": "pinned"}, {"name": other, "in": at, "argument": "free"}]}}});
+        assert_eq!(sent(&options, &json!({})), None, "{at}");
     }
 }
 

@@ -1,11 +1,11 @@
-//! What is told about tools and their upstreams.
+//! Reports on tools and their upstreams.
 
 use std::time::Duration;
 
 use toolgate_api::ErrorCode;
 use toolgate_core::ids::{ProjectId, ToolName};
 
-/// How a tool stands with its upstream.
+/// The state of the upstream of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolUpstream {
     /// The tool.
@@ -14,7 +14,7 @@ pub struct ToolUpstream {
     pub host: String,
     /// Failures in a row.
     pub failures: u32,
-    /// Since when it is left alone, if it is.
+    /// Since when its circuit breaker is open, if it is.
     pub open: Option<OpenUpstream>,
     /// Its calls that run now.
     pub in_flight: usize,
@@ -39,7 +39,7 @@ pub struct ProbeReport {
     pub took: Duration,
 }
 
-/// An upstream that is left alone.
+/// An upstream whose circuit breaker is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenUpstream {
     /// For how long already.
@@ -50,7 +50,7 @@ pub struct OpenUpstream {
     pub probing: bool,
 }
 
-/// A tool that is left alone because its upstream failed several times in a row.
+/// A tool whose circuit breaker is open because its upstream failed several times in a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BreakerReport {
     /// The project.

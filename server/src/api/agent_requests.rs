@@ -1,22 +1,18 @@
 //! Questions to an agent.
 
-use std::convert::Infallible;
+use std::sync::Arc;
 
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use toolgate_api::agent::{AgentRequest, AgentToolSet, ToolFormat};
 use toolgate_api::{Diagnostic, ErrorCode};
 
-use super::bounds;
-use crate::error::{ApiError, ApiResult};
+use crate::events::event_stream;
 use crate::extract::{self, InProject, Query, Use, content_type, unsupported};
-use crate::gateway::agent::{self, Events, Reply};
-use crate::state::AppState;
+use crate::gateway::agent::{self, Reply};
+use crate::gateway::{Gateway, Problem, bounds};
 
 /// Characters of a question.
 const MAX_QUESTION: usize = 32_768;
@@ -35,45 +31,45 @@ pub struct AgentQuery {
 
 /// Ask an agent
 ///
-/// The groups are checked and the tools filtered as for a call, and the question is recorded. Where the project's settings name
-/// an `agent_endpoint`, the question goes there with the filtered tools, and the answer comes back as server-sent events:
-/// the agent's own if it sends events, otherwise one `answer` event with its JSON. What goes wrong before the answer begins is
-/// a problem, what goes wrong later an `error` event with the problem in it. A caller that goes away cancels the request.
-/// Without an endpoint the answer is the tool set, ready for a model. `plan` is no part of the request any more: `group` says
-/// which tools may be used.
+/// The groups are checked and the tools filtered as for a call, and the question is recorded. Where the project's
+/// settings name an `agent_endpoint`, the question goes there with the filtered tools, and the answer comes back as
+/// server-sent events: the agent's own if it sends events, otherwise one `answer` event with its JSON. What goes
+/// wrong before the answer begins is a problem, what goes wrong later an `error` event with the problem in it. A
+/// caller that disconnects cancels the request. Without an endpoint the answer is the tool set, ready for a model.
+/// `plan` is no part of the request any more: `group` says which tools may be used.
 #[utoipa::path(post, path = "/projects/{project_id}/agent-requests", tag = "agents", params(super::ProjectPath, AgentQuery),
     request_body = AgentRequest,
     responses((status = 200, description = "The tool set, or the agent's events",
         content((AgentToolSet = "application/json"), (String = "text/event-stream")))))]
 pub async fn create_agent_request(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Query(query): Query<AgentQuery>,
     request: Request,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let kind = content_type(request.headers());
     if kind.as_deref() != Some("application/json") {
         return Err(unsupported(kind.as_deref(), "application/json"));
     }
-    let request = parse(&extract::body(request, &app).await?)?;
+    let request = parse(&extract::body(request).await?)?;
     check(&request)?;
     let format = query.format.unwrap_or_default();
-    let asker = place.asker();
-    let asked = agent::ask(&app, &place.project, &asker, request, format);
+    let requester = place.requester();
+    let asked = agent::ask(&gateway, &place.project, &requester, request, format);
     match Box::pin(asked).await? {
         Reply::Tools(set) => Ok(axum::Json(*set).into_response()),
         Reply::Events(events) => Ok(event_stream(events)),
     }
 }
 
-fn parse(body: &[u8]) -> ApiResult<AgentRequest> {
+fn parse(body: &[u8]) -> Result<AgentRequest, Problem> {
     extract::parse_json(body).map_err(|error| {
         let has_plan = || serde_json::from_slice::<Map<String, Value>>(body).is_ok_and(|map| map.contains_key("plan"));
         if error.code() == ErrorCode::InvalidRequest && has_plan() {
             let fault = Diagnostic::error("unknown key \"plan\"")
                 .hint("it is no part of agent requests any more: leave it out, and name the tools' groups in `group`")
                 .at_pointer("/plan");
-            return ApiError::new(
+            return Problem::new(
                 ErrorCode::InvalidRequest,
                 "The body is JSON but not what this operation takes.",
             )
@@ -83,7 +79,7 @@ fn parse(body: &[u8]) -> ApiResult<AgentRequest> {
     })
 }
 
-fn check(request: &AgentRequest) -> ApiResult<()> {
+fn check(request: &AgentRequest) -> Result<(), Problem> {
     let mut errors = bounds::faults(
         request.group.as_deref(),
         request.state.as_deref(),
@@ -108,22 +104,6 @@ fn check(request: &AgentRequest) -> ApiResult<()> {
     if errors.is_empty() {
         Ok(())
     } else {
-        Err(ApiError::new(ErrorCode::InvalidRequest, "This cannot be asked.").errors(errors))
+        Err(Problem::new(ErrorCode::InvalidRequest, "This cannot be asked.").errors(errors))
     }
-}
-
-/// Events as they come; the answer ends when there are no more.
-fn event_stream(events: Events) -> Response {
-    let body = stream::unfold(events, |mut events| async move {
-        let event = events.recv().await?;
-        Some((Ok::<_, Infallible>(event), events))
-    });
-    let headers = [
-        (header::CONTENT_TYPE, "text/event-stream"),
-        (header::CACHE_CONTROL, "no-store"),
-        // Proxies that collect answers would hold events back.
-        (HeaderName::from_static("x-accel-buffering"), "no"),
-    ]
-    .map(|(name, value)| (name, HeaderValue::from_static(value)));
-    (headers, Body::from_stream(body)).into_response()
 }

@@ -1,5 +1,7 @@
 //! Alerts.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use serde::Deserialize;
 use toolgate_api::alerts::{Alert, AlertPage, AlertRule};
@@ -8,12 +10,10 @@ use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::{AlertFilter, NO_PROJECT};
 use uuid::Uuid;
 
-use super::cursor;
-use crate::error::ApiResult;
 use crate::extract::{InProject, Path, Query, ReadAudit, SystemAdmin};
-use crate::gateway::alerts;
+use crate::gateway::alerts::acknowledge::{acknowledge, what};
 use crate::gateway::change_record::{opening, server_opening};
-use crate::state::{App, AppState};
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// Which alerts to list. Everything given must match.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -22,7 +22,7 @@ use crate::state::{App, AppState};
 pub struct AlertQuery {
     /// The pattern.
     rule: Option<AlertRule>,
-    /// Whether somebody has said that it was seen.
+    /// Whether it was acknowledged.
     acknowledged: Option<bool>,
     /// `next_cursor` of the page before.
     #[param(max_length = 1024)]
@@ -47,11 +47,11 @@ pub struct AlertPath {
 #[utoipa::path(get, path = "/projects/{project_id}/alerts", tag = "alerts", params(super::ProjectPath, AlertQuery),
     responses((status = 200, description = "A page", body = AlertPage)))]
 pub async fn list_alerts(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadAudit>,
     Query(query): Query<AlertQuery>,
-) -> ApiResult<axum::Json<AlertPage>> {
-    list(&app, place.project.row.uid, query).await
+) -> Result<axum::Json<AlertPage>, Problem> {
+    list(&gateway, place.project.row.uid, query).await
 }
 
 /// Acknowledge an alert
@@ -61,14 +61,14 @@ pub async fn list_alerts(
     params(super::ProjectPath, AlertPath),
     responses((status = 200, description = "The alert", body = Alert)))]
 pub async fn acknowledge_alert(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadAudit>,
     Path((_, id)): Path<(String, Uuid)>,
-) -> ApiResult<axum::Json<Alert>> {
+) -> Result<axum::Json<Alert>, Problem> {
     let project = (place.project.row.uid, place.project.snapshot.version());
-    let what = alerts::what(id);
-    let opening = opening(&app, project, &place.asker(), AuditAction::Alert, what);
-    alerts::acknowledge(&app, opening, id).await.map(axum::Json)
+    let what = what(id);
+    let opening = opening(&gateway, project, &place.requester(), AuditAction::Alert, what);
+    acknowledge(&gateway, opening, id).await.map(axum::Json)
 }
 
 /// List alerts of the server
@@ -78,11 +78,11 @@ pub async fn acknowledge_alert(
 #[utoipa::path(get, path = "/alerts", tag = "alerts", params(AlertQuery),
     responses((status = 200, description = "A page", body = AlertPage)))]
 pub async fn list_server_alerts(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     _: SystemAdmin,
     Query(query): Query<AlertQuery>,
-) -> ApiResult<axum::Json<AlertPage>> {
-    list(&app, NO_PROJECT, query).await
+) -> Result<axum::Json<AlertPage>, Problem> {
+    list(&gateway, NO_PROJECT, query).await
 }
 
 /// Acknowledge an alert of the server
@@ -91,15 +91,19 @@ pub async fn list_server_alerts(
 #[utoipa::path(post, path = "/alerts/{alert_id}/acknowledge", tag = "alerts", params(AlertPath),
     responses((status = 200, description = "The alert", body = Alert)))]
 pub async fn acknowledge_server_alert(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     admin: SystemAdmin,
     Path(id): Path<Uuid>,
-) -> ApiResult<axum::Json<Alert>> {
-    let opening = server_opening(&app, admin.caller.actor(), AuditAction::Alert, alerts::what(id));
-    alerts::acknowledge(&app, opening, id).await.map(axum::Json)
+) -> Result<axum::Json<Alert>, Problem> {
+    let opening = server_opening(&gateway, admin.caller.actor(), AuditAction::Alert, what(id));
+    acknowledge(&gateway, opening, id).await.map(axum::Json)
 }
 
-async fn list(app: &App, project: ProjectUid, query: AlertQuery) -> ApiResult<axum::Json<AlertPage>> {
+async fn list(
+    gateway: &Gateway,
+    project: ProjectUid,
+    query: AlertQuery,
+) -> Result<axum::Json<AlertPage>, Problem> {
     let limit = cursor::limit(query.limit)?;
     let before = cursor::parse(query.cursor.as_deref())?
         .map(|text| text.parse::<Uuid>().map_err(|_| cursor::invalid()))
@@ -109,7 +113,7 @@ async fn list(app: &App, project: ProjectUid, query: AlertQuery) -> ApiResult<ax
         acknowledged: query.acknowledged,
     };
     let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
-    let alerts = app.store.alerts(project, &filter, before, more).await?;
+    let alerts = gateway.store.alerts(project, &filter, before, more).await?;
     let (items, next_cursor) = cursor::page(alerts, limit, |alert| alert.id.to_string());
     Ok(axum::Json(AlertPage { items, next_cursor }))
 }

@@ -1,5 +1,7 @@
 //! Results that are kept whole, because they are too large for an answer.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,10 +10,9 @@ use uuid::Uuid;
 
 use super::header_value;
 use super::precondition::{etag, unchanged};
-use crate::error::ApiResult;
 use crate::extract::{InProject, Path, Use};
 use crate::gateway::artifacts;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem};
 
 /// Keeps browsers from running what an upstream has sent, should one show it.
 const SANDBOX: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox; frame-ancestors 'none'");
@@ -27,8 +28,9 @@ pub struct ArtifactPath {
 
 /// Get an artifact
 ///
-/// A result that was too large for the answer of its call, whole, with the media type that `notes.artifact` named. For
-/// whoever made the call, and for auditors of the project; for others, and when it has expired, there is none.
+/// A result that was too large for the answer of its call, whole, with the media type that `notes.artifact` named.
+/// For the principal that made the call, and for auditors of the project; for others, and when it has expired, there
+/// is none.
 #[utoipa::path(get, path = "/projects/{project_id}/artifacts/{artifact_id}", tag = "calls",
     params(super::ProjectPath, ArtifactPath),
     responses((status = 200, description = "The content", body = String, content_type = "application/octet-stream",
@@ -36,14 +38,14 @@ pub struct ArtifactPath {
                 ("Content-Disposition" = String, description = "It is a file, whatever its media type"))),
         (status = 304, description = "Not modified")))]
 pub async fn get_artifact(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<Use>,
     Path((_, id)): Path<(String, Uuid)>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let payloads = place.may(Permission::ReadPayloads);
     let principal = &place.caller.identity.principal;
-    let artifact = artifacts::read(&app, place.project.row.uid, id, principal, payloads).await?;
+    let artifact = artifacts::read(&gateway, place.project.row.uid, id, principal, payloads).await?;
     let tag = id.to_string();
     if unchanged(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());

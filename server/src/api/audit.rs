@@ -1,12 +1,14 @@
 //! Reading the record.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use chrono::{DateTime, SecondsFormat, Utc};
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{
-    AuditAction, AuditFormat, AuditIntegrity, AuditOrder, AuditOutcome, AuditPage, AuditRecord,
+    AuditAction, AuditFormat, AuditIntegrity, AuditOrder, AuditOutcome, AuditPage, AuditRecord, Entrance,
 };
 use toolgate_api::auth::PrincipalKind;
 use toolgate_core::ids::{CallId, ProjectUid};
@@ -15,16 +17,14 @@ use toolgate_store::rows::NO_PROJECT;
 use uuid::Uuid;
 
 use super::audit_filter::{filters, record_filter};
-use super::cursor;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{InProject, Path, Query, ReadAudit, SystemAdmin, credential};
+use crate::gateway::audit::access_recheck::AccessRecheck;
 use crate::gateway::audit::export::{self, Export};
 use crate::gateway::audit::format;
 use crate::gateway::audit::place::Place;
-use crate::gateway::audit::standing::Standing;
 use crate::gateway::audit::stream::{self, Listening};
 use crate::gateway::audit::{list, shown};
-use crate::state::{App, AppState};
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// What a browser sends when it comes back to a stream.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -56,7 +56,7 @@ filters! {
 }
 
 filters! {
-    /// Which records to tell.
+    /// Which records to send.
     pub struct StreamQuery {
         /// Where to go on, for clients that cannot send `Last-Event-ID`, which has precedence.
         #[param(max_length = 16384)]
@@ -78,7 +78,7 @@ pub struct RecordPath {
 #[into_params(parameter_in = Header)]
 #[expect(dead_code, reason = "describes the header; the handler reads it")]
 pub struct LastEventId {
-    /// The id of the last event that was received. What has come since is told first.
+    /// The id of the last event that was received. Events since then are sent first.
     #[param(rename = "Last-Event-ID", max_length = 16384)]
     last_event_id: Option<String>,
 }
@@ -91,12 +91,12 @@ pub struct LastEventId {
 #[utoipa::path(get, path = "/projects/{project_id}/audit", tag = "audit", params(super::ProjectPath, AuditQuery),
     responses((status = 200, description = "A page", body = AuditPage)))]
 pub async fn list_audit_records(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadAudit>,
     Query(query): Query<AuditQuery>,
-) -> ApiResult<axum::Json<AuditPage>> {
+) -> Result<axum::Json<AuditPage>, Problem> {
     let payloads = place.may(Permission::ReadPayloads);
-    page(&app, place.project.row.uid, &query, payloads).await
+    page(&gateway, place.project.row.uid, &query, payloads).await
 }
 
 /// Read the record of the server
@@ -106,27 +106,27 @@ pub async fn list_audit_records(
 #[utoipa::path(get, path = "/audit", tag = "audit", params(AuditQuery),
     responses((status = 200, description = "A page", body = AuditPage)))]
 pub async fn list_server_audit_records(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     _: SystemAdmin,
     Query(query): Query<AuditQuery>,
-) -> ApiResult<axum::Json<AuditPage>> {
+) -> Result<axum::Json<AuditPage>, Problem> {
     // Nothing passes through here: what is recorded about a change is the change itself.
-    page(&app, NO_PROJECT, &query, true).await
+    page(&gateway, NO_PROJECT, &query, true).await
 }
 
 async fn page(
-    app: &App,
+    gateway: &Gateway,
     project: ProjectUid,
     query: &AuditQuery,
     payloads: bool,
-) -> ApiResult<axum::Json<AuditPage>> {
+) -> Result<axum::Json<AuditPage>, Problem> {
     let filter = record_filter(&query.asked(), payloads)?;
     let limit = cursor::limit(query.limit)?;
     let after = cursor::parse(query.cursor.as_deref())?
         .map(|text| text.parse::<Uuid>().map(CallId).map_err(|_| cursor::invalid()))
         .transpose()?;
     let (items, next) = list(
-        &app.store,
+        &gateway.store,
         project,
         &filter,
         query.order.unwrap_or_default(),
@@ -141,37 +141,37 @@ async fn page(
 
 /// Get one record
 ///
-/// As it stands: a call that still runs is `open`.
+/// In its current state: a call that still runs is `open`.
 #[utoipa::path(get, path = "/projects/{project_id}/audit/{record_id}", tag = "audit", params(super::ProjectPath, RecordPath),
     responses((status = 200, description = "The record", body = AuditRecord)))]
 pub async fn get_audit_record(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadAudit>,
     Path((_, id)): Path<(String, Uuid)>,
-) -> ApiResult<axum::Json<AuditRecord>> {
+) -> Result<axum::Json<AuditRecord>, Problem> {
     let payloads = place.may(Permission::ReadPayloads);
-    let record = app.store.record(place.project.row.uid, CallId(id)).await?;
+    let record = gateway.store.record(place.project.row.uid, CallId(id)).await?;
     match record {
         Some(record) => Ok(axum::Json(shown(record, payloads))),
-        None => Err(ApiError::not_found(format!("record {id}"))),
+        None => Err(Problem::not_found(format!("record {id}"))),
     }
 }
 
 /// Export the record
 ///
-/// A file of every record that matches, of any length; what was made before the export, each record as it stands when it is
-/// read. CSV is safe to open in a spreadsheet: a cell that could be a formula begins with a quote. An export that breaks off
-/// ends without the last chunk of its transfer. Exporting is on the record itself, with the filters that were used. A project
-/// may have two exports at a time.
+/// A file of every record that matches, of any length; what was made before the export, each record in its state when
+/// it is read. CSV is safe to open in a spreadsheet: a cell that could be a formula begins with a quote. An export
+/// that breaks off ends without the last chunk of its transfer. Exporting is on the record itself, with the filters
+/// that were used. A project may have two exports at a time.
 #[utoipa::path(get, path = "/projects/{project_id}/audit/export", tag = "audit", params(super::ProjectPath, ExportQuery),
     responses((status = 200, description = "A file", headers(("Content-Disposition" = String, description = "The file's name")),
         content((String = "application/jsonl"), (String = "text/csv")))))]
 pub async fn export_audit_records(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ReadAudit>,
     Query(query): Query<ExportQuery>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let payloads = place.may(Permission::ReadPayloads);
     let format = query.format.unwrap_or_default();
     let filter = record_filter(&query.asked(), payloads)?;
@@ -181,19 +181,20 @@ pub async fn export_audit_records(
         filter,
         asked: asked(&query)?,
         payloads,
-        standing: standing(&headers, &place, payloads)?,
-        seat: app.exports.take(place.project.row.uid)?,
+        access_recheck: access_recheck(&headers, &place, payloads)?,
+        permit: gateway.exports.take(place.project.row.uid)?,
     };
     let name = format!(
         "attachment; filename=\"audit-{}-{}.{}\"",
         place.project.row.id,
-        app.clock
+        gateway
+            .clock
             .now()
             .to_rfc3339_opts(SecondsFormat::Secs, true)
             .replace([':', '-'], ""),
         format::ending(format)
     );
-    let body = export::begin(&app, &place.project, &place.asker(), export).await?;
+    let body = export::begin(&gateway, &place.project, &place.requester(), export).await?;
     let headers = [
         (
             header::CONTENT_TYPE,
@@ -201,22 +202,22 @@ pub async fn export_audit_records(
         ),
         (header::CONTENT_DISPOSITION, super::header_value(&name)),
     ];
-    Ok((headers, body).into_response())
+    Ok((headers, super::streamed(body)).into_response())
 }
 
 /// See whether the record is intact
 ///
-/// What the server has found that verifies the record beside its other work, a part at a time: that every entry is what was
-/// written and that none is missing. It begins anew every day. The entries of all projects of a server are one chain, so
-/// they are verified and counted together; of another project's record no more is told than its place.
+/// What the server has found that verifies the record beside its other work, a part at a time: that every entry is
+/// what was written and that none is missing. It starts again every day. The entries of all projects of a server are
+/// one chain, so they are verified and counted together; of another project's record only its place is reported.
 /// `toolgate audit verify` does all of it at once.
 #[utoipa::path(get, path = "/projects/{project_id}/audit/integrity", tag = "audit", params(super::ProjectPath),
     responses((status = 200, description = "What was found", body = AuditIntegrity)))]
 pub async fn get_audit_integrity(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadAudit>,
 ) -> axum::Json<AuditIntegrity> {
-    axum::Json(app.integrity.known().wire(place.project.row.uid))
+    axum::Json(gateway.integrity.known().wire(place.project.row.uid))
 }
 
 /// Follow the record
@@ -230,22 +231,22 @@ pub async fn get_audit_integrity(
     params(super::ProjectPath, LastEventId, StreamQuery),
     responses((status = 200, description = "Events without end", content_type = "text/event-stream", body = String)))]
 pub async fn stream_audit_records(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ReadAudit>,
     Query(query): Query<StreamQuery>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let payloads = place.may(Permission::ReadPayloads);
     let filter = record_filter(&query.asked(), payloads)?;
     let listening = Listening {
         project: place.project.row.uid,
         filter,
         payloads,
-        standing: standing(&headers, &place, payloads)?,
+        access_recheck: access_recheck(&headers, &place, payloads)?,
         from: last_event(&headers, query.last_event_id.as_deref())?,
-        seat: app.tail.seats.take(place.project.row.uid)?,
+        permit: gateway.tail.readers.take(place.project.row.uid)?,
     };
-    let body = stream::listen(&app, listening).await?;
+    let body = stream::listen(&gateway, listening).await?;
     let headers = [
         (
             header::CONTENT_TYPE,
@@ -253,33 +254,37 @@ pub async fn stream_audit_records(
         ),
         (UNBUFFERED, HeaderValue::from_static("no")),
     ];
-    Ok((headers, body).into_response())
+    Ok((headers, super::streamed(body)).into_response())
 }
 
 /// What was asked for, without what was not.
-fn asked(query: &ExportQuery) -> ApiResult<serde_json::Value> {
-    let mut asked = serde_json::to_value(query).map_err(|error| ApiError::internal(&error))?;
+fn asked(query: &ExportQuery) -> Result<serde_json::Value, Problem> {
+    let mut asked = serde_json::to_value(query).map_err(|error| Problem::internal(&error))?;
     if let Some(given) = asked.as_object_mut() {
         given.retain(|_, value| !value.is_null());
     }
     Ok(asked)
 }
 
-fn standing(headers: &HeaderMap, place: &InProject<ReadAudit>, payloads: bool) -> ApiResult<Standing> {
+fn access_recheck(
+    headers: &HeaderMap,
+    place: &InProject<ReadAudit>,
+    payloads: bool,
+) -> Result<AccessRecheck, Problem> {
     let row = &place.project.row;
     let credential = credential(headers)?.unwrap_or_default();
-    Ok(Standing::new(credential, row.uid, row.id.clone(), payloads))
+    Ok(AccessRecheck::new(credential, row.uid, row.id.clone(), payloads))
 }
 
 /// Where a client left off; nothing when it has received nothing yet.
-fn last_event(headers: &HeaderMap, asked: Option<&str>) -> ApiResult<Option<Place>> {
+fn last_event(headers: &HeaderMap, asked: Option<&str>) -> Result<Option<Place>, Problem> {
     let header = headers
         .get(LAST_EVENT_ID)
         .map(|value| value.to_str().unwrap_or("not readable"));
     match header.or(asked) {
         None | Some("") => Ok(None),
         Some(token) => Place::parse(token).map(Some).ok_or_else(|| {
-            ApiError::new(
+            Problem::new(
                 ErrorCode::MalformedRequest,
                 "The Last-Event-ID is not one that this stream gave out. Begin without one, or send it as it was.",
             )

@@ -4,17 +4,17 @@ use std::net::IpAddr;
 
 use chrono::{DateTime, Utc};
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditOutcome};
+use toolgate_api::audit::{AuditAction, AuditOutcome, Entrance};
 use toolgate_api::auth::PrincipalKind;
 use toolgate_core::ids::{CallId, SessionId};
 use toolgate_core::record::{RecordFilter, Search, SearchScope};
 use uuid::Uuid;
 
-use crate::error::{ApiError, ApiResult};
 use crate::extract::check_lengths;
+use crate::gateway::Problem;
 
 /// What was asked for, borrowed from a query.
-pub(super) struct Asked<'a> {
+pub(super) struct FilterRequest<'a> {
     pub(super) id: Option<Uuid>,
     pub(super) action: Option<AuditAction>,
     pub(super) outcome: Option<AuditOutcome>,
@@ -33,6 +33,9 @@ pub(super) struct Asked<'a> {
     pub(super) session_id: Option<Uuid>,
     pub(super) request_id: &'a Option<String>,
     pub(super) address: &'a Option<String>,
+    pub(super) entrance: Option<Entrance>,
+    pub(super) client_name: &'a Option<String>,
+    pub(super) client_version: &'a Option<String>,
     pub(super) snapshot_version: Option<i64>,
     pub(super) min_duration_ms: Option<i64>,
     pub(super) max_duration_ms: Option<i64>,
@@ -60,7 +63,7 @@ macro_rules! filters {
             id: Option<Uuid>,
             /// What was asked.
             action: Option<AuditAction>,
-            /// Where the record stands.
+            /// The outcome of the record.
             outcome: Option<AuditOutcome>,
             /// The error code.
             code: Option<ErrorCode>,
@@ -103,6 +106,14 @@ macro_rules! filters {
             /// The network address, as the record has it.
             #[param(max_length = 45, example = "192.0.2.7")]
             address: Option<String>,
+            /// The entrance it came by.
+            entrance: Option<Entrance>,
+            /// The name that the client program gave itself.
+            #[param(max_length = 64, example = "claude-code")]
+            client_name: Option<String>,
+            /// The version that the client program gave itself.
+            #[param(max_length = 64, example = "2.1.0")]
+            client_version: Option<String>,
             /// The version of the definitions.
             #[param(minimum = 0)]
             snapshot_version: Option<i64>,
@@ -152,8 +163,8 @@ macro_rules! filters {
         }
 
         impl $name {
-            fn asked(&self) -> $crate::api::audit_filter::Asked<'_> {
-                $crate::api::audit_filter::Asked {
+            fn asked(&self) -> $crate::api::audit_filter::FilterRequest<'_> {
+                $crate::api::audit_filter::FilterRequest {
                     id: self.id,
                     action: self.action,
                     outcome: self.outcome,
@@ -172,6 +183,9 @@ macro_rules! filters {
                     session_id: self.session_id,
                     request_id: &self.request_id,
                     address: &self.address,
+                    entrance: self.entrance,
+                    client_name: &self.client_name,
+                    client_version: &self.client_version,
                     snapshot_version: self.snapshot_version,
                     min_duration_ms: self.min_duration_ms,
                     max_duration_ms: self.max_duration_ms,
@@ -197,7 +211,7 @@ macro_rules! filters {
 pub(super) use filters;
 
 /// The filter of a query, for a reader who sees payloads or not.
-pub(super) fn record_filter(asked: &Asked<'_>, payloads: bool) -> ApiResult<RecordFilter> {
+pub(super) fn record_filter(asked: &FilterRequest<'_>, payloads: bool) -> Result<RecordFilter, Problem> {
     check_lengths(&[
         ("principal_id", asked.principal_id, 1024),
         ("principal_name", asked.principal_name, 256),
@@ -209,6 +223,8 @@ pub(super) fn record_filter(asked: &Asked<'_>, payloads: bool) -> ApiResult<Reco
         ("state_after", asked.state_after, 128),
         ("request_id", asked.request_id, 128),
         ("address", asked.address, 45),
+        ("client_name", asked.client_name, 64),
+        ("client_version", asked.client_version, 64),
         ("q", asked.q, 256),
     ])?;
     for (name, value, least) in [
@@ -240,6 +256,9 @@ pub(super) fn record_filter(asked: &Asked<'_>, payloads: bool) -> ApiResult<Reco
         session: asked.session_id.map(SessionId),
         request_id: asked.request_id.clone(),
         address: asked.address.as_deref().map(canonical),
+        entrance: asked.entrance,
+        client_name: asked.client_name.clone(),
+        client_version: asked.client_version.clone(),
         snapshot_version: asked.snapshot_version,
         context: context(&asked.context, payloads)?,
         min_duration_ms: asked.min_duration_ms,
@@ -250,15 +269,15 @@ pub(super) fn record_filter(asked: &Asked<'_>, payloads: bool) -> ApiResult<Reco
     })
 }
 
-/// Filtering by what one may not see would tell it bit by bit.
+/// Filtering by what a caller may not see would disclose it bit by bit.
 fn context(
     asked: &[(&'static str, Option<String>); 9],
     payloads: bool,
-) -> ApiResult<Vec<(&'static str, String)>> {
+) -> Result<Vec<(&'static str, String)>, Problem> {
     for (name, value) in asked {
         check_lengths(&[(name, value, 256)])?;
         if value.is_some() && !payloads {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::Forbidden,
                 format!("`{name}` is part of the context, which only an auditor of the project may read."),
             ));
@@ -268,7 +287,7 @@ fn context(
     Ok(asked.iter().filter_map(given).collect())
 }
 
-fn search(text: Option<&str>, payloads: bool) -> ApiResult<Option<Search>> {
+fn search(text: Option<&str>, payloads: bool) -> Result<Option<Search>, Problem> {
     let scope = if payloads {
         SearchScope::Payloads
     } else {
@@ -286,8 +305,8 @@ fn canonical(text: &str) -> String {
         .map_or_else(|_| text.to_owned(), |address| address.to_canonical().to_string())
 }
 
-fn invalid(problem: &str) -> ApiError {
-    ApiError::new(
+fn invalid(problem: &str) -> Problem {
+    Problem::new(
         ErrorCode::MalformedRequest,
         format!("The query is not valid: {problem}."),
     )

@@ -1,5 +1,7 @@
 //! Signing in and out, who one is, and the public keys of our tokens.
 
+use std::sync::Arc;
+
 use std::net::IpAddr;
 
 use axum::extract::State;
@@ -15,11 +17,10 @@ use toolgate_store::rows::UserRow;
 
 use crate::auth::authenticator::Credential;
 use crate::auth::directory::Directory;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, ClientAddress, Json};
 use crate::gateway::sign_ins;
 use crate::gateway::users;
-use crate::state::{App, AppState};
+use crate::gateway::{Gateway, Problem};
 
 /// The session cookie's name where browsers reach the server by https; the prefix makes them insist on `Secure`.
 const SECURE_COOKIE: &str = "__Host-toolgate";
@@ -35,14 +36,14 @@ const PLAIN_COOKIE: &str = "toolgate";
 #[utoipa::path(post, path = "/auth/login", tag = "auth", request_body = LoginRequest, security(()),
     responses((status = 200, description = "Signed in", body = LoginResponse)))]
 pub async fn login(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     ClientAddress(address): ClientAddress,
     Json(request): Json<LoginRequest>,
-) -> ApiResult<Response> {
-    let world = app.world.now();
-    let user = world.directory.user_by_name(&request.username).cloned();
+) -> Result<Response, Problem> {
+    let server_snapshot = gateway.snapshots.now();
+    let user = server_snapshot.directory.user_by_name(&request.username).cloned();
     let matches = verify_password(
-        &app,
+        &gateway,
         address,
         &request.username,
         user.as_deref(),
@@ -53,51 +54,51 @@ pub async fn login(
         // What was typed as the name may be a password: only the id of a user is logged.
         let user = user.map(|user| tracing::field::display(user.id));
         tracing::info!(user, "sign-in refused");
-        app.observer.refused_sign_in(address, app.clock.now());
-        return Err(ApiError::new(
+        gateway.observer.refused_sign_in(address, gateway.clock.now());
+        return Err(Problem::new(
             ErrorCode::Unauthenticated,
             "The user name or the password is wrong.",
         ));
     };
-    sign_ins::keep(&app, user.id, address).await;
-    signed_in(&app, &world.directory, user.id)
+    sign_ins::keep(&gateway, user.id, address).await;
+    signed_in(&gateway, &server_snapshot.directory, user.id)
 }
 
 /// Whether a password is the right one. Too many wrong ones are answered 429 for a while.
 pub(super) async fn verify_password(
-    app: &App,
+    gateway: &Gateway,
     address: Option<IpAddr>,
     username: &str,
     user: Option<&UserRow>,
     given: SecretString,
-) -> ApiResult<bool> {
-    let now = app.clock.now();
-    let attempt = sign_ins::attempt(app, username, user.map(|user| user.id), address, now).await;
+) -> Result<bool, Problem> {
+    let now = gateway.clock.now();
+    let attempt = sign_ins::attempt(gateway, username, user.map(|user| user.id), address, now).await;
     let attempt = attempt.map_err(|seconds| {
-        app.observer.refused_sign_in(address, now);
-        ApiError::new(
+        gateway.observer.refused_sign_in(address, now);
+        Problem::new(
             ErrorCode::RateLimited,
             format!("Too many wrong passwords were tried. Try again in {seconds} s."),
         )
         .retry_after(seconds)
     })?;
     let stored = user.map(|user| user.password_hash.as_str());
-    let matches = app.passwords.verify(stored, given).await;
+    let matches = gateway.passwords.verify(stored, given).await;
     // What could not be tried counts as little as what is right.
     if !matches!(matches, Ok(false)) {
-        app.sign_ins.succeeded(&attempt, now);
+        gateway.sign_ins.succeeded(&attempt, now);
     }
     Ok(matches?)
 }
 
 /// A new token for a user who has just proven to be the one, in the answer and as a cookie.
-pub(super) fn signed_in(app: &App, directory: &Directory, user: UserId) -> ApiResult<Response> {
-    let issued = app
+pub(super) fn signed_in(gateway: &Gateway, directory: &Directory, user: UserId) -> Result<Response, Problem> {
+    let issued = gateway
         .authenticator
-        .issue(directory, user, app.clock.new_id(), app.clock.now())
-        .map_err(|error| ApiError::internal(&error))?;
+        .issue(directory, user, gateway.clock.new_id(), gateway.clock.now())
+        .map_err(|error| Problem::internal(&error))?;
     let token = issued.token.expose_secret();
-    let cookie = cookie(app, token, issued.expires_in)?;
+    let cookie = cookie(gateway, token, issued.expires_in)?;
     let body = LoginResponse {
         access_token: token.to_owned(),
         token_type: "Bearer".to_owned(),
@@ -112,9 +113,9 @@ pub(super) fn signed_in(app: &App, directory: &Directory, user: UserId) -> ApiRe
 /// signed out; revoke it instead.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth",
     responses((status = 204, description = "Signed out")))]
-pub async fn logout(State(app): State<AppState>, caller: Caller) -> ApiResult<Response> {
+pub async fn logout(State(gateway): State<Arc<Gateway>>, caller: Caller) -> Result<Response, Problem> {
     let Credential::User { jti, expires_at, .. } = &caller.identity.credential else {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             "Only a user's session can be signed out.",
         ));
@@ -123,10 +124,10 @@ pub async fn logout(State(app): State<AppState>, caller: Caller) -> ApiResult<Re
         jti: jti.clone(),
         expires_at: *expires_at,
     };
-    users::sign_out(&app, caller.actor(), row).await?;
+    users::sign_out(&gateway, caller.actor(), row).await?;
     Ok((
         StatusCode::NO_CONTENT,
-        [(header::SET_COOKIE, cookie(&app, "", 0)?)],
+        [(header::SET_COOKIE, cookie(&gateway, "", 0)?)],
     )
         .into_response())
 }
@@ -136,12 +137,12 @@ pub async fn logout(State(app): State<AppState>, caller: Caller) -> ApiResult<Re
 /// Names the caller, what it holds in each of its projects, and what it may do there.
 #[utoipa::path(get, path = "/auth/me", tag = "auth",
     responses((status = 200, description = "The caller", body = Me)))]
-pub async fn get_me(caller: Caller) -> ApiResult<axum::Json<Me>> {
+pub async fn get_me(caller: Caller) -> Result<axum::Json<Me>, Problem> {
     let mut projects: Vec<Membership> = caller
-        .world
+        .server_snapshot
         .projects()
         .filter_map(|project| {
-            let (directory, row, now) = (&caller.world.directory, &project.row, caller.now);
+            let (directory, row, now) = (&caller.server_snapshot.directory, &project.row, caller.now);
             let grant = caller.identity.grant(directory, row, now)?;
             let permissions = Permission::ALL.into_iter().filter(|&permission| {
                 let identity = &caller.identity;
@@ -172,10 +173,11 @@ pub async fn get_me(caller: Caller) -> ApiResult<axum::Json<Me>> {
 #[utoipa::path(get, path = "/.well-known/jwks.json", tag = "auth", security(()),
     responses((status = 200, description = "The key set", body = Object,
         example = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "use": "sig", "alg": "EdDSA", "kid": "...", "x": "..."}]}))))]
-pub async fn get_jwks(State(app): State<AppState>) -> axum::Json<Value> {
+pub async fn get_jwks(State(gateway): State<Arc<Gateway>>) -> axum::Json<Value> {
     axum::Json(
-        app.authenticator
-            .jwks_document(&app.world.now().directory, app.clock.now()),
+        gateway
+            .authenticator
+            .jwks_document(&gateway.snapshots.now().directory, gateway.clock.now()),
     )
 }
 
@@ -198,8 +200,8 @@ pub fn session_cookie(headers: &HeaderMap) -> Option<String> {
     plain
 }
 
-fn cookie(app: &App, token: &str, max_age: u32) -> ApiResult<HeaderValue> {
-    let (name, flags) = if app.config.is_https() {
+fn cookie(gateway: &Gateway, token: &str, max_age: u32) -> Result<HeaderValue, Problem> {
+    let (name, flags) = if gateway.config.is_https() {
         (SECURE_COOKIE, "; Secure")
     } else {
         (PLAIN_COOKIE, "")
@@ -207,5 +209,5 @@ fn cookie(app: &App, token: &str, max_age: u32) -> ApiResult<HeaderValue> {
     HeaderValue::from_str(&format!(
         "{name}={token}; Path=/; HttpOnly; SameSite=Strict; Max-Age={max_age}{flags}"
     ))
-    .map_err(|error| ApiError::internal(&error))
+    .map_err(|error| Problem::internal(&error))
 }

@@ -3,21 +3,23 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::header::CONTENT_TYPE;
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::header::{self, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use toolgate_api::ErrorCode;
-use toolgate_api::calls::{CallContext, CallRequest, CallResponse, ResolveRequest, ResolveResponse};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use toolgate_api::calls::{CallRequest, CallResponse, CallState, ResolveRequest, ResolveResponse};
 use toolgate_core::ids::CallId;
-use toolgate_store::rows::IdempotencyKey;
 use uuid::Uuid;
 
-use super::{bounds, limits};
-use crate::error::{ApiError, ApiResult};
-use crate::extract::{InProject, Json, Use};
-use crate::gateway::idempotency::{self, Answer};
-use crate::gateway::{call, resolve};
-use crate::state::AppState;
+use super::call_events::{MAX_PARTS, accepts_events, call_events};
+use super::limits::with_standing;
+use super::prefer::{PREFERENCE_APPLIED, Prefer};
+use crate::extract::{InProject, Json, Path, Use};
+use crate::gateway::call::{self, Called, KeyText, begin_once, call_once, unusable_key};
+use crate::gateway::entry::Entry;
+use crate::gateway::idempotency::Answer;
+use crate::gateway::{Gateway, Problem, resolve};
 
 /// Says that an answer is a repetition of an earlier one.
 pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
@@ -30,17 +32,11 @@ pub(super) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-rep
 #[utoipa::path(post, path = "/projects/{project_id}/resolve", tag = "calls", params(super::ProjectPath), request_body = ResolveRequest,
     responses((status = 200, description = "What is available", body = ResolveResponse)))]
 pub async fn resolve_tools(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Json(request): Json<ResolveRequest>,
-) -> ApiResult<axum::Json<ResolveResponse>> {
-    check(
-        request.group.as_deref(),
-        request.state.as_deref(),
-        request.session_id,
-        request.context.as_ref(),
-    )?;
-    resolve::resolve(&app, &place.project, &place.asker(), &request)
+) -> Result<axum::Json<ResolveResponse>, Problem> {
+    resolve::resolve(&gateway, &place.project, &place.requester(), &request)
         .await
         .map(axum::Json)
 }
@@ -53,34 +49,115 @@ pub async fn resolve_tools(
 /// the session's state and groups are used, and a success moves its state. With
 /// `Idempotency-Key` a repeated request is answered again and not run again, for 24 hours, while its caller may still call
 /// the tool.
-#[utoipa::path(post, path = "/projects/{project_id}/calls", tag = "calls", params(super::ProjectPath, IdempotencyHeader), request_body = CallRequest,
-    responses((status = 200, description = "The call was admitted and has ended", body = CallResponse,
-        headers(("Idempotency-Replayed" = String, description = "`true` when this repeats an earlier answer"),
-            ("RateLimit-Policy" = String, description = "The limits that apply to this call, if any: `\"name\";q=100;w=60`"),
-            ("RateLimit" = String, description = "What is left of each: `\"name\";r=50;t=30`")))))]
+///
+/// A call goes on when its client disconnects. With `Prefer: respond-async` the answer comes when the call is admitted: 202,
+/// and `Location` names where to ask for its state and result; with `wait=<seconds>` beside it, a call that ends within
+/// them is answered as usual. With `Accept: text/event-stream` an admitted call is answered by events: `call` with its id at
+/// once, `part` with each event of an upstream that streams, comments while it runs, and at its end `answer`, or `problem` if how it ended could not be recorded.
+#[utoipa::path(post, path = "/projects/{project_id}/calls", tag = "calls",
+    params(super::ProjectPath, IdempotencyHeader, super::prefer::PreferHeader), request_body = CallRequest,
+    responses((status = 200, description = "The call was admitted and has ended",
+            content((CallResponse = "application/json"), (String = "text/event-stream")),
+            headers(("Idempotency-Replayed" = String, description = "`true` when this repeats an earlier answer"),
+                ("RateLimit-Policy" = String, description = "The limits that apply to this call, if any: `\"name\";q=100;w=60`"),
+                ("RateLimit" = String, description = "What is left of each: `\"name\";r=50;t=30`"))),
+        (status = 202, description = "The call was admitted and runs: its `status` is `running`", body = CallResponse,
+            headers(("Location" = String, description = "Where to ask for its state and result"),
+                ("Preference-Applied" = String, description = "`respond-async`")))))]
 pub async fn call_tool(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<Use>,
     Json(request): Json<CallRequest>,
-) -> ApiResult<Response> {
-    check(
-        request.group.as_deref(),
-        request.state.as_deref(),
-        request.session_id,
-        request.context.as_ref(),
-    )?;
-    let (place, request) = (Arc::new(place), Arc::new(request));
-    let answer = once(&app, &headers, &place, &request)
+) -> Result<Response, Problem> {
+    let key = idempotency_key(&headers)?;
+    let entry = Arc::new(place.into_entry());
+    if accepts_events(&headers) {
+        let (parts, coming) = mpsc::channel(MAX_PARTS);
+        return match begin_once(&gateway, &entry, request, key, Some(parts)).await {
+            Ok(begun) => Ok(call_events(begun, coming, &entry.caller.origin.request_id)),
+            Err(called) => answered(called),
+        };
+    }
+    let Some(wait) = Prefer::of(&headers).respond_async() else {
+        return answered(call_once(&gateway, &entry, request, key).await);
+    };
+    match begin_once(&gateway, &entry, request, key, None).await {
+        Ok(mut begun) => match timeout(wait, &mut begun.end).await {
+            Ok(Ok(called)) => answered(called),
+            Ok(Err(error)) => Err(Problem::internal(&error)),
+            Err(_) => accepted(&gateway, &entry, begun.id).await,
+        },
+        Err(called) => answered(called),
+    }
+}
+
+/// Get a call
+///
+/// The stage of one's own call, by its id, and its answer while that is stored: for 24 hours, for calls with an
+/// `Idempotency-Key` and those with `Prefer: respond-async`. With `Prefer: wait=<seconds>` (at most 60) the answer
+/// comes when the call has ended or the time is over.
+#[utoipa::path(get, path = "/projects/{project_id}/calls/{call_id}", tag = "calls",
+    params(super::ProjectPath, CallPath, super::prefer::PreferHeader),
+    responses((status = 200, description = "The state of the call", body = CallState)))]
+pub async fn get_call(
+    State(gateway): State<Arc<Gateway>>,
+    headers: HeaderMap,
+    place: InProject<Use>,
+    Path((_, id)): Path<(String, Uuid)>,
+) -> Result<axum::Json<CallState>, Problem> {
+    let wait = Prefer::of(&headers).wait;
+    call::state(&gateway, &place, CallId(id), wait)
         .await
-        .map(|answer| match answer {
-            Answer::Fresh(response) => whole(&response),
-            Answer::Replayed(_, body) => {
-                ([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response()
-            }
-        });
-    let limited = (!place.project.limits.is_empty()).then_some(request.tool.as_str());
-    limits::with_standing(&app, &place, limited, answer)
+        .map(axum::Json)
+}
+
+/// Cancel a call
+///
+/// Cancels a running call, on whichever server it runs; it fails with `cancelled` within a second. What its tool has
+/// done by then is not undone. One's own calls, and with the permission to manage the policy those of all principals.
+/// A call that has ended stays as it is. On the record.
+#[utoipa::path(delete, path = "/projects/{project_id}/calls/{call_id}", tag = "calls", params(super::ProjectPath, CallPath),
+    responses((status = 202, description = "Its cancellation was requested, or it has ended", body = CallState)))]
+pub async fn cancel_call(
+    State(gateway): State<Arc<Gateway>>,
+    place: InProject<Use>,
+    Path((_, id)): Path<(String, Uuid)>,
+) -> Result<(StatusCode, axum::Json<CallState>), Problem> {
+    let state = call::cancel(&gateway, &place, CallId(id)).await?;
+    Ok((StatusCode::ACCEPTED, axum::Json(state)))
+}
+
+/// The call in the path.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Path)]
+#[expect(dead_code, reason = "describes the parameter; the handlers read it")]
+pub struct CallPath {
+    /// The call's id, which is that of its record.
+    call_id: Uuid,
+}
+
+/// The answer to a call that has ended or was refused.
+fn answered(Called { answer, limits }: Called) -> Result<Response, Problem> {
+    let answer = answer.map(|answer| match answer {
+        Answer::Fresh(response) => whole(&response),
+        Answer::Replayed(_, body) => {
+            ([(REPLAYED, HeaderValue::from_static("true"))], axum::Json(body)).into_response()
+        }
+    });
+    with_standing(&limits, answer)
+}
+
+/// The answer to a call that runs.
+async fn accepted(gateway: &Gateway, entry: &Entry, id: CallId) -> Result<Response, Problem> {
+    let answer = call::running(gateway, entry, id).await?;
+    let location = format!("/projects/{}/calls/{}", entry.project.row.id, id.0);
+    let headers = [
+        (header::LOCATION, super::header_value(&location)),
+        (header::RETRY_AFTER, HeaderValue::from_static("1")),
+        (PREFERENCE_APPLIED, HeaderValue::from_static("respond-async")),
+    ];
+    Ok((StatusCode::ACCEPTED, headers, axum::Json(answer)).into_response())
 }
 
 /// The answer as JSON, written into room that suffices: growing would copy the result several times.
@@ -93,40 +170,8 @@ fn whole(answer: &CallResponse) -> Response {
             text,
         )
             .into_response(),
-        Err(error) => ApiError::internal(&error).into_response(),
+        Err(error) => Problem::internal(&error).into_response(),
     }
-}
-
-/// Calls, unless the same request was answered before under its `Idempotency-Key`.
-pub(super) async fn once(
-    app: &AppState,
-    headers: &HeaderMap,
-    place: &Arc<InProject<Use>>,
-    request: &Arc<CallRequest>,
-) -> ApiResult<Answer> {
-    let asker = place.asker();
-    let id = CallId(app.clock.new_id());
-    let Some(key) = idempotency_key(headers)? else {
-        let answer = call::call(app, &place.project, &asker, id, request, None).await;
-        return answer.map(Answer::Fresh);
-    };
-    let key = IdempotencyKey {
-        project: place.project.row.uid,
-        principal_id: asker.principal.id.clone(),
-        key,
-    };
-    let (task, settle) = (Arc::clone(app), Some(key.clone()));
-    let (of_place, asked) = (Arc::clone(place), Arc::clone(request));
-    let work = async move {
-        let (project, asker) = (&of_place.project, of_place.asker());
-        call::call(&task, project, &asker, id, &asked, settle).await
-    };
-    // Boxed, because the layers around a handler move its future several times.
-    let answer = Box::pin(idempotency::once(app, key, request, id, work)).await?;
-    if let Answer::Replayed(earlier, _) = &answer {
-        Box::pin(call::replay(app, &place.project, &asker, request, *earlier)).await?;
-    }
-    Ok(answer)
 }
 
 /// Makes a repeated request harmless.
@@ -145,39 +190,15 @@ pub struct IdempotencyHeader {
     idempotency_key: String,
 }
 
-fn idempotency_key(headers: &HeaderMap) -> ApiResult<Option<String>> {
+/// The key of a request, if it has one.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<KeyText>, Problem> {
     let mut values = headers.get_all("idempotency-key").iter();
     let Some(first) = values.next() else {
         return Ok(None);
     };
-    let text = first
-        .to_str()
-        .ok()
-        .filter(|text| (1..=255).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_graphic()));
-    match (text, values.next()) {
-        (Some(text), None) => Ok(Some(text.to_owned())),
-        _ => Err(ApiError::new(
-            ErrorCode::MalformedRequest,
-            "`Idempotency-Key` must be sent once, with 1-255 visible ASCII characters.",
-        )),
+    let key = first.to_str().ok().and_then(KeyText::parse);
+    match (key, values.next()) {
+        (Some(key), None) => Ok(Some(key)),
+        _ => Err(unusable_key("`Idempotency-Key`")),
     }
-}
-
-/// Bounds what will be kept in the record, and sorts out what a session excludes.
-fn check(
-    group: Option<&[String]>,
-    state: Option<&str>,
-    session: Option<Uuid>,
-    context: Option<&CallContext>,
-) -> ApiResult<()> {
-    let mut errors = bounds::faults(group, state, context);
-    if errors.is_empty() && (session.is_none() || state.is_none()) {
-        return Ok(());
-    }
-    let mut detail = "The request is too large to be recorded.";
-    if session.is_some() && state.is_some() {
-        detail = "The request contradicts itself, or is too large to be recorded.";
-        errors.push(bounds::state_beside_session());
-    }
-    Err(ApiError::new(ErrorCode::InvalidRequest, detail).errors(errors))
 }

@@ -1,14 +1,15 @@
 //! Checking definitions while they are written.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use toolgate_api::tools::DefinitionsChecked;
 use toolgate_core::definition::{self, Upload};
 
 use super::tools_edit::{EXAMPLE, UploadForm, UploadJson, parse, read};
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject};
 use crate::gateway::publish;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem};
 
 /// Check definitions
 ///
@@ -22,12 +23,12 @@ use crate::state::AppState;
         (UploadForm = "multipart/form-data", example = json!({"file": EXAMPLE})))),
     responses((status = 200, description = "The verdict", body = DefinitionsChecked)))]
 pub async fn check_definitions(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<EditDefinitions>,
     request: Request,
-) -> ApiResult<axum::Json<DefinitionsChecked>> {
-    let (bytes, format) = read(&app, request).await?;
-    let checked = match parse(&app, &place, bytes, format).await? {
+) -> Result<axum::Json<DefinitionsChecked>, Problem> {
+    let (bytes, format) = read(request).await?;
+    let checked = match parse(&gateway, &place, bytes, format).await? {
         Ok(upload) => DefinitionsChecked {
             valid: true,
             yaml: yaml(&upload),
@@ -36,8 +37,8 @@ pub async fn check_definitions(
                 .iter()
                 .map(|tool| serde_json::to_value(&tool.definition))
                 .collect::<Result<_, _>>()
-                .map_err(|error| ApiError::internal(&error))?,
-            diagnostics: publish::warnings(&app, &place.project, &upload),
+                .map_err(|error| Problem::internal(&error))?,
+            diagnostics: publish::warnings(&gateway, &place.project, &upload),
         },
         Err(diagnostics) => DefinitionsChecked {
             valid: false,

@@ -1,15 +1,16 @@
 //! The egress list of a project.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::egress::ProjectEgress;
 
 use super::precondition::{IfMatch, etag, unchanged};
-use crate::error::ApiResult;
 use crate::extract::{InProject, Json, ManagePolicy, ReadDefinitions, SystemAdmin};
 use crate::gateway::egress;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem};
 
 /// Get the egress list
 ///
@@ -28,25 +29,33 @@ pub async fn get_egress(headers: HeaderMap, place: InProject<ReadDefinitions>) -
 
 /// Replace the egress list
 ///
-/// For system administrators. Each entry is an exact origin, `https://api.example.com`; `http` only where it is written. An
-/// address that is not public can be reached only if the server's own configuration lists it, whatever stands here.
-/// Effective at once, for calls of this project only; the change is on the record of the project and of the server.
+/// For system administrators. Each entry is an exact origin, `https://api.example.com`; `http` only where it is
+/// written. An address that is not public can be reached only if the server's own configuration lists it, whatever is
+/// listed here. Effective at once, for calls of this project only; the change is on the record of the project and of
+/// the server.
 #[utoipa::path(put, path = "/projects/{project_id}/egress", tag = "settings", params(super::ProjectPath, super::IfMatchHeader),
     request_body = ProjectEgress,
     responses((status = 200, description = "Replaced", body = ProjectEgress, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn replace_egress(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManagePolicy>,
     _admin: SystemAdmin,
     Json(request): Json<ProjectEgress>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let current = place.project.egress.revision;
     precondition.check(&tag(current))?;
     let expected = (precondition != IfMatch::Any).then_some(current);
     let actor = place.caller.actor();
-    let (revision, list) = Box::pin(egress::replace(&app, actor, &place.project, &request, expected)).await?;
+    let (revision, list) = Box::pin(egress::replace(
+        &gateway,
+        actor,
+        &place.project,
+        &request,
+        expected,
+    ))
+    .await?;
     Ok(([(header::ETAG, etag(&tag(revision)))], axum::Json(list)).into_response())
 }
 

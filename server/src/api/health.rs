@@ -1,5 +1,7 @@
 //! For operators and their probes.
 
+use std::sync::Arc;
+
 use std::time::Duration;
 
 use axum::extract::State;
@@ -11,11 +13,10 @@ use subtle::ConstantTimeEq;
 use toolgate_api::ErrorCode;
 
 use crate::config::MetricsAccess;
-use crate::error::{ApiError, ApiResult};
+use crate::gateway::{Gateway, Problem};
 use crate::gateway::{observe, probes};
-use crate::state::AppState;
 
-/// How long the database may take to answer a probe. Whoever asks expects an answer within a second.
+/// How long the database may take to answer a probe. The prober expects an answer within a second.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 /// A healthy answer.
@@ -24,6 +25,18 @@ pub struct Health {
     /// Always `ok`; anything else is a problem.
     #[schema(example = "ok")]
     pub status: &'static str,
+}
+
+/// A server that takes requests.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub struct Readiness {
+    /// Always `ok`; anything else is a problem.
+    #[schema(example = "ok")]
+    pub status: &'static str,
+    /// Whether there is a connection to the message bus; `null` when none is configured. A server without its connection is
+    /// ready: only the tools behind the bus are unavailable.
+    #[schema(example = true)]
+    pub message_bus: Option<bool>,
 }
 
 /// Is the process alive
@@ -39,18 +52,23 @@ pub async fn get_health() -> axum::Json<Health> {
 ///
 /// 503 while the server stops or its database does not answer; send traffic elsewhere then. The answer takes at most a second.
 #[utoipa::path(get, path = "/readyz", tag = "operations", security(()),
-    responses((status = 200, description = "Ready", body = Health)))]
-pub async fn get_readiness(State(app): State<AppState>) -> ApiResult<axum::Json<Health>> {
-    if app.shutdown.is_stopping() {
-        return Err(ApiError::new(ErrorCode::Unavailable, "The server is stopping."));
+    responses((status = 200, description = "Ready", body = Readiness)))]
+pub async fn get_readiness(State(gateway): State<Arc<Gateway>>) -> Result<axum::Json<Readiness>, Problem> {
+    if gateway.shutdown.is_stopping() {
+        return Err(Problem::new(ErrorCode::Unavailable, "The server is stopping."));
     }
-    let cause = match tokio::time::timeout(PATIENCE, app.store.ping()).await {
-        Ok(Ok(())) => return Ok(axum::Json(Health { status: "ok" })),
+    let cause = match tokio::time::timeout(PATIENCE, gateway.store.ping()).await {
+        Ok(Ok(())) => {
+            return Ok(axum::Json(Readiness {
+                status: "ok",
+                message_bus: gateway.bus.as_ref().map(|bus| bus.is_connected()),
+            }));
+        }
         Ok(Err(error)) => error.to_string(),
         Err(_) => format!("no answer within {} ms", PATIENCE.as_millis()),
     };
     tracing::warn!(cause, "not ready");
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::Unavailable,
         "The database does not answer, so nothing could be recorded.",
     ))
@@ -58,23 +76,27 @@ pub async fn get_readiness(State(app): State<AppState>) -> ApiResult<axum::Json<
 
 /// Metrics for Prometheus
 ///
-/// In the text exposition format. Metrics named `agent_...` name projects, groups, tools and states, up to a bound; no
-/// principal is named. With `telemetry.metrics_token` configured it asks for that token as a bearer token. Without one it
-/// answers everybody if the server listens on loopback or `telemetry.metrics_public` is set, and otherwise nobody (403).
+/// In the text exposition format. Metrics named `agent_...` name projects, groups, tools and states, up to a bound;
+/// no principal is named. With `telemetry.metrics_token` configured it asks for that token as a bearer token. Without
+/// one it answers every caller if the server listens on loopback or `telemetry.metrics_public` is set, and otherwise
+/// none (403).
 #[utoipa::path(get, path = "/metrics", tag = "operations", security(()),
     responses((status = 200, description = "Metrics", body = String, content_type = "text/plain")))]
-pub async fn get_metrics(State(app): State<AppState>, headers: HeaderMap) -> ApiResult<Response> {
-    match app.config.metrics_access() {
+pub async fn get_metrics(
+    State(gateway): State<Arc<Gateway>>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    match gateway.config.metrics_access() {
         MetricsAccess::Open => {}
         MetricsAccess::Token(token) if shows(&headers, token) => {}
         MetricsAccess::Token(_) => {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::Unauthenticated,
                 "Reading the metrics takes the configured token: send `Authorization: Bearer <token>`.",
             ));
         }
         MetricsAccess::Closed => {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::Forbidden,
                 "The metrics name projects, groups and tools, and nothing says who may read them. The operator can set \
                  telemetry.metrics_token, or telemetry.metrics_public for everybody.",
@@ -82,15 +104,21 @@ pub async fn get_metrics(State(app): State<AppState>, headers: HeaderMap) -> Api
         }
     }
     let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    app.metrics.open_breakers(app.executors.open_breakers().len());
-    app.metrics.kept_answers(app.executors.kept_bytes());
-    let waiting = app.completer.waiting();
-    app.metrics.waiting(waiting.records, waiting.keys);
-    let world = app.world.now();
-    let found = probes::found(&app, world.projects().map(AsRef::as_ref));
-    app.metrics
+    gateway
+        .metrics
+        .open_breakers(gateway.executors.open_breakers().len());
+    gateway.metrics.kept_answers(gateway.executors.kept_bytes());
+    let waiting = gateway.completer.waiting();
+    gateway.metrics.waiting(waiting.records, waiting.keys);
+    if let Some(bus) = &gateway.bus {
+        gateway.metrics.bus(&bus.report());
+    }
+    let server_snapshot = gateway.snapshots.now();
+    let found = probes::found(&gateway, server_snapshot.projects().map(AsRef::as_ref));
+    gateway
+        .metrics
         .failing_probes(found.iter().filter(|found| !found.report.succeeded).count());
-    let text = app.metrics.render() + &observe::written(&app);
+    let text = gateway.metrics.render() + &observe::written(&gateway);
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 

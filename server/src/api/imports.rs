@@ -1,5 +1,7 @@
 //! Importing descriptions of APIs.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,18 +12,15 @@ use toolgate_api::imports::{
 };
 use toolgate_core::ids::ImportId;
 
-use super::cursor;
 use super::imports_query::{ImportQuery, PreviewQuery, prefix};
 use super::permissions::PutHeaders;
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use super::projects::PageQuery;
 use super::tools_edit::{UploadForm, UploadJson, changer};
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions, SystemAdmin};
-use crate::gateway::imports::run::{self, Asked};
-use crate::gateway::imports::source::{Description, Said, reading};
-use crate::gateway::imports::{self, read};
-use crate::state::AppState;
+use crate::gateway::imports::request::ImportRequest;
+use crate::gateway::imports::{self, read, run};
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// A description, as the documentation shows uploads.
 const EXAMPLE: &str = "openapi: 3.1.0\ninfo: {title: Petstore, version: 1.0.0}\nservers: [{url: \"https://petstore.example.com\"}]\npaths: {/pets: {get: {operationId: listPets, summary: List all pets}}}\n";
@@ -49,25 +48,25 @@ pub struct RefreshQuery {
     /// Only say what the import would do.
     #[serde(default)]
     #[param(default = false)]
-    dry_run: bool,
+    pub(super) dry_run: bool,
     /// Also answer every definition and what changed in it.
     #[serde(default)]
     #[param(default = false)]
-    definitions: bool,
+    pub(super) definitions: bool,
     /// Another beginning for the names of new tools.
     #[param(
         max_length = 32,
         pattern = "^([A-Za-z0-9][A-Za-z0-9_-]*)?$",
         example = "petstore_"
     )]
-    prefix: Option<String>,
+    pub(super) prefix: Option<String>,
     /// Why; kept with the revisions.
     #[param(max_length = 500)]
-    note: Option<String>,
+    pub(super) note: Option<String>,
     /// Store it even if policy tests that hold now would fail; the revisions' note then names them.
     #[serde(default)]
     #[param(default = false)]
-    ignore_policy_tests: bool,
+    pub(super) ignore_policy_tests: bool,
 }
 
 /// Preview an import
@@ -82,22 +81,13 @@ pub struct RefreshQuery {
         (UploadForm = "multipart/form-data", example = json!({"file": EXAMPLE})))),
     responses((status = 200, description = "What it would become", body = ImportPreview)))]
 pub async fn preview_import(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<EditDefinitions>,
     Query(query): Query<PreviewQuery>,
     request: Request,
-) -> ApiResult<axum::Json<ImportPreview>> {
-    let words = query.words();
-    let said = words.said()?;
-    let description = words.description(&app, &place.caller, request).await?;
-    let source = said.over(None, description.url());
-    let (options, selection) = reading(&source)?;
-    let request = imports::Request {
-        options,
-        selection,
-        definitions: query.definitions,
-    };
-    imports::describe(&app, &place.project, description, request)
+) -> Result<axum::Json<ImportPreview>, Problem> {
+    let asked = query.read(&place.caller, request).await?;
+    imports::describe(&gateway, &place.project, asked)
         .await
         .map(axum::Json)
 }
@@ -108,12 +98,12 @@ pub async fn preview_import(
 #[utoipa::path(get, path = "/projects/{project_id}/imports", tag = "imports", params(super::ProjectPath, PageQuery),
     responses((status = 200, description = "A page", body = ImportPage)))]
 pub async fn list_imports(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<ImportPage>> {
+) -> Result<axum::Json<ImportPage>, Problem> {
     let (after, limit) = query.parse()?;
-    let found = read::list(&app, &place.project, after.as_deref(), limit + 1).await?;
+    let found = read::list(&gateway, &place.project, after.as_deref(), limit + 1).await?;
     let (items, next_cursor) = cursor::page(found, limit, |import: &Import| import.id.clone());
     Ok(axum::Json(ImportPage { items, next_cursor }))
 }
@@ -133,38 +123,43 @@ pub async fn list_imports(
     responses((status = 200, description = "Imported again, or a dry run", body = ImportReport, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 201, description = "A new import", body = ImportReport, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn put_import(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     Path((_, id)): Path<(String, String)>,
     Query(query): Query<ImportQuery>,
     request: Request,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let condition = if query.dry_run {
         None
     } else {
         Some(PutCondition::required(&headers)?)
     };
     let id = ImportId::parse(id).map_err(|error| {
-        ApiError::new(
+        Problem::new(
             ErrorCode::MalformedRequest,
             format!("The id of the import: {error}."),
         )
     })?;
-    let asked = Asked {
-        id,
-        said: query.words().said()?,
-        description: query.words().description(&app, &place.caller, request).await?,
+    let asked = ImportRequest {
         adopt: query.adopt,
-        definitions: query.definitions,
         dry_run: query.dry_run,
+        ..query.read(&place.caller, request).await?
     };
     let by = changer(&place, query.note, query.ignore_policy_tests)?;
     let check = |revision: Option<i64>| match &condition {
         Some(condition) => condition.check(revision.map(tag).as_deref()),
         None => Ok(()),
     };
-    let (is_new, report) = Box::pin(run::import(&app, &place.project.row.id, &by, asked, check)).await?;
+    let (is_new, report) = Box::pin(run::import(
+        &gateway,
+        &place.project.row.id,
+        id,
+        &by,
+        asked,
+        check,
+    ))
+    .await?;
     Ok(answer(is_new, report))
 }
 
@@ -175,12 +170,12 @@ pub async fn put_import(
     responses((status = 200, description = "The import", body = Import, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 304, description = "Not modified")))]
 pub async fn get_import(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ReadDefinitions>,
     Path((_, id)): Path<(String, String)>,
-) -> ApiResult<Response> {
-    let import = read::get(&app, &place.project, &id).await?;
+) -> Result<Response, Problem> {
+    let import = read::get(&gateway, &place.project, &id).await?;
     let tag = tag(import.revision);
     if unchanged(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
@@ -196,13 +191,13 @@ pub async fn get_import(
     params(super::ProjectPath, ImportPath, PageQuery),
     responses((status = 200, description = "A page", body = ImportOperationPage)))]
 pub async fn list_import_operations(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
     Path((_, id)): Path<(String, String)>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<ImportOperationPage>> {
+) -> Result<axum::Json<ImportOperationPage>, Problem> {
     let (after, limit) = query.parse()?;
-    let found = read::operations(&app, &place.project, &id, after.as_deref(), limit + 1).await?;
+    let found = read::operations(&gateway, &place.project, &id, after.as_deref(), limit + 1).await?;
     let (items, next_cursor) =
         cursor::page(found, limit, |operation: &ImportOperation| operation.tool.clone());
     Ok(axum::Json(ImportOperationPage { items, next_cursor }))
@@ -210,20 +205,20 @@ pub async fn list_import_operations(
 
 /// Delete an import
 ///
-/// Its tools stay as they are; what waits in the quarantine is dropped. Importing the description anew takes the tools in
-/// with `adopt`.
+/// Its tools stay as they are; what waits in the quarantine is dropped. Importing the description again takes the
+/// tools in with `adopt`.
 #[utoipa::path(delete, path = "/projects/{project_id}/imports/{import_id}", tag = "imports",
     params(super::ProjectPath, ImportPath, super::IfMatchHeader),
     responses((status = 204, description = "Deleted")))]
 pub async fn delete_import(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     Path((_, id)): Path<(String, String)>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let by = changer(&place, None, false)?;
-    read::delete(&app, &place.project.row.id, &by, &id, |revision| {
+    read::delete(&gateway, &place.project.row.id, &by, &id, |revision| {
         precondition.check(&tag(revision))
     })
     .await?;
@@ -238,39 +233,45 @@ pub async fn delete_import(
     params(super::ProjectPath, ImportPath, super::IfMatchHeader, RefreshQuery),
     responses((status = 200, description = "Imported again, or a dry run", body = ImportReport, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn refresh_import(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     _admin: SystemAdmin,
     Path((_, id)): Path<(String, String)>,
     Query(query): Query<RefreshQuery>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::required(&headers)?;
-    let ImportSource { url, .. } = read::get(&app, &place.project, &id).await?.source;
-    let url = url.ok_or_else(|| {
-        ApiError::new(
+    let ImportSource { url, mcp_server, .. } = read::get(&gateway, &place.project, &id).await?.source;
+    if url.is_none() && mcp_server.is_none() {
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             "The description of this import was sent, not fetched. Send the newer one with PUT, or name its `url` there.",
-        )
-    })?;
+        ));
+    }
     let shown = id.clone();
-    let asked = Asked {
-        id: ImportId::parse(id).map_err(|error| read::not_found(&error.text))?,
-        description: Description::At(url),
-        said: Said {
-            prefix: prefix(query.prefix.as_deref())?,
-            ..Said::default()
-        },
-        adopt: false,
+    let id = ImportId::parse(id).map_err(|error| read::not_found(&error.text))?;
+    let asked = ImportRequest {
+        url,
+        mcp_server,
+        prefix: prefix(query.prefix.as_deref())?,
         definitions: query.definitions,
         dry_run: query.dry_run,
+        ..ImportRequest::default()
     };
     let by = changer(&place, query.note, query.ignore_policy_tests)?;
     let check = |revision: Option<i64>| match revision {
         Some(revision) => precondition.check(&tag(revision)),
         None => Err(read::not_found(&shown)),
     };
-    let (_, report) = Box::pin(run::import(&app, &place.project.row.id, &by, asked, check)).await?;
+    let (_, report) = Box::pin(run::import(
+        &gateway,
+        &place.project.row.id,
+        id,
+        &by,
+        asked,
+        check,
+    ))
+    .await?;
     Ok(answer(false, report))
 }
 

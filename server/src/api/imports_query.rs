@@ -7,13 +7,12 @@ use axum::http::header;
 use serde::Deserialize;
 use toolgate_api::ErrorCode;
 use toolgate_core::definition::source::{ValueSource, is_name};
-use toolgate_core::openapi_import::prefix_fault;
+use toolgate_core::imports::{Selection, prefix_fault};
 
 use super::tools_edit::read;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, body};
-use crate::gateway::imports::source::{Description, Said, Selected};
-use crate::state::AppState;
+use crate::gateway::Problem;
+use crate::gateway::imports::request::ImportRequest;
 
 /// Longest text of a query parameter, in characters.
 const LONGEST: usize = 2_000;
@@ -43,13 +42,17 @@ macro_rules! import_query {
             /// Where to fetch the description, instead of a body; for system administrators.
             #[param(max_length = 2000, example = "https://petstore.example.com/openapi.json")]
             url: Option<String>,
+            /// The MCP server of the project whose tools are meant, instead of a description.
+            #[param(max_length = 63, example = json!(null))]
+            mcp_server: Option<String>,
             /// Where the description came from, for servers without a host.
             #[param(max_length = 2000, example = "https://petstore.example.com/openapi.json")]
             document_url: Option<String>,
             /// The API's address, instead of the servers of the description.
             #[param(max_length = 2000, example = "https://petstore.example.com/v1")]
             base_url: Option<String>,
-            /// What the names of new tools begin with, so that APIs with operations of one name can stand side by side.
+            /// What the names of new tools begin with, so that APIs with operations of one name can exist side by
+            /// side.
             #[param(max_length = 32, pattern = "^([A-Za-z0-9][A-Za-z0-9_-]*)?$", example = "petstore_")]
             prefix: Option<String>,
             /// Values of variables in the addresses of servers, as `name=value`.
@@ -67,20 +70,23 @@ macro_rules! import_query {
         }
 
         impl $name {
-            /// What is said about a description and where it is.
-            pub fn words(&self) -> Words<'_> {
-                Words {
-                    tag: self.tag.as_deref(),
-                    path: self.path.as_deref(),
-                    method: self.method.as_deref(),
-                    operation_id: self.operation_id.as_deref(),
-                    url: self.url.as_deref(),
-                    document_url: self.document_url.as_deref(),
-                    base_url: self.base_url.as_deref(),
-                    variables: self.variables.as_deref(),
-                    credentials: self.credentials.as_deref(),
-                    prefix: self.prefix.as_deref(),
-                }
+            /// What is asked; the description is of the body, or at the address.
+            ///
+            /// # Errors
+            /// 400 for what is not readable; 403 when a caller other than a system administrator names an address.
+            pub async fn read(&self, caller: &Caller, body: Request) -> Result<ImportRequest, Problem> {
+                let asked = ImportRequest {
+                    selection: selection([&self.tag, &self.path, &self.method, &self.operation_id])?,
+                    mcp_server: text("mcp_server", self.mcp_server.as_deref())?,
+                    document_url: text("document_url", self.document_url.as_deref())?,
+                    base_url: text("base_url", self.base_url.as_deref())?,
+                    variables: pairs("variables", self.variables.as_deref())?,
+                    credentials: sources(self.credentials.as_deref())?,
+                    prefix: prefix(self.prefix.as_deref())?,
+                    definitions: self.definitions,
+                    ..ImportRequest::default()
+                };
+                with_description(asked, self.url.as_deref(), caller, body).await
             }
         }
     };
@@ -112,75 +118,58 @@ import_query! {
     }
 }
 
-/// What a query says about a description and where it is.
-#[derive(Debug, Clone, Copy)]
-pub struct Words<'q> {
-    tag: Option<&'q str>,
-    path: Option<&'q str>,
-    method: Option<&'q str>,
-    operation_id: Option<&'q str>,
-    url: Option<&'q str>,
-    document_url: Option<&'q str>,
-    base_url: Option<&'q str>,
-    variables: Option<&'q str>,
-    credentials: Option<&'q str>,
-    prefix: Option<&'q str>,
-}
-
-impl Words<'_> {
-    /// The description: of the body, or at the address.
-    ///
-    /// # Errors
-    /// 403 when somebody else than a system administrator names an address; 400 for both or what is not readable.
-    pub async fn description(
-        self,
-        app: &AppState,
-        caller: &Caller,
-        request: Request,
-    ) -> ApiResult<Description> {
-        let Some(url) = self.url else {
-            return read(app, request)
-                .await
-                .map(|(bytes, _)| Description::Sent(bytes));
-        };
-        caller.require_system_admin()?;
-        bounded("url", url)?;
-        if request.headers().contains_key(header::CONTENT_TYPE) && !body(request, app).await?.is_empty() {
+/// Adds the description: the body, or what is at the address.
+///
+/// # Errors
+/// 403 when a caller other than a system administrator names an address; 400 for both or what is not readable.
+async fn with_description(
+    asked: ImportRequest,
+    url: Option<&str>,
+    caller: &Caller,
+    request: Request,
+) -> Result<ImportRequest, Problem> {
+    if asked.mcp_server.is_some() {
+        let has_body =
+            request.headers().contains_key(header::CONTENT_TYPE) && !body(request).await?.is_empty();
+        if url.is_some() || has_body {
             return Err(malformed(
-                "Send a description or the `url` of one, not both.".to_owned(),
+                "Name the `mcp_server`, or send a description or its `url`, not both.".to_owned(),
             ));
         }
-        Ok(Description::At(url.to_owned()))
+        return Ok(asked);
     }
-
-    /// What is said about it.
-    ///
-    /// # Errors
-    /// 400 for what is not readable.
-    pub fn said(self) -> ApiResult<Said> {
-        let chosen = [self.tag, self.path, self.method, self.operation_id];
-        let selection = if chosen.iter().any(Option::is_some) {
-            Some(Selected {
-                tags: list("tag", self.tag)?,
-                paths: list("path", self.path)?,
-                methods: list("method", self.method)?,
-                operations: list("operation_id", self.operation_id)?,
-            })
-        } else {
-            None
-        };
-        Ok(Said {
-            selection,
-            document_url: text("document_url", self.document_url)?,
-            base_url: text("base_url", self.base_url)?,
-            variables: pairs("variables", self.variables)?,
-            credentials: sources(self.credentials)?,
-            prefix: prefix(self.prefix)?,
-        })
+    let Some(url) = url else {
+        let (description, _) = read(request).await?;
+        return Ok(ImportRequest { description, ..asked });
+    };
+    caller.require_system_admin()?;
+    let url = bounded("url", url)?.to_owned();
+    if request.headers().contains_key(header::CONTENT_TYPE) && !body(request).await?.is_empty() {
+        return Err(malformed(
+            "Send a description or the `url` of one, not both.".to_owned(),
+        ));
     }
+    Ok(ImportRequest {
+        url: Some(url),
+        ..asked
+    })
 }
 
-fn bounded<'t>(name: &str, text: &'t str) -> ApiResult<&'t str> {
+/// Which operations are chosen, if anything is said about that.
+fn selection(chosen: [&Option<String>; 4]) -> Result<Option<Selection>, Problem> {
+    if chosen.iter().all(|said| said.is_none()) {
+        return Ok(None);
+    }
+    let [tags, paths, methods, operations] = chosen.map(Option::as_deref);
+    Ok(Some(Selection {
+        tags: list("tag", tags)?,
+        paths: list("path", paths)?,
+        methods: list("method", methods)?,
+        operations: list("operation_id", operations)?,
+    }))
+}
+
+fn bounded<'t>(name: &str, text: &'t str) -> Result<&'t str, Problem> {
     let longest = match name {
         "operation_id" => LONGEST_NAMES,
         _ => LONGEST,
@@ -191,7 +180,7 @@ fn bounded<'t>(name: &str, text: &'t str) -> ApiResult<&'t str> {
     Ok(text)
 }
 
-fn list(name: &str, text: Option<&str>) -> ApiResult<Vec<String>> {
+fn list(name: &str, text: Option<&str>) -> Result<Vec<String>, Problem> {
     let text = bounded(name, text.unwrap_or_default())?;
     Ok(text
         .split(',')
@@ -201,7 +190,7 @@ fn list(name: &str, text: Option<&str>) -> ApiResult<Vec<String>> {
         .collect())
 }
 
-fn text(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
+fn text(name: &str, text: Option<&str>) -> Result<Option<String>, Problem> {
     text.map(|text| Ok(bounded(name, text)?.to_owned())).transpose()
 }
 
@@ -209,14 +198,14 @@ fn text(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
 ///
 /// # Errors
 /// 400 when names cannot begin with it.
-pub(super) fn prefix(text: Option<&str>) -> ApiResult<Option<String>> {
+pub(super) fn prefix(text: Option<&str>) -> Result<Option<String>, Problem> {
     match text.and_then(prefix_fault) {
         Some(fault) => Err(malformed(format!("`prefix` is not valid: it {fault}."))),
         None => Ok(text.map(str::to_owned)),
     }
 }
 
-fn pairs(name: &str, text: Option<&str>) -> ApiResult<Option<BTreeMap<String, String>>> {
+fn pairs(name: &str, text: Option<&str>) -> Result<Option<BTreeMap<String, String>>, Problem> {
     if text.is_none() {
         return Ok(None);
     }
@@ -229,12 +218,12 @@ fn pairs(name: &str, text: Option<&str>) -> ApiResult<Option<BTreeMap<String, St
             }
             _ => Err(malformed(format!("`{name}` has an item that is not name=value."))),
         })
-        .collect::<ApiResult<_>>()
+        .collect::<Result<_, Problem>>()
         .map(Some)
 }
 
 /// Where credentials come from. What is no name may be the credential itself, so it is not repeated.
-fn sources(text: Option<&str>) -> ApiResult<Option<BTreeMap<String, String>>> {
+fn sources(text: Option<&str>) -> Result<Option<BTreeMap<String, String>>, Problem> {
     let Some(sources) = pairs("credentials", text)? else {
         return Ok(None);
     };
@@ -252,6 +241,6 @@ fn sources(text: Option<&str>) -> ApiResult<Option<BTreeMap<String, String>>> {
     Ok(Some(sources))
 }
 
-fn malformed(detail: String) -> ApiError {
-    ApiError::new(ErrorCode::MalformedRequest, detail)
+fn malformed(detail: String) -> Problem {
+    Problem::new(ErrorCode::MalformedRequest, detail)
 }

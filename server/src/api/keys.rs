@@ -1,5 +1,7 @@
 //! Service keys.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,66 +16,64 @@ use toolgate_core::readable::name_fault;
 use toolgate_store::rows::KeyRow;
 use uuid::Uuid;
 
-use super::cursor;
 use super::precondition::{IfMatch, etag};
 use super::projects::PageQuery;
 use crate::auth::directory::Directory;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, InProject, Json, ManageKeys, Path, Query};
 use crate::gateway::keys;
-use crate::state::{App, AppState};
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// The longest time for which the secret before a rotation works: 30 days.
 const MAX_OVERLAP_S: u32 = 2_592_000;
 
 /// Create a key
 ///
-/// For an agent or a machine. The secret is in this answer and nowhere else. Nobody gives more than they hold: the
-/// role and the groups must be covered by the creator's own.
+/// For an agent or a machine. The secret is in this answer and nowhere else. A caller cannot give more than it holds:
+/// the role and the groups must be covered by the creator's own.
 #[utoipa::path(post, path = "/projects/{project_id}/keys", tag = "keys", params(super::ProjectPath), request_body = CreateKey,
     responses((status = 201, description = "Created", body = CreatedKey,
         headers(("ETag" = String, description = "For `If-Match`"), ("Location" = String, description = "Where it is")))))]
 pub async fn create_key(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ManageKeys>,
     Json(request): Json<CreateKey>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     check(&request)?;
-    let created = keys::create(&app, place.caller.actor(), &place.project, request);
+    let created = keys::create(&gateway, place.caller.actor(), &place.project, request);
     let keys::Minted { row, secret } = Box::pin(created).await?;
     let location = format!("/projects/{}/keys/{}", place.project.row.id, row.id);
-    let directory = &app.world.now().directory;
-    let now = app.clock.now();
+    let directory = &gateway.snapshots.now().directory;
+    let now = gateway.clock.now();
     let headers = [
         (header::ETAG, etag(&tag(directory, &row))),
         (header::LOCATION, super::header_value(&location)),
     ];
     let body = CreatedKey {
         secret: secret.expose_secret().to_owned(),
-        key: wire(&app, directory, &row, now),
+        key: wire(&gateway, directory, &row, now),
     };
     Ok((StatusCode::CREATED, headers, axum::Json(body)).into_response())
 }
 
 /// Replace the secret of a key
 ///
-/// The new secret is in this answer and nowhere else; the old one works for `overlap_s` seconds more. Role and groups stay
-/// as they are. Whoever learns the secret may do what the key may, so the caller must hold all of it. With `If-Match` only
-/// if the key is still the one that was read.
+/// The new secret is in this answer and nowhere else; the old one works for `overlap_s` seconds more. Role and groups
+/// stay as they are. The secret allows everything that the key may do, so the caller must hold all of it. With
+/// `If-Match` only if the key is still the one that was read.
 #[utoipa::path(post, path = "/projects/{project_id}/keys/{key_id}/rotate", tag = "keys", params(super::ProjectPath, KeyPath),
     request_body = RotateKey,
     responses((status = 200, description = "Replaced", body = CreatedKey, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn rotate_key(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManageKeys>,
     Path((_, id)): Path<(String, Uuid)>,
     Json(request): Json<RotateKey>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::optional(&headers)?;
     if request.overlap_s > MAX_OVERLAP_S {
         return Err(
-            ApiError::new(ErrorCode::InvalidRequest, "The key cannot be rotated like this.").errors(vec![
+            Problem::new(ErrorCode::InvalidRequest, "The key cannot be rotated like this.").errors(vec![
                 Diagnostic::error("must be from 0 to 2592000 seconds").at_pointer("/overlap_s"),
             ]),
         );
@@ -83,7 +83,7 @@ pub async fn rotate_key(
         None => Ok(()),
     };
     let change = keys::rotate(
-        &app,
+        &gateway,
         place.caller.actor(),
         &place.project,
         KeyId(id),
@@ -91,10 +91,10 @@ pub async fn rotate_key(
         matches,
     );
     let keys::Minted { row, secret } = Box::pin(change).await?;
-    let directory = &app.world.now().directory;
+    let directory = &gateway.snapshots.now().directory;
     let body = CreatedKey {
         secret: secret.expose_secret().to_owned(),
-        key: wire(&app, directory, &row, app.clock.now()),
+        key: wire(&gateway, directory, &row, gateway.clock.now()),
     };
     let tag = etag(&tag(directory, &row));
     Ok(([(header::ETAG, tag)], axum::Json(body)).into_response())
@@ -106,17 +106,17 @@ pub async fn rotate_key(
 #[utoipa::path(get, path = "/projects/{project_id}/keys", tag = "keys", params(super::ProjectPath, PageQuery),
     responses((status = 200, description = "A page", body = KeyPage)))]
 pub async fn list_keys(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ManageKeys>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<KeyPage>> {
+) -> Result<axum::Json<KeyPage>, Problem> {
     let (after, limit) = query.parse()?;
     let after = after
         .map(|text| text.parse::<Uuid>().map_err(|_| cursor::invalid()))
         .transpose()?;
     let rows: Vec<&KeyRow> = place
         .caller
-        .world
+        .server_snapshot
         .directory
         .keys_of(place.project.row.uid)
         .map(AsRef::as_ref)
@@ -124,11 +124,13 @@ pub async fn list_keys(
         .take(limit + 1)
         .collect();
     let (rows, next_cursor) = cursor::page(rows, limit, |row| row.id.to_string());
-    let Caller { world, now, .. } = &place.caller;
+    let Caller {
+        server_snapshot, now, ..
+    } = &place.caller;
     Ok(axum::Json(KeyPage {
         items: rows
             .into_iter()
-            .map(|row| wire(&app, &world.directory, row, *now))
+            .map(|row| wire(&gateway, &server_snapshot.directory, row, *now))
             .collect(),
         next_cursor,
     }))
@@ -140,16 +142,18 @@ pub async fn list_keys(
 #[utoipa::path(get, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(super::ProjectPath, KeyPath),
     responses((status = 200, description = "The key", body = Key, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn get_key(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ManageKeys>,
     Path((_, id)): Path<(String, Uuid)>,
-) -> ApiResult<Response> {
-    let Caller { world, now, .. } = &place.caller;
-    let row = keys::find(world, &place.project, KeyId(id))?;
-    let tag = etag(&tag(&world.directory, &row));
+) -> Result<Response, Problem> {
+    let Caller {
+        server_snapshot, now, ..
+    } = &place.caller;
+    let row = keys::find(server_snapshot, &place.project, KeyId(id))?;
+    let tag = etag(&tag(&server_snapshot.directory, &row));
     Ok((
         [(header::ETAG, tag)],
-        axum::Json(wire(&app, &world.directory, &row, *now)),
+        axum::Json(wire(&gateway, &server_snapshot.directory, &row, *now)),
     )
         .into_response())
 }
@@ -160,14 +164,14 @@ pub async fn get_key(
 #[utoipa::path(delete, path = "/projects/{project_id}/keys/{key_id}", tag = "keys", params(super::ProjectPath, KeyPath, super::IfMatchHeader),
     responses((status = 204, description = "Revoked")))]
 pub async fn revoke_key(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManageKeys>,
     Path((_, id)): Path<(String, Uuid)>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let matches = |directory: &Directory, row: &KeyRow| precondition.check(&tag(directory, row));
-    let change = keys::revoke(&app, place.caller.actor(), &place.project, KeyId(id), matches);
+    let change = keys::revoke(&gateway, place.caller.actor(), &place.project, KeyId(id), matches);
     Box::pin(change).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -181,7 +185,7 @@ pub struct KeyPath {
     key_id: Uuid,
 }
 
-fn check(request: &CreateKey) -> ApiResult<()> {
+fn check(request: &CreateKey) -> Result<(), Problem> {
     let mut errors = Vec::new();
     if let Some(fault) = name_fault(request.name.trim(), 100) {
         errors.push(Diagnostic::error(fault).at_pointer("/name"));
@@ -203,7 +207,7 @@ fn check(request: &CreateKey) -> ApiResult<()> {
     if errors.is_empty() {
         Ok(())
     } else {
-        Err(ApiError::new(ErrorCode::InvalidRequest, "The key cannot be created like this.").errors(errors))
+        Err(Problem::new(ErrorCode::InvalidRequest, "The key cannot be created like this.").errors(errors))
     }
 }
 
@@ -213,9 +217,9 @@ fn tag(directory: &Directory, row: &KeyRow) -> String {
     format!("r{}-{}", row.revision, grant.map_or(0, |grant| grant.revision))
 }
 
-fn wire(app: &App, directory: &Directory, row: &KeyRow, now: DateTime<Utc>) -> Key {
+fn wire(gateway: &Gateway, directory: &Directory, row: &KeyRow, now: DateTime<Utc>) -> Key {
     let id = row.id.to_string();
-    let used = app
+    let used = gateway
         .observer
         .usage()
         .principal(row.project, PrincipalKind::ServiceKey, &id);

@@ -1,4 +1,6 @@
-//! The limits of a project, and the headers that tell callers how they stand with them.
+//! The limits of a project, and the headers that report their remaining budget to callers.
+
+use std::sync::Arc;
 
 use std::fmt::Write as _;
 
@@ -8,10 +10,9 @@ use axum::response::{IntoResponse, Response};
 use toolgate_api::limits::{LimitUsage, ProjectLimits};
 
 use super::precondition::{IfMatch, etag, unchanged};
-use crate::error::ApiResult;
-use crate::extract::{InProject, Json, ManagePolicy, ReadAudit, ReadDefinitions, Use};
-use crate::gateway::limits::{self, Standing};
-use crate::state::{App, AppState};
+use crate::extract::{InProject, Json, ManagePolicy, ReadAudit, ReadDefinitions};
+use crate::gateway::limits::{self, LimitStatus};
+use crate::gateway::{Gateway, Problem};
 
 /// What the limits are (draft-ietf-httpapi-ratelimit-headers-11, section 3).
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -45,16 +46,16 @@ pub async fn get_limits(headers: HeaderMap, place: InProject<ReadDefinitions>) -
     request_body = ProjectLimits,
     responses((status = 200, description = "Replaced", body = ProjectLimits, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn replace_limits(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManagePolicy>,
     Json(request): Json<ProjectLimits>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let current = place.project.limits.revision;
     precondition.check(&tag(current))?;
     let expected = (precondition != IfMatch::Any).then_some(current);
-    let revision = limits::replace(&app, &place.project, &request, expected, &place.asker()).await?;
+    let revision = limits::replace(&gateway, &place.project, &request, expected, &place.requester()).await?;
     Ok(([(header::ETAG, etag(&tag(revision)))], axum::Json(request)).into_response())
 }
 
@@ -64,29 +65,21 @@ pub async fn replace_limits(
 #[utoipa::path(get, path = "/projects/{project_id}/limits/usage", tag = "limits", params(super::ProjectPath),
     responses((status = 200, description = "What is in use", body = LimitUsage)))]
 pub async fn get_limit_usage(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadAudit>,
 ) -> axum::Json<LimitUsage> {
-    axum::Json(limits::usage(&app, &place.project, app.clock.now()))
+    axum::Json(limits::usage(&gateway, &place.project, gateway.clock.now()))
 }
 
-/// Adds to the answer of a call how its caller stands with every limit that applies. `tool` is `None` where the project had
-/// no limits when the call came.
-pub fn with_standing(
-    app: &App,
-    place: &InProject<Use>,
-    tool: Option<&str>,
-    answer: ApiResult<Response>,
-) -> ApiResult<Response> {
-    let Some(tool) = tool else {
-        return answer;
-    };
-    let principal = &place.caller.identity.principal;
-    let standing = limits::standing(app, &place.project, principal, tool, app.clock.now());
-    if standing.is_empty() {
+/// Adds the status of every limit that applies to the answer of a call.
+pub(super) fn with_standing(
+    limit_status: &[LimitStatus],
+    answer: Result<Response, Problem>,
+) -> Result<Response, Problem> {
+    if limit_status.is_empty() {
         return answer;
     }
-    let (policy, left) = texts(&standing);
+    let (policy, left) = texts(limit_status);
     let mut response = answer.unwrap_or_else(IntoResponse::into_response);
     let headers = response.headers_mut();
     headers.insert(POLICY, super::header_value(&policy));
@@ -95,7 +88,7 @@ pub fn with_standing(
 }
 
 /// The two headers. A limit on calls at the same time is an item of its own, with `:concurrency` after the name.
-fn texts(standing: &[Standing]) -> (String, String) {
+fn texts(limit_status: &[LimitStatus]) -> (String, String) {
     let (mut policy, mut left) = (String::new(), String::new());
     let mut next = |name: &str, suffix: &str, quota: String, rest: String| {
         for (text, parameters) in [(&mut policy, quota), (&mut left, rest)] {
@@ -104,7 +97,7 @@ fn texts(standing: &[Standing]) -> (String, String) {
             let _ = write!(text, "{comma}\"{name}{suffix}\";{parameters}");
         }
     };
-    for one in standing {
+    for one in limit_status {
         if let Some((count, per_s, remaining, resets_in_s)) = one.requests {
             let rest = format!("r={remaining};t={resets_in_s}");
             next(&one.limit, "", format!("q={count};w={per_s}"), rest);
@@ -127,19 +120,19 @@ mod tests {
 
     #[test]
     fn the_headers_are_structured_lists() {
-        let standing = [
-            Standing {
+        let limit_status = [
+            LimitStatus {
                 limit: "per-key".to_owned(),
                 requests: Some((100, 60, 50, 30)),
                 concurrency: Some((4, 3)),
             },
-            Standing {
+            LimitStatus {
                 limit: "all".to_owned(),
                 requests: None,
                 concurrency: Some((10, 0)),
             },
         ];
-        let (policy, left) = texts(&standing);
+        let (policy, left) = texts(&limit_status);
         assert_eq!(
             policy,
             "\"per-key\";q=100;w=60, \"per-key:concurrency\";q=4;qu=\"concurrent-requests\", \

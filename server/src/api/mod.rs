@@ -3,28 +3,34 @@
 pub mod agent_requests;
 pub mod alerts;
 pub mod artifacts;
-pub mod asked;
 pub mod audit;
 mod audit_filter;
 pub mod auth;
-pub mod bounds;
+mod call_events;
 pub mod calls;
-pub mod cursor;
+pub mod connections;
 pub mod definitions;
 pub mod egress;
+mod error;
 pub mod explain;
 pub mod groups;
+pub mod guides;
 pub mod health;
 pub mod imports;
 mod imports_query;
 pub mod keys;
+pub mod labels;
 pub mod limits;
+pub mod mcp_clients;
+pub mod mcp_servers;
 pub mod permissions;
 pub mod policy_tests;
 pub mod precondition;
+pub mod prefer;
 pub mod projects;
 pub mod quarantine;
 pub mod recommendations;
+pub mod requested_tools;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;
@@ -32,6 +38,7 @@ pub mod states;
 pub mod status;
 pub mod tool_api;
 pub mod tool_changes;
+pub mod tool_types;
 pub mod tools;
 pub mod tools_edit;
 mod tools_file;
@@ -41,25 +48,24 @@ pub mod upstreams;
 pub mod usage;
 pub mod users;
 
+use axum::body::Body;
 use axum::http::HeaderValue;
-use toolgate_core::principal::Role;
-
-/// A role as it travels.
-#[must_use]
-pub const fn role_name(role: Role) -> &'static str {
-    match role {
-        Role::Owner => "owner",
-        Role::Editor => "editor",
-        Role::Auditor => "auditor",
-        Role::Viewer => "viewer",
-        Role::Agent => "agent",
-    }
-}
+use bytes::Bytes;
+use futures_util::stream::poll_fn;
+use tokio::sync::mpsc;
 
 /// A header value of our own making.
 #[must_use]
 pub fn header_value(text: &str) -> HeaderValue {
     HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static("?"))
+}
+
+/// A body that is sent as its parts come.
+fn streamed<E>(mut parts: mpsc::Receiver<Result<Bytes, E>>) -> Body
+where
+    E: Into<axum::BoxError> + Send + 'static,
+{
+    Body::from_stream(poll_fn(move |cx| parts.poll_recv(cx)))
 }
 
 /// The project in the path.

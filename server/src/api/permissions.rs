@@ -1,5 +1,7 @@
 //! Who holds what in a project, and changing it.
 
+use std::sync::Arc;
+
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -10,13 +12,11 @@ use toolgate_api::ErrorCode;
 use toolgate_api::permissions::{GrantTerms, Permission, PermissionCandidates, PermissionMatrix};
 use toolgate_core::principal::{PrincipalKind, PrincipalRef};
 
-use super::cursor;
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use crate::auth::grants::StoredGrant;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{InProject, Json, ManageAccess, Path, Query, ReadAccess, check_lengths};
 use crate::gateway::access::{self, check_terms, matrix};
-use crate::state::{App, AppState};
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// Which part of the matrix.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -42,18 +42,18 @@ pub struct PermissionsQuery {
     responses((status = 200, description = "A page", body = PermissionMatrix, headers(("ETag" = String, description = "For `If-None-Match`"))),
         (status = 304, description = "Not modified")))]
 pub async fn list_permissions(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ReadAccess>,
     Query(query): Query<PermissionsQuery>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     check_lengths(&[("group", &query.group, 128)])?;
     let after = cursor::parse(query.cursor.as_deref())?;
     let limit = cursor::limit(query.limit)?;
-    let (directory, now) = (&place.caller.world.directory, place.caller.now);
+    let (directory, now) = (&place.caller.server_snapshot.directory, place.caller.now);
     let (groups, more_groups) = matrix::columns(&place.project, directory, query.group.as_deref());
     let limit = limit.min(matrix::rows_at_most(groups.len()));
-    let members = matrix::members(&app, directory, &place.project, now);
+    let members = matrix::members(&gateway, directory, &place.project, now);
     let page: Vec<_> = members
         .into_iter()
         .filter(|member| after.as_ref().is_none_or(|after| member.sort_key() > *after))
@@ -71,7 +71,7 @@ pub async fn list_permissions(
         next_cursor,
     };
     // What is held changes by the passing of time too, so the content itself is the tag.
-    let body = serde_json::to_vec(&body).map_err(|error| ApiError::internal(&error))?;
+    let body = serde_json::to_vec(&body).map_err(|error| Problem::internal(&error))?;
     let digest = Sha256::digest(&body);
     let tag: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
     if unchanged(&headers, &tag) {
@@ -84,7 +84,7 @@ pub async fn list_permissions(
     Ok((headers, Body::from(body)).into_response())
 }
 
-/// Whom to look for.
+/// The text to search by.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -102,14 +102,14 @@ pub struct CandidatesQuery {
 pub async fn list_permission_candidates(
     place: InProject<ManageAccess>,
     Query(query): Query<CandidatesQuery>,
-) -> ApiResult<axum::Json<PermissionCandidates>> {
+) -> Result<axum::Json<PermissionCandidates>, Problem> {
     if !(2..=64).contains(&query.q.chars().count()) {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::MalformedRequest,
             "The query is not valid: `q` must have 2 to 64 characters.",
         ));
     }
-    let directory = &place.caller.world.directory;
+    let directory = &place.caller.server_snapshot.directory;
     Ok(axum::Json(PermissionCandidates {
         items: matrix::candidates(directory, &place.project, &query.q),
     }))
@@ -117,28 +117,28 @@ pub async fn list_permission_candidates(
 
 /// Get a grant
 ///
-/// What is stored for a principal, whether it stands now or has expired. For owners and auditors.
+/// What is stored for a principal, whether it is in force or has expired. For owners and auditors.
 #[utoipa::path(get, path = "/projects/{project_id}/permissions/{principal}", tag = "permissions", params(super::ProjectPath, PrincipalPath),
     responses((status = 200, description = "The grant", body = Permission, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 304, description = "Not modified")))]
 pub async fn get_permission(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ReadAccess>,
     Path((_, principal)): Path<(String, String)>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let principal = parse(&principal)?;
     let stored = place
         .caller
-        .world
+        .server_snapshot
         .directory
         .stored_grant(&principal, place.project.row.uid);
-    let stored = stored.ok_or_else(|| ApiError::not_found(format!("grant of \"{principal}\"")))?;
+    let stored = stored.ok_or_else(|| Problem::not_found(format!("grant of \"{principal}\"")))?;
     let tag = tag(stored);
     if unchanged(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
     }
-    Ok(([(header::ETAG, etag(&tag))], axum::Json(wire(&app, stored))).into_response())
+    Ok(([(header::ETAG, etag(&tag))], axum::Json(wire(&gateway, stored))).into_response())
 }
 
 /// Whether to look at the project's expectations.
@@ -154,28 +154,28 @@ pub struct GuardQuery {
 
 /// Grant a role and groups
 ///
-/// In place of what the principal held: with `If-None-Match: *` when it has no grant yet, with `If-Match` to replace one.
-/// Nobody gives more than they hold, nor for longer; a system administrator may give anything. Leaving or shortening what is
-/// there is always allowed. Effective within a second everywhere, running sessions included.
+/// In place of what the principal held: with `If-None-Match: *` when it has no grant yet, with `If-Match` to replace
+/// one. A caller cannot give more than it holds, nor for longer; a system administrator may give anything. Keeping or
+/// shortening what is there is always allowed. Effective within a second everywhere, running sessions included.
 #[utoipa::path(put, path = "/projects/{project_id}/permissions/{principal}", tag = "permissions",
     params(super::ProjectPath, PrincipalPath, GuardQuery, PutHeaders), request_body = GrantTerms,
     responses((status = 200, description = "Replaced", body = Permission, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 201, description = "Granted", body = Permission, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn put_permission(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManageAccess>,
     Path((_, principal)): Path<(String, String)>,
     Query(query): Query<GuardQuery>,
     Json(terms): Json<GrantTerms>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let condition = PutCondition::required(&headers)?;
     let principal = parse(&principal)?;
     check_terms(&terms)?;
     let matches = |current: Option<&StoredGrant>| condition.check(current.map(tag).as_deref());
     let (actor, project) = (place.caller.actor(), &place.project);
     let change = access::put(
-        &app,
+        &gateway,
         actor,
         project,
         &principal,
@@ -188,7 +188,7 @@ pub async fn put_permission(
         PutCondition::New => StatusCode::CREATED,
         PutCondition::Existing(_) => StatusCode::OK,
     };
-    let body = axum::Json(wire(&app, &stored));
+    let body = axum::Json(wire(&gateway, &stored));
     Ok((status, [(header::ETAG, etag(&tag(&stored)))], body).into_response())
 }
 
@@ -200,18 +200,18 @@ pub async fn put_permission(
     params(super::ProjectPath, PrincipalPath, GuardQuery, super::IfMatchHeader),
     responses((status = 204, description = "Taken away")))]
 pub async fn delete_permission(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManageAccess>,
     Path((_, principal)): Path<(String, String)>,
     Query(query): Query<GuardQuery>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let condition = IfMatch::required(&headers)?;
     let principal = parse(&principal)?;
     let matches = |current: &StoredGrant| condition.check(&tag(current));
     let (actor, project) = (place.caller.actor(), &place.project);
     let change = access::delete(
-        &app,
+        &gateway,
         actor,
         project,
         &principal,
@@ -249,11 +249,11 @@ pub struct PutHeaders {
     if_none_match: String,
 }
 
-/// What is not the text of a principal is nobody's.
-fn parse(text: &str) -> ApiResult<PrincipalRef> {
+/// A text that is not a principal is answered as an unknown principal.
+fn parse(text: &str) -> Result<PrincipalRef, Problem> {
     PrincipalRef::parse(text).ok_or_else(|| {
         let shown: String = text.chars().take(80).collect();
-        ApiError::not_found(format!(
+        Problem::not_found(format!(
             "principal \"{shown}\" (write user:<id>, service_key:<id> or external:<issuer>|<subject>)"
         ))
     })
@@ -263,27 +263,27 @@ fn tag(grant: &StoredGrant) -> String {
     format!("r{}", grant.revision)
 }
 
-fn wire(app: &App, grant: &StoredGrant) -> Permission {
+fn wire(gateway: &Gateway, grant: &StoredGrant) -> Permission {
     let (terms, principal) = (grant.terms(), &grant.principal);
     let mut groups = terms.groups.clone();
     groups.sort_by(|a, b| a.group.cmp(&b.group));
     Permission {
         principal: principal.to_string(),
         kind: principal.kind,
-        name: name(app, principal),
+        name: name(gateway, principal),
         role: terms.role,
         groups,
         expires_at: terms.expires_at,
-        in_force: grant.at(app.clock.now()).is_some(),
+        in_force: grant.at(gateway.clock.now()).is_some(),
         granted_by: grant.granted_by.clone(),
         granted_at: grant.granted_at,
     }
 }
 
 /// A principal's name for people; the id when there is none any more.
-fn name(app: &App, principal: &PrincipalRef) -> String {
-    let world = app.world.now();
-    let directory = &world.directory;
+fn name(gateway: &Gateway, principal: &PrincipalRef) -> String {
+    let server_snapshot = gateway.snapshots.now();
+    let directory = &server_snapshot.directory;
     let id = principal.uuid();
     let name = match principal.kind {
         PrincipalKind::User => id

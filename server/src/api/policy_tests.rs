@@ -1,5 +1,7 @@
 //! Policy tests: a project's expectations of its own decisions.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -9,20 +11,17 @@ use toolgate_api::policy_tests::{
     PolicyTest, PolicyTestPage, PolicyTestRun, PolicyTestUpload, StoredPolicyTest,
 };
 use toolgate_api::tools::UploadOutcome;
-use toolgate_core::definition::{TextFormat, parse_policy_tests};
+use toolgate_core::definition::parse_policy_tests;
 use toolgate_core::policy_tests::check;
 use toolgate_core::principal::Permission;
 
-use super::cursor;
 use super::precondition::{IfMatch, etag, unchanged};
 use super::projects::PageQuery;
-use super::tools_edit::carried;
-use crate::error::{ApiError, ApiResult};
-use crate::extract::{
-    InProject, Json, ManagePolicy, Path, Query, ReadDefinitions, body, content_type, unsupported,
-};
+use super::tools_edit;
+use crate::extract::{InProject, Json, ManagePolicy, Path, Query, ReadDefinitions};
+use crate::gateway::Gateway;
 use crate::gateway::policy_tests::{self, find, not_found};
-use crate::state::AppState;
+use crate::gateway::{Problem, cursor};
 
 /// The policy test in the path, after its project.
 #[derive(utoipa::IntoParams)]
@@ -80,7 +79,7 @@ pub struct PolicyTestsYaml {
 pub async fn list_policy_tests(
     place: InProject<ReadDefinitions>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<PolicyTestPage>> {
+) -> Result<axum::Json<PolicyTestPage>, Problem> {
     let (after, limit) = query.parse()?;
     let after = after.unwrap_or_default();
     let tests = &place.project.policy_tests;
@@ -104,26 +103,19 @@ pub async fn list_policy_tests(
     responses((status = 200, description = "Replaced, removed or unchanged", body = PolicyTestUpload),
         (status = 201, description = "At least one test is new", body = PolicyTestUpload)))]
 pub async fn upload_policy_tests(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ManagePolicy>,
     Query(query): Query<PolicyTestQuery>,
     request: Request,
-) -> ApiResult<Response> {
-    let kind = content_type(request.headers());
-    let (text, format) = match kind.as_deref() {
-        Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => {
-            (body(request, &app).await?, TextFormat::Yaml)
-        }
-        Some("application/json") => carried(body(request, &app).await?),
-        other => return Err(unsupported(other, "application/yaml or application/json")),
-    };
+) -> Result<Response, Problem> {
+    let (text, format) = tools_edit::text(request, "application/yaml or application/json").await?;
     // Away from the threads that serve requests: a hostile text may take a while.
     let tests = tokio::task::spawn_blocking(move || parse_policy_tests(&text, format))
         .await
-        .map_err(|error| ApiError::internal(&error))?
+        .map_err(|error| Problem::internal(&error))?
         .map_err(policy_tests::invalid)?;
-    let (project, asker) = (&place.project.row.id, place.asker());
-    let mut uploaded = policy_tests::upload(&app, project, &asker, tests, query.replace_all).await?;
+    let (project, requester) = (&place.project.row.id, place.requester());
+    let mut uploaded = policy_tests::upload(&gateway, project, &requester, tests, query.replace_all).await?;
     withhold(&place, &mut uploaded.results);
     let created = uploaded
         .items
@@ -147,7 +139,7 @@ pub async fn get_policy_test(
     headers: HeaderMap,
     place: InProject<ReadDefinitions>,
     Path((_, name)): Path<(String, String)>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let stored = find(&place.project, &name).ok_or_else(|| not_found(&name))?;
     let tag = tag(stored.revision);
     if unchanged(&headers, &tag) {
@@ -163,15 +155,15 @@ pub async fn get_policy_test(
     params(super::ProjectPath, PolicyTestPath, super::IfMatchHeader), request_body = PolicyTest,
     responses((status = 200, description = "Replaced", body = StoredPolicyTest, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn replace_policy_test(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManagePolicy>,
     Path((_, name)): Path<(String, String)>,
     Json(test): Json<PolicyTest>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::required(&headers)?;
     if test.name != name {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             format!("The test must be named \"{name}\" as in the path."),
         ));
@@ -181,12 +173,17 @@ pub async fn replace_policy_test(
         return Err(policy_tests::invalid(faults));
     }
     let project = &place.project.row.id;
-    policy_tests::change(&app, project, &place.asker(), &name, Some(test), |revision| {
-        precondition.check(&tag(revision))
-    })
+    policy_tests::change(
+        &gateway,
+        project,
+        &place.requester(),
+        &name,
+        Some(test),
+        |revision| precondition.check(&tag(revision)),
+    )
     .await?;
-    let world = app.world.now();
-    let stored = world
+    let server_snapshot = gateway.snapshots.now();
+    let stored = server_snapshot
         .project(project.as_str())
         .and_then(|project| find(project, &name))
         .ok_or_else(|| not_found(&name))?;
@@ -201,16 +198,16 @@ pub async fn replace_policy_test(
     params(super::ProjectPath, PolicyTestPath, super::IfMatchHeader),
     responses((status = 204, description = "Deleted")))]
 pub async fn delete_policy_test(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManagePolicy>,
     Path((_, name)): Path<(String, String)>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let precondition = IfMatch::required(&headers)?;
     policy_tests::change(
-        &app,
+        &gateway,
         &place.project.row.id,
-        &place.asker(),
+        &place.requester(),
         &name,
         None,
         |revision| precondition.check(&tag(revision)),
@@ -226,15 +223,15 @@ pub async fn delete_policy_test(
 #[utoipa::path(post, path = "/projects/{project_id}/policy-tests/run", tag = "policy", params(super::ProjectPath),
     responses((status = 200, description = "How they came out", body = PolicyTestRun)))]
 pub async fn run_policy_tests(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
 ) -> axum::Json<PolicyTestRun> {
-    let mut run = policy_tests::run(&app, &place.caller.world, &place.project, |_| true);
+    let mut run = policy_tests::run(&gateway, &place.caller.server_snapshot, &place.project, |_| true);
     withhold(&place, &mut run);
     axum::Json(run)
 }
 
-/// Takes out what tells who holds what, unless the one who asks may see that.
+/// Removes what shows who holds what, unless the caller may see that.
 fn withhold<P>(place: &InProject<P>, run: &mut PolicyTestRun) {
     if place.may(Permission::ReadAccess) {
         return;

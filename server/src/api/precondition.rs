@@ -1,9 +1,9 @@
-//! `ETag` and `If-Match` (RFC 9110 sections 8.8.3 and 13.1.1): nobody overwrites what they have not seen.
+//! `ETag` and `If-Match` (RFC 9110 sections 8.8.3 and 13.1.1): a client cannot overwrite what it has not read.
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use toolgate_api::ErrorCode;
 
-use crate::error::{ApiError, ApiResult};
+use crate::gateway::Problem;
 
 /// What `If-Match` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,9 +16,9 @@ pub enum IfMatch {
 
 impl IfMatch {
     /// The header, which must be there: 428 without.
-    pub fn required(headers: &HeaderMap) -> ApiResult<Self> {
+    pub fn required(headers: &HeaderMap) -> Result<Self, Problem> {
         Self::optional(headers)?.ok_or_else(|| {
-            ApiError::new(
+            Problem::new(
                 ErrorCode::PreconditionRequired,
                 "Send `If-Match` with the ETag you last read, or `If-Match: *` to change whatever is there.",
             )
@@ -26,13 +26,13 @@ impl IfMatch {
     }
 
     /// The header, if it is there.
-    pub fn optional(headers: &HeaderMap) -> ApiResult<Option<Self>> {
+    pub fn optional(headers: &HeaderMap) -> Result<Option<Self>, Problem> {
         let mut values = headers.get_all(header::IF_MATCH).iter().peekable();
         if values.peek().is_none() {
             return Ok(None);
         }
         let malformed = || {
-            ApiError::new(
+            Problem::new(
                 ErrorCode::MalformedRequest,
                 "`If-Match` is not `*` or a list of quoted ETags.",
             )
@@ -54,11 +54,11 @@ impl IfMatch {
     }
 
     /// 412 unless the current tag is among them.
-    pub fn check(&self, current: &str) -> ApiResult<()> {
+    pub fn check(&self, current: &str) -> Result<(), Problem> {
         match self {
             Self::Any => Ok(()),
             Self::Tags(tags) if tags.iter().any(|tag| tag == current) => Ok(()),
-            Self::Tags(_) => Err(ApiError::new(
+            Self::Tags(_) => Err(Problem::new(
                 ErrorCode::PreconditionFailed,
                 format!(
                     "This has changed since you read it; its ETag is now \"{current}\". Read it again and merge."
@@ -79,16 +79,16 @@ pub enum PutCondition {
 
 impl PutCondition {
     /// One of the two headers, which must be there: 428 without, 400 with both.
-    pub fn required(headers: &HeaderMap) -> ApiResult<Self> {
+    pub fn required(headers: &HeaderMap) -> Result<Self, Problem> {
         let mut absent = headers.get_all(header::IF_NONE_MATCH).iter();
         match (absent.next(), IfMatch::optional(headers)?) {
             (None, Some(tags)) => Ok(Self::Existing(tags)),
-            (None, None) => Err(ApiError::new(
+            (None, None) => Err(Problem::new(
                 ErrorCode::PreconditionRequired,
                 "Send `If-None-Match: *` to make it, or `If-Match` with the ETag you last read to replace it.",
             )),
             (Some(value), None) if value.as_bytes() == b"*" && absent.next().is_none() => Ok(Self::New),
-            (Some(_), _) => Err(ApiError::new(
+            (Some(_), _) => Err(Problem::new(
                 ErrorCode::MalformedRequest,
                 "Send either `If-None-Match: *` to make it or `If-Match` to replace it.",
             )),
@@ -96,8 +96,8 @@ impl PutCondition {
     }
 
     /// 412 unless what is there, if anything, is what was expected.
-    pub fn check(&self, current: Option<&str>) -> ApiResult<()> {
-        let failed = |detail| Err(ApiError::new(ErrorCode::PreconditionFailed, detail));
+    pub fn check(&self, current: Option<&str>) -> Result<(), Problem> {
+        let failed = |detail| Err(Problem::new(ErrorCode::PreconditionFailed, detail));
         match (self, current) {
             (Self::New, None) => Ok(()),
             (Self::New, Some(_)) => {
@@ -105,7 +105,7 @@ impl PutCondition {
             }
             (Self::Existing(tags), Some(current)) => tags.check(current),
             (Self::Existing(_), None) => {
-                failed("This is not there (any more). Send `If-None-Match: *` to make it.")
+                failed("The resource does not exist. Send `If-None-Match: *` to create it.")
             }
         }
     }

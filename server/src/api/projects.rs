@@ -1,5 +1,7 @@
 //! Projects.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -10,12 +12,10 @@ use toolgate_core::ids::{ProjectId, ProjectUid};
 use toolgate_core::readable::name_fault;
 use toolgate_store::rows::ProjectRow;
 
-use super::cursor;
 use super::precondition::{IfMatch, etag, unchanged};
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, DeleteProject, InProject, Json, Query, SystemAdmin, Use};
 use crate::gateway::projects;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// Paging.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -32,7 +32,7 @@ pub struct PageQuery {
 
 impl PageQuery {
     /// The key to start after, and the number of items.
-    pub fn parse(&self) -> ApiResult<(Option<String>, usize)> {
+    pub fn parse(&self) -> Result<(Option<String>, usize), Problem> {
         Ok((cursor::parse(self.cursor.as_deref())?, cursor::limit(self.limit)?))
     }
 }
@@ -44,22 +44,22 @@ impl PageQuery {
     responses((status = 201, description = "Created", body = Project,
         headers(("ETag" = String, description = "For `If-Match`"), ("Location" = String, description = "Where it is")))))]
 pub async fn create_project(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     admin: SystemAdmin,
     Json(request): Json<CreateProject>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let id = ProjectId::parse(request.id).map_err(|error| invalid("/id", &error.to_string()))?;
     let name = request.name.unwrap_or_else(|| id.to_string()).trim().to_owned();
     if let Some(fault) = name_fault(&name, 200) {
         return Err(invalid("/name", &fault));
     }
     let row = ProjectRow {
-        uid: ProjectUid(app.clock.new_id()),
+        uid: ProjectUid(gateway.clock.new_id()),
         id,
         name,
-        created_at: app.clock.now(),
+        created_at: gateway.clock.now(),
     };
-    projects::create(&app, admin.caller.actor(), admin.user, row.clone()).await?;
+    projects::create(&gateway, admin.caller.actor(), admin.user, row.clone()).await?;
     let location = format!("/projects/{}", row.id);
     Ok((
         StatusCode::CREATED,
@@ -80,15 +80,17 @@ pub async fn create_project(
 pub async fn list_projects(
     caller: Caller,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<ProjectPage>> {
+) -> Result<axum::Json<ProjectPage>, Problem> {
     let (after, limit) = query.parse()?;
     let mut rows: Vec<&ProjectRow> = caller
-        .world
+        .server_snapshot
         .projects()
         .map(|project| &project.row)
         .filter(|row| after.as_deref().is_none_or(|after| row.id.as_str() > after))
         .filter(|row| {
-            let held = caller.identity.grant(&caller.world.directory, row, caller.now);
+            let held = caller
+                .identity
+                .grant(&caller.server_snapshot.directory, row, caller.now);
             held.is_some()
         })
         .collect();
@@ -121,13 +123,13 @@ pub async fn get_project(headers: HeaderMap, place: InProject<Use>) -> Response 
 #[utoipa::path(delete, path = "/projects/{project_id}", tag = "projects", params(super::ProjectPath, super::IfMatchHeader),
     responses((status = 204, description = "Deleted")))]
 pub async fn delete_project(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<DeleteProject>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let row = &place.project.row;
     IfMatch::required(&headers)?.check(&tag(row))?;
-    projects::delete(&app, place.caller.actor(), row).await?;
+    projects::delete(&gateway, place.caller.actor(), row).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -144,8 +146,8 @@ fn tag(row: &ProjectRow) -> String {
     row.uid.to_string()
 }
 
-fn invalid(pointer: &str, message: &str) -> ApiError {
-    ApiError::new(
+fn invalid(pointer: &str, message: &str) -> Problem {
+    Problem::new(
         ErrorCode::InvalidRequest,
         "The project cannot be created like this.",
     )

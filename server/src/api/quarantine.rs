@@ -1,4 +1,6 @@
-//! What newer descriptions change, until somebody decides.
+//! What newer descriptions change, until it is decided.
+
+use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
@@ -9,15 +11,13 @@ use toolgate_api::quarantine::{
 };
 use toolgate_api::tools::Tool;
 
-use super::cursor;
 use super::precondition::{IfMatch, etag, unchanged};
 use super::tools::answer;
 use super::tools_edit::{NoteQuery, changer};
-use crate::error::ApiResult;
 use crate::extract::{EditDefinitions, InProject, Json, Path, Query, ReadDefinitions, check_lengths};
 use crate::gateway::publish::tool_not_found;
 use crate::gateway::quarantine;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// Which changes to list.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -43,15 +43,15 @@ pub struct QuarantineQuery {
 #[utoipa::path(get, path = "/projects/{project_id}/quarantine", tag = "imports", params(super::ProjectPath, QuarantineQuery),
     responses((status = 200, description = "A page", body = QuarantinePage)))]
 pub async fn list_quarantine(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
     Query(query): Query<QuarantineQuery>,
-) -> ApiResult<axum::Json<QuarantinePage>> {
+) -> Result<axum::Json<QuarantinePage>, Problem> {
     check_lengths(&[("import", &query.import, 63)])?;
     let limit = cursor::limit(query.limit)?;
     let after = cursor::parse(query.cursor.as_deref())?;
     let found = quarantine::list(
-        &app,
+        &gateway,
         &place.project,
         query.import.as_deref(),
         after.as_deref(),
@@ -73,12 +73,12 @@ pub async fn list_quarantine(
     responses((status = 200, description = "The change", body = QuarantinedChange, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 304, description = "Not modified")))]
 pub async fn get_quarantined_change(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ReadDefinitions>,
     Path((_, name)): Path<(String, String)>,
-) -> ApiResult<Response> {
-    let (change, tag) = quarantine::get(&app, &place.project, &name).await?;
+) -> Result<Response, Problem> {
+    let (change, tag) = quarantine::get(&gateway, &place.project, &name).await?;
     if unchanged(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
     }
@@ -87,25 +87,28 @@ pub async fn get_quarantined_change(
 
 /// Approve a quarantined change
 ///
-/// Joins what the description changed with what was edited here, as a new revision of the tool. Where both changed the same
-/// place in different ways somebody has to decide: 409 `merge_conflict` names these places, until `conflicts` or `choices`
-/// do. `If-Match` must name the change as it was read, so that nobody approves what they have not seen.
+/// Joins what the description changed with what was edited here, as a new revision of the tool. Where both changed
+/// the same place in different ways a decision is needed: 409 `merge_conflict` names these places, until `conflicts`
+/// or `choices` do. `If-Match` must name the change as it was read, so that only what was read can be approved.
 #[utoipa::path(post, path = "/projects/{project_id}/quarantine/{tool_name}/approve", tag = "imports",
     params(super::ProjectPath, super::ToolPath, super::IfMatchHeader, NoteQuery), request_body = ApproveChange,
     responses((status = 200, description = "The tool as it is now", body = Tool, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn approve_change(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<NoteQuery>,
     Json(request): Json<ApproveChange>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let by = changer(&place, query.note, query.ignore_policy_tests)?;
     let project = &place.project.row.id;
-    quarantine::approve(&app, project, &by, &name, &request, |tag| precondition.check(tag)).await?;
-    let place = place.again(&app)?;
+    quarantine::approve(&gateway, project, &by, &name, &request, |tag| {
+        precondition.check(tag)
+    })
+    .await?;
+    let place = place.into_entry().again(&gateway)?;
     let tool = place.project.snapshot.tool(&name);
     answer(
         &HeaderMap::new(),
@@ -121,15 +124,15 @@ pub async fn approve_change(
     params(super::ProjectPath, super::ToolPath, super::IfMatchHeader),
     responses((status = 204, description = "Rejected")))]
 pub async fn reject_change(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     Path((_, name)): Path<(String, String)>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let by = changer(&place, None, false)?;
     let project = &place.project.row.id;
-    quarantine::reject(&app, project, &by, &name, |tag| precondition.check(tag)).await?;
+    quarantine::reject(&gateway, project, &by, &name, |tag| precondition.check(tag)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -160,21 +163,21 @@ pub struct DecideHeaders {
 
 /// Decide several quarantined changes
 ///
-/// Approves or rejects the selected changes, all of them in one transaction or none. Approving joins each with what was edited
-/// here; a change with conflicts goes on waiting, unless `conflicts` decides them. A dry run says what would become of each, and
-/// its `ETag` is for `If-Match`, so that nobody decides what they have not seen. As with uploads, what a policy test forbids
-/// is refused (409).
+/// Approves or rejects the selected changes, all of them in one transaction or none. Approving joins each with what
+/// was edited here; a change with conflicts still waits, unless `conflicts` decides them. A dry run says what would
+/// become of each, and its `ETag` is for `If-Match`, so that only what was read can be decided. As with uploads, what
+/// a policy test forbids is refused (409).
 #[utoipa::path(post, path = "/projects/{project_id}/quarantine-decisions", tag = "imports",
     params(super::ProjectPath, DecideHeaders, DecideQuery),
     request_body(content = DecideChanges, example = json!({"select": {"import": "petstore"}, "decision": "approve", "note": "version 2 of the API"})),
     responses((status = 200, description = "Decided, or a dry run", body = DecidedChanges, headers(("ETag" = String, description = "Of what is selected, for `If-Match`")))))]
 pub async fn decide_changes(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     Query(query): Query<DecideQuery>,
     Json(request): Json<DecideChanges>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = if query.dry_run {
         None
     } else {
@@ -188,7 +191,7 @@ pub async fn decide_changes(
     };
     let project = &place.project.row.id;
     let decided = Box::pin(quarantine::decide(
-        &app,
+        &gateway,
         project,
         &by,
         &request,

@@ -1,14 +1,14 @@
 //! Asking which tools fit a question.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use toolgate_api::recommendations::{RecommendationRequest, RecommendationResponse};
 use toolgate_api::{Diagnostic, ErrorCode};
 
-use super::bounds;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{InProject, Json, Use};
 use crate::gateway::recommend;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem, bounds};
 
 /// Entries of a list when the request does not say.
 const DEFAULT_LIMIT: u32 = 10;
@@ -26,10 +26,10 @@ const QUESTION: usize = 4_000;
 #[utoipa::path(post, path = "/projects/{project_id}/recommendations", tag = "calls", params(super::ProjectPath), request_body = RecommendationRequest,
     responses((status = 200, description = "What fits", body = RecommendationResponse)))]
 pub async fn recommend_tools(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Json(request): Json<RecommendationRequest>,
-) -> ApiResult<axum::Json<RecommendationResponse>> {
+) -> Result<axum::Json<RecommendationResponse>, Problem> {
     let mut faults = bounds::faults(request.group.as_deref(), request.state.as_deref(), None);
     if request.session_id.is_some() && request.state.is_some() {
         faults.push(bounds::state_beside_session());
@@ -47,15 +47,21 @@ pub async fn recommend_tools(
     if !(1..=MAX_LIMIT).contains(&limit) {
         return Err(invalid("/limit", format!("must be from 1 to {MAX_LIMIT}")));
     }
-    recommend::recommend(&app, &place.project, &place.asker(), request, limit as usize)
-        .await
-        .map(axum::Json)
+    recommend::recommend(
+        &gateway,
+        &place.project,
+        &place.requester(),
+        request,
+        limit as usize,
+    )
+    .await
+    .map(axum::Json)
 }
 
-fn invalid(pointer: &str, message: String) -> ApiError {
+fn invalid(pointer: &str, message: String) -> Problem {
     refused(vec![Diagnostic::error(message).at_pointer(pointer)])
 }
 
-fn refused(faults: Vec<Diagnostic>) -> ApiError {
-    ApiError::new(ErrorCode::InvalidRequest, "This cannot be searched for.").errors(faults)
+fn refused(faults: Vec<Diagnostic>) -> Problem {
+    Problem::new(ErrorCode::InvalidRequest, "This cannot be searched for.").errors(faults)
 }

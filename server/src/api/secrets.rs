@@ -1,5 +1,7 @@
 //! Secrets of a project: set and used, never shown.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -7,15 +9,13 @@ use serde::Deserialize;
 use toolgate_api::ErrorCode;
 use toolgate_api::secrets::{Secret, SecretPage, SetSecret};
 
-use super::cursor;
 use super::precondition::{IfMatch, etag};
 use super::projects::PageQuery;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{InProject, Json, ManageSecrets, Path, Query};
 use crate::gateway::secrets;
 use crate::gateway::secrets::change::not_found;
-use crate::gateway::world::ProjectState;
-use crate::state::{App, AppState};
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// The secret in the path, after its project.
 #[derive(utoipa::IntoParams)]
@@ -59,12 +59,12 @@ pub struct DeleteSecretQuery {
 #[utoipa::path(get, path = "/projects/{project_id}/secrets", tag = "secrets", params(super::ProjectPath, PageQuery),
     responses((status = 200, description = "A page", body = SecretPage)))]
 pub async fn list_secrets(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ManageSecrets>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<SecretPage>> {
+) -> Result<axum::Json<SecretPage>, Problem> {
     let (after, limit) = query.parse()?;
-    let found = secrets::list(&app, &place.project, after.as_deref(), limit + 1).await?;
+    let found = secrets::list(&gateway, &place.project, after.as_deref(), limit + 1).await?;
     let (items, next_cursor) = cursor::page(found, limit, |secret| secret.name.clone());
     Ok(axum::Json(SecretPage { items, next_cursor }))
 }
@@ -75,11 +75,11 @@ pub async fn list_secrets(
 #[utoipa::path(get, path = "/projects/{project_id}/secrets/{secret_name}", tag = "secrets", params(super::ProjectPath, SecretPath),
     responses((status = 200, description = "The secret, without its value", body = Secret, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn get_secret(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ManageSecrets>,
     Path((_, name)): Path<(String, String)>,
-) -> ApiResult<Response> {
-    answer(&app, &place.project, &name, StatusCode::OK).await
+) -> Result<Response, Problem> {
+    answer(&gateway, &place.project, &name, StatusCode::OK).await
 }
 
 /// Set a secret
@@ -91,12 +91,12 @@ pub async fn get_secret(
     responses((status = 200, description = "Replaced", body = Secret, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 201, description = "Created", body = Secret, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn set_secret(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManageSecrets>,
     Path((_, name)): Path<(String, String)>,
     Json(request): Json<SetSecret>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let current = place.project.secrets.get(&name).map(|secret| secret.revision);
     let expected = match (IfMatch::optional(&headers)?, current) {
         (Some(IfMatch::Any), _) => None,
@@ -111,22 +111,30 @@ pub async fn set_secret(
             Some(revision)
         }
         (Some(IfMatch::Tags(_)), None) => {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::PreconditionFailed,
                 "There is no such secret (any more). Leave `If-Match` out to create it.",
             ));
         }
     };
-    let asker = place.asker();
-    secrets::put(&app, &place.project, &name, &request.value, expected, &asker).await?;
+    let requester = place.requester();
+    secrets::put(
+        &gateway,
+        &place.project,
+        &name,
+        &request.value,
+        expected,
+        &requester,
+    )
+    .await?;
     let status = if current.is_none() {
         StatusCode::CREATED
     } else {
         StatusCode::OK
     };
-    let world = app.world.now();
-    let project = world.project(place.project.row.id.as_str());
-    answer(&app, project.ok_or_else(|| not_found(&name))?, &name, status).await
+    let server_snapshot = gateway.snapshots.now();
+    let project = server_snapshot.project(place.project.row.id.as_str());
+    answer(&gateway, project.ok_or_else(|| not_found(&name))?, &name, status).await
 }
 
 /// Remove a secret
@@ -136,22 +144,35 @@ pub async fn set_secret(
     params(super::ProjectPath, SecretPath, super::IfMatchHeader, DeleteSecretQuery),
     responses((status = 204, description = "Removed")))]
 pub async fn delete_secret(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManageSecrets>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<DeleteSecretQuery>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let secret = place.project.secrets.get(&name).ok_or_else(|| not_found(&name))?;
     precondition.check(&tag(secret.revision))?;
     let expected = (precondition != IfMatch::Any).then_some(secret.revision);
-    secrets::delete(&app, &place.project, &name, expected, query.force, &place.asker()).await?;
+    secrets::delete(
+        &gateway,
+        &place.project,
+        &name,
+        expected,
+        query.force,
+        &place.requester(),
+    )
+    .await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-async fn answer(app: &App, project: &ProjectState, name: &str, status: StatusCode) -> ApiResult<Response> {
-    let secret = secrets::get(app, project, name)
+async fn answer(
+    gateway: &Gateway,
+    project: &ProjectState,
+    name: &str,
+    status: StatusCode,
+) -> Result<Response, Problem> {
+    let secret = secrets::get(gateway, project, name)
         .await?
         .ok_or_else(|| not_found(name))?;
     let tag = etag(&tag(secret.revision));

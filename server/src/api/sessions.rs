@@ -1,5 +1,7 @@
 //! Sessions.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -20,12 +22,11 @@ use uuid::Uuid;
 
 use super::precondition::{IfMatch, etag, unchanged};
 use super::projects::PageQuery;
-use super::{bounds, cursor, tools};
-use crate::error::{ApiError, ApiResult};
+use super::tools;
 use crate::extract::{InProject, Json, Path, Query, Use, check_lengths};
 use crate::gateway::available::{self, Available, Question};
 use crate::gateway::sessions;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem, bounds, cursor};
 
 /// Which sessions to list. Everything given must match.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -54,20 +55,20 @@ pub struct SessionQuery {
 
 /// Create a session
 ///
-/// One workflow run, whose state the server keeps: calls with its `session_id` are decided against that state and move it. It
-/// belongs to its creator alone. Its groups must be granted, now and at every use. `tools` is what it can call now. Without
-/// `expires_in_s` it lives for a day.
+/// One workflow run, whose state the server keeps: calls with its `session_id` are decided against that state and
+/// move it. It belongs to its creator alone. Its groups must be granted, now and at every use. `tools` is what it can
+/// call now. Without `expires_in_s` it expires after a day.
 #[utoipa::path(post, path = "/projects/{project_id}/sessions", tag = "sessions", params(super::ProjectPath), request_body = CreateSession,
     responses((status = 201, description = "Created", body = CreatedSession,
         headers(("ETag" = String, description = "For `If-Match`"), ("Location" = String, description = "Where it is")))))]
 pub async fn create_session(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Json(request): Json<CreateSession>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     check(&request)?;
-    let asker = place.asker();
-    let (row, available) = Box::pin(sessions::create(&app, &place.project, &asker, request)).await?;
+    let requester = place.requester();
+    let (row, available) = Box::pin(sessions::create(&gateway, &place.project, &requester, request)).await?;
     let (items, next_cursor) = page_of_tools(&available.availability, None, cursor::MAX_LIMIT as usize);
     let location = format!("/projects/{}/sessions/{}", place.project.row.id, row.id);
     let headers = [
@@ -76,7 +77,7 @@ pub async fn create_session(
     ];
     let body = CreatedSession {
         session: wire(row),
-        granted_groups: asker.granted.to_vec(),
+        granted_groups: requester.granted.to_vec(),
         tools: items,
         available: available.availability.available_count() as u64,
         next_cursor,
@@ -86,15 +87,15 @@ pub async fn create_session(
 
 /// List sessions
 ///
-/// The caller's own, newest first; those of everybody for roles that read the record. Ended and expired ones stay in the list
-/// for 30 days after they would have expired.
+/// The caller's own, newest first; those of all principals for roles that read the record. Ended and expired ones
+/// stay in the list for 30 days after they would have expired.
 #[utoipa::path(get, path = "/projects/{project_id}/sessions", tag = "sessions", params(super::ProjectPath, SessionQuery),
     responses((status = 200, description = "A page", body = SessionPage)))]
 pub async fn list_sessions(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Query(query): Query<SessionQuery>,
-) -> ApiResult<axum::Json<SessionPage>> {
+) -> Result<axum::Json<SessionPage>, Problem> {
     check_lengths(&[
         ("principal", &query.principal, 1100),
         ("state", &query.state, 128),
@@ -106,10 +107,10 @@ pub async fn list_sessions(
     let filter = SessionFilter {
         principal: whose(&place, query.principal.as_deref())?,
         state: query.state,
-        living_at: query.living.unwrap_or_default().then(|| app.clock.now()),
+        living_at: query.living.unwrap_or_default().then(|| gateway.clock.now()),
     };
     let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
-    let rows = app
+    let rows = gateway
         .store
         .sessions(place.project.row.uid, &filter, before, more)
         .await?;
@@ -127,12 +128,12 @@ pub async fn list_sessions(
     responses((status = 200, description = "The session", body = Session, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 304, description = "Not modified")))]
 pub async fn get_session(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<Use>,
     Path((_, id)): Path<(String, Uuid)>,
-) -> ApiResult<Response> {
-    let row = find(&app, &place, id).await?;
+) -> Result<Response, Problem> {
+    let row = find(&gateway, &place, id).await?;
     let tag = tag(&row);
     if unchanged(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
@@ -148,16 +149,16 @@ pub async fn get_session(
     params(super::ProjectPath, SessionPath, super::IfMatchHeader),
     responses((status = 204, description = "Ended")))]
 pub async fn end_session(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<Use>,
     Path((_, id)): Path<(String, Uuid)>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let precondition = IfMatch::required(&headers)?;
-    let row = find(&app, &place, id).await?;
-    let asker = place.asker();
-    if row.principal != PrincipalRef::from(asker.principal) && !place.may(Permission::ManageAccess) {
-        return Err(ApiError::new(
+    let row = find(&gateway, &place, id).await?;
+    let requester = place.requester();
+    if row.principal != PrincipalRef::from(requester.principal) && !place.may(Permission::ManageAccess) {
+        return Err(Problem::new(
             ErrorCode::Forbidden,
             "Only its principal, or a role that manages access, can end a session.",
         ));
@@ -167,7 +168,7 @@ pub async fn end_session(
         IfMatch::Any => None,
         IfMatch::Tags(_) => Some(row.version),
     };
-    Box::pin(sessions::end(&app, &place.project, &asker, row, expected)).await?;
+    Box::pin(sessions::end(&gateway, &place.project, &requester, row, expected)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -179,13 +180,13 @@ pub async fn end_session(
     params(super::ProjectPath, SessionPath, PageQuery),
     responses((status = 200, description = "A page", body = SessionTools)))]
 pub async fn list_session_tools(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Path((_, id)): Path<(String, Uuid)>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<SessionTools>> {
+) -> Result<axum::Json<SessionTools>, Problem> {
     let (after, limit) = query.parse()?;
-    let asker = place.asker();
+    let requester = place.requester();
     let question = Question {
         action: AuditAction::Resolve,
         group: None,
@@ -194,7 +195,7 @@ pub async fn list_session_tools(
         context: None,
         arguments: None,
     };
-    let asked = Box::pin(available::ask(&app, &place.project, &asker, question)).await?;
+    let asked = Box::pin(available::ask(&gateway, &place.project, &requester, question)).await?;
     let (
         Available {
             session,
@@ -203,13 +204,13 @@ pub async fn list_session_tools(
         },
         opening,
     ) = asked;
-    available::answered(&app, opening).await?;
+    available::answered(&gateway, opening).await?;
     let (items, next_cursor) = page_of_tools(&availability, after.as_deref(), limit);
     Ok(axum::Json(SessionTools {
         state: availability.state.clone(),
         version: session.map_or(1, |row| row.version),
         requested_groups: availability.requested.clone(),
-        granted_groups: asker.granted.to_vec(),
+        granted_groups: requester.granted.to_vec(),
         items,
         available: availability.available_count() as u64,
         filtered_by_group: availability.filtered_by_group_count() as u64,
@@ -227,18 +228,18 @@ pub async fn list_session_tools(
     params(super::ProjectPath, SessionPath, PageQuery),
     responses((status = 200, description = "A page", body = SessionTransitionPage)))]
 pub async fn list_session_transitions(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Path((_, id)): Path<(String, Uuid)>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<SessionTransitionPage>> {
+) -> Result<axum::Json<SessionTransitionPage>, Problem> {
     let (after, limit) = query.parse()?;
     let after = after
         .map(|text| text.parse::<i64>().map_err(|_| cursor::invalid()))
         .transpose()?;
-    let row = find(&app, &place, id).await?;
+    let row = find(&gateway, &place, id).await?;
     let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
-    let moves = app
+    let moves = gateway
         .store
         .transitions(row.project, row.id, after.unwrap_or(0), more)
         .await?;
@@ -266,20 +267,20 @@ pub struct SessionPath {
     session_id: Uuid,
 }
 
-async fn find(app: &AppState, place: &InProject<Use>, id: Uuid) -> ApiResult<SessionRow> {
+async fn find(gateway: &Arc<Gateway>, place: &InProject<Use>, id: Uuid) -> Result<SessionRow, Problem> {
     let sees_all = place.may(Permission::ReadAudit);
-    sessions::find(app, &place.project, &place.asker(), id, sees_all).await
+    sessions::find(gateway, &place.project, &place.requester(), id, sees_all).await
 }
 
-/// Whose sessions to list; `None` for everybody's.
-fn whose(place: &InProject<Use>, asked: Option<&str>) -> ApiResult<Option<PrincipalRef>> {
+/// Whose sessions to list; `None` for those of all principals.
+fn whose(place: &InProject<Use>, asked: Option<&str>) -> Result<Option<PrincipalRef>, Problem> {
     let own = PrincipalRef::from(&place.caller.identity.principal);
     let sees_all = place.may(Permission::ReadAudit);
     let Some(text) = asked else {
         return Ok((!sees_all).then_some(own));
     };
     let asked = PrincipalRef::parse(text).ok_or_else(|| {
-        ApiError::new(
+        Problem::new(
             ErrorCode::MalformedRequest,
             "The query is not valid: `principal` is `user:<id>`, `service_key:<id>` or `external:<issuer>|<subject>`.",
         )
@@ -287,7 +288,7 @@ fn whose(place: &InProject<Use>, asked: Option<&str>) -> ApiResult<Option<Princi
     if asked == own || sees_all {
         Ok(Some(asked))
     } else {
-        Err(ApiError::new(
+        Err(Problem::new(
             ErrorCode::Forbidden,
             "Your role in this project sees your own sessions only.",
         ))
@@ -337,7 +338,7 @@ fn wire(row: SessionRow) -> Session {
     }
 }
 
-fn check(request: &CreateSession) -> ApiResult<()> {
+fn check(request: &CreateSession) -> Result<(), Problem> {
     let mut errors = bounds::faults(
         request.group.as_deref(),
         request.state.as_deref(),
@@ -358,7 +359,7 @@ fn check(request: &CreateSession) -> ApiResult<()> {
     if errors.is_empty() {
         Ok(())
     } else {
-        Err(ApiError::new(
+        Err(Problem::new(
             ErrorCode::InvalidRequest,
             "The session cannot be created like this.",
         )

@@ -1,15 +1,16 @@
 //! The settings of a project.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::settings::{ProjectSettings, StoredSettings};
 
 use super::precondition::{IfMatch, etag, unchanged};
-use crate::error::ApiResult;
 use crate::extract::{InProject, Json, ManagePolicy, ReadDefinitions};
 use crate::gateway::settings;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem};
 
 /// Get the settings
 ///
@@ -32,22 +33,24 @@ pub async fn get_settings(headers: HeaderMap, place: InProject<ReadDefinitions>)
 
 /// Replace the settings
 ///
-/// All of them: what is left out has its default again. Addresses must pass the egress rules. A start state that no tool and
-/// no declaration names is stored with a warning. Effective within a second everywhere; living sessions stay as they are.
+/// All of them: what is left out has its default again. Addresses must pass the egress rules. A start state that no
+/// tool and no declaration names is stored with a warning. Effective within a second everywhere; active sessions stay
+/// as they are.
 #[utoipa::path(put, path = "/projects/{project_id}/settings", tag = "settings", params(super::ProjectPath, super::IfMatchHeader),
     request_body = ProjectSettings,
     responses((status = 200, description = "Replaced", body = StoredSettings, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn replace_settings(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManagePolicy>,
     Json(request): Json<ProjectSettings>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let current = place.project.settings_revision;
     precondition.check(&tag(current))?;
     let expected = (precondition != IfMatch::Any).then_some(current);
-    let replaced = settings::replace(&app, &place.project, &request, expected, &place.asker()).await?;
+    let replaced =
+        settings::replace(&gateway, &place.project, &request, expected, &place.requester()).await?;
     let (revision, warnings) = replaced;
     let stored = StoredSettings {
         settings: request,

@@ -1,5 +1,7 @@
 //! Workflow states as resources, and their graph.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -10,15 +12,11 @@ use toolgate_core::rename::NameChange;
 use toolgate_core::states::render;
 use toolgate_store::LabelContent;
 
-use super::cursor;
-use super::groups::{DeclareQuery, LabelQuery, NameQuery, change, current_tag, declare, declared};
+use super::labels::{self, DeclareQuery, LabelQuery, NameQuery};
 use super::permissions::PutHeaders;
-use super::precondition::etag;
-use crate::error::{ApiError, ApiResult};
-use crate::extract::{InProject, Json, ManagePolicy, Path, Query, Use, check_lengths};
-use crate::gateway::labels::{Kind, not_found};
-use crate::gateway::states::{self, States};
-use crate::state::AppState;
+use crate::extract::{InProject, Json, ManagePolicy, Path, Query, Use};
+use crate::gateway::labels::Kind;
+use crate::gateway::{Gateway, Problem, states};
 
 /// The state in the path, after its project.
 #[derive(utoipa::IntoParams)]
@@ -48,19 +46,11 @@ pub struct GraphQuery {
 #[utoipa::path(get, path = "/projects/{project_id}/states", tag = "states", params(super::ProjectPath, LabelQuery),
     responses((status = 200, description = "A page", body = StatePage)))]
 pub async fn list_states(
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Query(query): Query<LabelQuery>,
-) -> ApiResult<axum::Json<StatePage>> {
-    check_lengths(&[("q", &query.q, 200)])?;
-    let after = cursor::parse(query.cursor.as_deref())?;
-    let limit = cursor::limit(query.limit)?;
-    let needle = query.q.as_deref().map(str::to_lowercase);
-    let states = States::new(&place);
-    let page: Vec<WireState> = states
-        .after(after.as_deref(), needle.as_deref())
-        .take(limit + 1)
-        .collect();
-    let (items, next_cursor) = cursor::page(page, limit, |state: &WireState| state.name.clone());
+) -> Result<axum::Json<StatePage>, Problem> {
+    let (items, next_cursor) = labels::list(&gateway, &place, &query)?;
     Ok(axum::Json(StatePage { items, next_cursor }))
 }
 
@@ -72,7 +62,10 @@ pub async fn list_states(
 #[utoipa::path(get, path = "/projects/{project_id}/states/graph", tag = "states", params(super::ProjectPath, GraphQuery),
     responses((status = 200, description = "The graph",
         content((StateGraph = "application/json"), (String = "text/vnd.mermaid"), (String = "text/vnd.graphviz")))))]
-pub async fn get_state_graph(place: InProject<Use>, Query(query): Query<GraphQuery>) -> ApiResult<Response> {
+pub async fn get_state_graph(
+    place: InProject<Use>,
+    Query(query): Query<GraphQuery>,
+) -> Result<Response, Problem> {
     // Away from the threads that serve requests: it looks at every tool.
     tokio::task::spawn_blocking(move || {
         let graph = states::graph(&place);
@@ -86,7 +79,7 @@ pub async fn get_state_graph(place: InProject<Use>, Query(query): Query<GraphQue
         }
     })
     .await
-    .map_err(|error| ApiError::internal(&error))
+    .map_err(|error| Problem::internal(&error))
 }
 
 /// Get a state
@@ -95,14 +88,11 @@ pub async fn get_state_graph(place: InProject<Use>, Query(query): Query<GraphQue
 #[utoipa::path(get, path = "/projects/{project_id}/states/{state}", tag = "states", params(super::ProjectPath, StatePath),
     responses((status = 200, description = "The state", body = WireState, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn get_state(
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Path((_, name)): Path<(String, String)>,
-) -> ApiResult<Response> {
-    let state = States::new(&place)
-        .get(&name)
-        .ok_or_else(|| not_found(Kind::State, &name))?;
-    let tag = current_tag(&place, Kind::State, &name);
-    Ok(([(header::ETAG, etag(&tag))], axum::Json(state)).into_response())
+) -> Result<Response, Problem> {
+    labels::get::<WireState>(&gateway, &place, &name)
 }
 
 /// Declare a state
@@ -114,55 +104,41 @@ pub async fn get_state(
     responses((status = 200, description = "Replaced", body = WireState, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 201, description = "Declared", body = WireState, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn put_state(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManagePolicy>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<DeclareQuery>,
     Json(request): Json<PutState>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let content = LabelContent {
         description: request.description,
         condition: None,
     };
-    let created = declare(
-        &app,
-        &headers,
-        &place,
-        Kind::State,
-        &name,
-        &content,
-        query.ignore_policy_tests,
-    )
-    .await?;
-    let place = place.again(&app)?;
-    let state = States::new(&place)
-        .get(&name)
-        .ok_or_else(|| not_found(Kind::State, &name))?;
-    Ok(declared(&place, Kind::State, &name, created, state))
+    labels::put::<WireState>(&gateway, &headers, place, &name, &content, &query).await
 }
 
 /// Rename a state
 ///
 /// Everywhere at once: where tools are open and where they lead (each gets a new revision), the state of living sessions,
-/// policy tests and declarations, in one transaction. The new name must be nobody's. With `dry_run` the answer says what
+/// policy tests and declarations, in one transaction. The new name must be free. With `dry_run` the answer says what
 /// would change.
 #[utoipa::path(post, path = "/projects/{project_id}/states/{state}/rename", tag = "states",
     params(super::ProjectPath, StatePath, NameQuery, super::IfMatchHeader), request_body = RenameName,
     responses((status = 200, description = "What changed, or would", body = NameEffects)))]
 pub async fn rename_state(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManagePolicy>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<NameQuery>,
     Json(request): Json<RenameName>,
-) -> ApiResult<axum::Json<NameEffects>> {
+) -> Result<axum::Json<NameEffects>, Problem> {
     let names = NameChange::RenameState {
         from: name,
         to: request.to,
     };
-    change(&app, &headers, &place, Kind::State, &names, &query).await
+    labels::change(&gateway, &headers, &place, Kind::State, &names, &query).await
 }
 
 /// Remove a state
@@ -173,12 +149,12 @@ pub async fn rename_state(
     params(super::ProjectPath, StatePath, NameQuery, super::IfMatchHeader),
     responses((status = 200, description = "What changed, or would", body = NameEffects)))]
 pub async fn delete_state(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<ManagePolicy>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<NameQuery>,
-) -> ApiResult<axum::Json<NameEffects>> {
+) -> Result<axum::Json<NameEffects>, Problem> {
     let names = NameChange::RemoveState(name);
-    change(&app, &headers, &place, Kind::State, &names, &query).await
+    labels::change(&gateway, &headers, &place, Kind::State, &names, &query).await
 }

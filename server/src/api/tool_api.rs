@@ -11,14 +11,15 @@ use toolgate_api::calls::{CallRequest, CallResponse, CallStatus};
 use toolgate_core::ids::CallId;
 use url::Url;
 
-use super::asked::{Asked, AskedQuery};
+use super::limits::with_standing;
 use super::precondition::{etag, unchanged};
-use super::{calls, header_value, limits};
-use crate::error::{ApiError, ApiResult};
+use super::requested_tools::{RequestedTools, RequestedToolsQuery};
+use super::{calls, header_value};
 use crate::extract::{Arguments, InProject, Path, Use};
+use crate::gateway::call::{Called, call_once};
 use crate::gateway::idempotency::Answer;
 use crate::gateway::tool_api;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem};
 
 /// Says that the result was cut: `kept=<bytes>;total=<bytes>`.
 const TRUNCATED: HeaderName = HeaderName::from_static("toolgate-truncated");
@@ -39,17 +40,17 @@ const STATE_CONFLICT: HeaderName = HeaderName::from_static("toolgate-state-confl
 /// operation `POST /projects/{project_id}/tools/{tool_name}/invoke` with the tool's schema as its body. Groups and state
 /// are asked for and decided as in `resolve`, and the question is recorded like it; what the query asks for, the document
 /// demands of every call.
-#[utoipa::path(get, path = "/projects/{project_id}/openapi.json", tag = "calls", params(super::ProjectPath, AskedQuery),
+#[utoipa::path(get, path = "/projects/{project_id}/openapi.json", tag = "calls", params(super::ProjectPath, RequestedToolsQuery),
     responses((status = 200, description = "The document", body = Object, content_type = "application/json",
             headers(("ETag" = String, description = "Of the document as this caller sees it"))),
         (status = 304, description = "Not modified")))]
 pub async fn get_tool_api(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<Use>,
-    asked: Asked,
-) -> ApiResult<Response> {
-    let document = tool_api::describe(&app, &place.project, &place.asker(), &asked.0).await?;
+    asked: RequestedTools,
+) -> Result<Response, Problem> {
+    let document = tool_api::describe(&gateway, &place.project, &place.requester(), &asked.0).await?;
     let tag = hex(&Sha256::digest(document.as_bytes())[..16]);
     if unchanged(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
@@ -67,11 +68,11 @@ pub async fn get_tool_api(
 /// With `session_id` the session's state and groups are used, and a success moves its state. With `Idempotency-Key` a
 /// repeated request is answered again and not run again, for 24 hours.
 #[utoipa::path(post, path = "/projects/{project_id}/tools/{tool_name}/invoke", tag = "calls",
-    params(super::ProjectPath, super::ToolPath, AskedQuery, calls::IdempotencyHeader), request_body(content = Object, description = "The arguments"),
+    params(super::ProjectPath, super::ToolPath, RequestedToolsQuery, calls::IdempotencyHeader), request_body(content = Object, description = "The arguments"),
     responses((status = 200, description = "What the tool answered", body = Value,
         headers(("Toolgate-Call" = Uuid, description = "The call's id, and that of its record"),
             ("Toolgate-State" = String, description = "The workflow state after the call, percent-encoded"),
-            ("Toolgate-State-Conflict" = String, description = "`true` when the session moved meanwhile: the result stands, the move was not applied"),
+            ("Toolgate-State-Conflict" = String, description = "`true` when the session moved meanwhile: the result is valid, the move was not applied"),
             ("Link" = String, description = "The next page with `rel=\"next\"`, where the upstream names its address"),
             ("Toolgate-Truncated" = String, description = "`kept=<bytes>;total=<bytes>` when the result was cut"),
             ("Toolgate-Artifact" = String, description = "The address on this server where the whole result is, when what is cut is kept; one that cannot be cut is null here"),
@@ -80,13 +81,13 @@ pub async fn get_tool_api(
             ("RateLimit-Policy" = String, description = "The limits that apply to this call, if any: `\"name\";q=100;w=60`"),
             ("RateLimit" = String, description = "What is left of each: `\"name\";r=50;t=30`")))))]
 pub async fn invoke_tool(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<Use>,
     Path((_, tool)): Path<(String, String)>,
-    Asked(asked): Asked,
+    RequestedTools(asked): RequestedTools,
     Arguments(arguments): Arguments,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let request = CallRequest {
         tool,
         arguments,
@@ -95,28 +96,25 @@ pub async fn invoke_tool(
         session_id: asked.session_id,
         context: asked.context,
     };
-    let (place, request) = (Arc::new(place), Arc::new(request));
-    let answer = calls::once(&app, &headers, &place, &request)
-        .await
-        .and_then(|answer| match answer {
-            Answer::Fresh(response) => result(*response),
-            Answer::Replayed(_, text) => {
-                let response =
-                    serde_json::from_str(text.get()).map_err(|error| ApiError::internal(&error))?;
-                let mut response = result(response)?;
-                let headers = response.headers_mut();
-                headers.insert(calls::REPLAYED, HeaderValue::from_static("true"));
-                Ok(response)
-            }
-        });
-    let limited = (!place.project.limits.is_empty()).then_some(request.tool.as_str());
-    limits::with_standing(&app, &place, limited, answer)
+    let key = calls::idempotency_key(&headers)?;
+    let Called { answer, limits } = call_once(&gateway, &Arc::new(place.into_entry()), request, key).await;
+    let answer = answer.and_then(|answer| match answer {
+        Answer::Fresh(response) => result(*response),
+        Answer::Replayed(_, text) => {
+            let response = serde_json::from_str(text.get()).map_err(|error| Problem::internal(&error))?;
+            let mut response = result(response)?;
+            let headers = response.headers_mut();
+            headers.insert(calls::REPLAYED, HeaderValue::from_static("true"));
+            Ok(response)
+        }
+    });
+    with_standing(&limits, answer)
 }
 
 /// The tool's result with what there is to know about it, or the problem that its failure is.
-fn result(response: CallResponse) -> ApiResult<Response> {
+fn result(response: CallResponse) -> Result<Response, Problem> {
     if let (CallStatus::Failed, Some(error)) = (response.status, response.error) {
-        return Err(ApiError::of_failure(error).call_id(CallId(response.call_id)));
+        return Err(Problem::of_failure(error).call_id(CallId(response.call_id)));
     }
     let state = utf8_percent_encode(&response.state.after, NON_ALPHANUMERIC).to_string();
     let mut answer = axum::Json(response.result).into_response();

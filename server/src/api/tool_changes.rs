@@ -1,14 +1,15 @@
 //! Changing many tools at once.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use serde::Deserialize;
 use toolgate_api::tool_changes::{ToolChangeRequest, ToolChangeResult};
 
 use super::tools_edit::changer;
-use crate::error::ApiResult;
 use crate::extract::{EditDefinitions, InProject, Json, Query};
-use crate::gateway::tool_changes::{self, Asked};
-use crate::state::AppState;
+use crate::gateway::tool_changes::{self, ChangeRequest};
+use crate::gateway::{Gateway, Problem};
 
 /// How to change.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -36,26 +37,26 @@ pub struct ChangeQuery {
     request_body(content = ToolChangeRequest, example = json!({"select": {"names": ["web-search"]}, "change": {"enabled": false}, "note": "the provider is being replaced", "expect_count": 1})),
     responses((status = 200, description = "Changed, or a dry run", body = ToolChangeResult)))]
 pub async fn change_tools(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<EditDefinitions>,
     Query(query): Query<ChangeQuery>,
     Json(request): Json<ToolChangeRequest>,
-) -> ApiResult<axum::Json<ToolChangeResult>> {
+) -> Result<axum::Json<ToolChangeResult>, Problem> {
     let project = &place.project.row.id;
     let changer = |said| changer(&place, said, query.ignore_policy_tests);
     let result = match request {
         ToolChangeRequest::Change(asked) => {
             let by = changer(asked.note.clone())?;
-            tool_changes::change(&app, project, &by, &Asked::one(&asked), query.dry_run).await?
+            tool_changes::change(&gateway, project, &by, &ChangeRequest::one(&asked), query.dry_run).await?
         }
         ToolChangeRequest::Several(asked) => {
             let by = changer(asked.note.clone())?;
-            let changes = Asked::several(&asked)?;
-            tool_changes::change(&app, project, &by, &changes, query.dry_run).await?
+            let changes = ChangeRequest::several(&asked)?;
+            tool_changes::change(&gateway, project, &by, &changes, query.dry_run).await?
         }
         ToolChangeRequest::Undo(asked) => {
             let by = changer(Some("takes a change of many tools back".to_owned()))?;
-            tool_changes::undo(&app, project, &by, &asked.undo, query.dry_run).await?
+            tool_changes::undo(&gateway, project, &by, &asked.undo, query.dry_run).await?
         }
     };
     Ok(axum::Json(result))

@@ -17,13 +17,12 @@ use toolgate_core::snapshot::CompiledTool;
 use toolgate_core::tool_changes::Matcher;
 
 use super::precondition::{etag, unchanged};
+use super::tools_file;
 use super::tools_order::{self as order, Place};
-use super::{cursor, tools_file};
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{InProject, Path, Query, ReadDefinitions, Use, check_lengths};
 use crate::gateway::publish::tool_not_found;
 use crate::gateway::tool_uses;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// Tools per page of summaries at most.
 const MAX_SUMMARIES: u32 = 1000;
@@ -46,6 +45,9 @@ pub struct ToolQuery {
     #[serde(rename = "type")]
     #[param(rename = "type", max_length = 64)]
     type_: Option<String>,
+    /// Only tools from this source.
+    #[param(max_length = 80, example = "mcp:weather")]
+    source: Option<String>,
     /// Only tools that are enabled, or that are disabled.
     enabled: Option<bool>,
     /// Only tools that belong to this import.
@@ -72,6 +74,7 @@ impl ToolQuery {
             group: self.group.clone(),
             state: self.state.clone(),
             type_: self.type_.clone(),
+            source: self.source.clone(),
             enabled: self.enabled,
         }
     }
@@ -88,15 +91,16 @@ impl ToolQuery {
         headers(("Content-Disposition" = String, description = "The file's name, with `format`")),
         content((ToolPage = "application/json"), (String = "text/csv"), (String = "application/jsonl"), (String = "application/yaml")))))]
 pub async fn list_tools(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<Use>,
     Query(query): Query<ToolQuery>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     check_lengths(&[
         ("q", &query.q, 200),
         ("group", &query.group, 128),
         ("state", &query.state, 128),
         ("type", &query.type_, 64),
+        ("source", &query.source, 80),
         ("import", &query.import, 63),
     ])?;
     let sort = query.sort.unwrap_or_default();
@@ -111,13 +115,13 @@ pub async fn list_tools(
     let full = place.may(Permission::ReadDefinitions);
     let mut found = matching(&place, &query.filter(), full);
     if let Some(import) = &query.import {
-        let imported = app.store.imported_tools(place.project.row.uid).await?;
+        let imported = gateway.store.imported_tools(place.project.row.uid).await?;
         found.retain(|tool| imported.get(tool.name()) == Some(import));
     }
     order::sort(sort, &mut found);
     if let Some(format) = query.format {
         if query.cursor.is_some() || query.limit.is_some() {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::MalformedRequest,
                 "A file has all tools that match: leave `cursor` and `limit` out, or `format`.",
             ));
@@ -127,7 +131,7 @@ pub async fn list_tools(
             view,
             full,
             project: &place.project,
-            now: app.clock.now(),
+            now: gateway.clock.now(),
         };
         return tools_file::answer(&file, &found);
     }
@@ -169,7 +173,7 @@ pub async fn get_tool(
     headers: HeaderMap,
     place: InProject<Use>,
     Path((_, name)): Path<(String, String)>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let full = place.may(Permission::ReadDefinitions);
     let snapshot = &place.project.snapshot;
     let tool = if full {
@@ -183,28 +187,34 @@ pub async fn get_tool(
 
 /// See what a tool has to do with
 ///
-/// Who reaches it and how long, which policy tests are about it, what it uses, which tools lead to it, and how often it was
-/// called in the last 24 hours. Who reaches it is told to roles that see who holds what.
+/// Who reaches it and how long, which policy tests are about it, what it uses, which tools lead to it, and how often
+/// it was called in the last 24 hours. Who reaches it is reported to roles that see who holds what.
 #[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/uses", tag = "tools", params(super::ProjectPath, super::ToolPath),
     responses((status = 200, description = "Its uses", body = ToolUses)))]
 pub async fn get_tool_uses(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
     Path((_, name)): Path<(String, String)>,
-) -> ApiResult<axum::Json<ToolUses>> {
+) -> Result<axum::Json<ToolUses>, Problem> {
     let tool = place
         .project
         .snapshot
         .tool(&name)
         .ok_or_else(|| tool_not_found(&name))?;
     let reads_access = place.may(Permission::ReadAccess);
-    tool_uses::of(&app, &place.caller.world, &place.project, tool, reads_access)
-        .await
-        .map(axum::Json)
+    tool_uses::of(
+        &gateway,
+        &place.caller.server_snapshot,
+        &place.project,
+        tool,
+        reads_access,
+    )
+    .await
+    .map(axum::Json)
 }
 
 /// One tool with its `ETag`, in the representation that `Accept` prefers.
-pub fn answer(headers: &HeaderMap, tool: &CompiledTool, full: bool) -> ApiResult<Response> {
+pub fn answer(headers: &HeaderMap, tool: &CompiledTool, full: bool) -> Result<Response, Problem> {
     let tag = tag(tool.revision);
     if unchanged(headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
@@ -222,7 +232,7 @@ pub fn answer(headers: &HeaderMap, tool: &CompiledTool, full: bool) -> ApiResult
             )
                 .into_response())
         }
-        Representation::Yaml => Err(ApiError::new(
+        Representation::Yaml => Err(Problem::new(
             ErrorCode::Forbidden,
             "Your role does not read definitions, so there is no YAML for you. Ask for application/json.",
         )),
@@ -235,7 +245,7 @@ enum Representation {
 }
 
 /// The first acceptable representation in the order of `Accept`; JSON when it does not say.
-fn preferred(headers: &HeaderMap) -> ApiResult<Representation> {
+fn preferred(headers: &HeaderMap) -> Result<Representation, Problem> {
     let Some(accept) = headers.get(header::ACCEPT) else {
         return Ok(Representation::Json);
     };
@@ -255,9 +265,9 @@ fn preferred(headers: &HeaderMap) -> ApiResult<Representation> {
             _ => {}
         }
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::NotAcceptable,
-        "A tool can be had as application/json or application/yaml.",
+        "Supported media types: application/json and application/yaml.",
     ))
 }
 
@@ -296,12 +306,12 @@ fn summary(tool: &CompiledTool, full: bool) -> Tool {
     Tool {
         name: tool.name().to_owned(),
         type_: definition.kind.clone(),
+        source: definition.source(),
         enabled: definition.enabled,
-        unavailable: definition
-            .execution()
-            .err()
-            .map(|why| why.to_string())
-            .filter(|_| full),
+        not_listed: tool.listed().err().filter(|_| full).map(|error| {
+            format!("MCP clients are not offered this tool: {error}. Give its parameters `type: object`.")
+        }),
+        unavailable: tool.not_executed().filter(|_| full).map(ToString::to_string),
         description: definition.description.clone(),
         group: tool.groups.clone(),
         state: definition.state.clone(),

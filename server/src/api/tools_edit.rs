@@ -1,5 +1,7 @@
 //! Uploading, replacing and deleting tools.
 
+use std::sync::Arc;
+
 use axum::extract::{FromRequest, Multipart, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -12,11 +14,10 @@ use toolgate_core::ids::ToolName;
 
 use super::precondition::IfMatch;
 use super::tools::{answer, tag};
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, body, content_type, unsupported};
 use crate::gateway::change_record::Changer;
 use crate::gateway::publish::{self, Author, tool_not_found};
-use crate::state::{App, AppState};
+use crate::gateway::{Gateway, Problem};
 
 /// What an upload reads.
 const FORMATS: &str = "application/yaml, application/json, or multipart/form-data with a part `file`";
@@ -69,18 +70,18 @@ pub struct NoteQuery {
     responses((status = 200, description = "Replaced, unchanged, or a dry run", body = UploadResult),
         (status = 201, description = "At least one definition is new", body = UploadResult)))]
 pub async fn upload_tools(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<EditDefinitions>,
     Query(query): Query<UploadQuery>,
     request: Request,
-) -> ApiResult<Response> {
-    let (bytes, format) = read(&app, request).await?;
-    let upload = parse(&app, &place, bytes, format)
+) -> Result<Response, Problem> {
+    let (bytes, format) = read(request).await?;
+    let upload = parse(&gateway, &place, bytes, format)
         .await?
         .map_err(publish::invalid_definition)?;
     let by = changer(&place, query.note, query.ignore_policy_tests)?;
     let project = &place.project.row.id;
-    let result = publish::upload(&app, project, &by, "upload", upload, query.dry_run).await?;
+    let result = publish::upload(&gateway, project, &by, "upload", upload, query.dry_run).await?;
     let created = !query.dry_run
         && result
             .items
@@ -98,7 +99,7 @@ pub async fn upload_tools(
 #[derive(Deserialize, utoipa::ToSchema)]
 #[expect(dead_code, reason = "describes the body; the handler reads its text")]
 pub struct UploadJson {
-    /// The same as YAML, for clients that send nothing but JSON. Nothing stands beside it.
+    /// The same as YAML, for clients that send nothing but JSON. No other member is allowed beside it.
     #[schema(required = false)]
     yaml: String,
     /// What is uploaded.
@@ -126,13 +127,13 @@ pub struct UploadForm {
         (UploadForm = "multipart/form-data", example = json!({"file": EXAMPLE})))),
     responses((status = 200, description = "Replaced", body = Tool, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn replace_tool(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<NoteQuery>,
     request: Request,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let revision = place
         .project
@@ -141,8 +142,8 @@ pub async fn replace_tool(
         .ok_or_else(|| tool_not_found(&name))?
         .revision;
     precondition.check(&tag(revision))?;
-    let (bytes, format) = read(&app, request).await?;
-    let mut upload = parse(&app, &place, bytes, format)
+    let (bytes, format) = read(request).await?;
+    let mut upload = parse(&gateway, &place, bytes, format)
         .await?
         .map_err(publish::invalid_definition)?;
     match upload.tools.as_mut_slice() {
@@ -152,16 +153,24 @@ pub async fn replace_tool(
             }
         }
         _ => {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::InvalidRequest,
                 format!("Send exactly one definition, named \"{name}\" as in the path."),
             ));
         }
     }
     let by = changer(&place, query.note, query.ignore_policy_tests)?;
-    publish::upload(&app, &place.project.row.id, &by, "replace_tool", upload, false).await?;
-    let world = app.world.now();
-    let project = world.project(place.project.row.id.as_str());
+    publish::upload(
+        &gateway,
+        &place.project.row.id,
+        &by,
+        "replace_tool",
+        upload,
+        false,
+    )
+    .await?;
+    let server_snapshot = gateway.snapshots.now();
+    let project = server_snapshot.project(place.project.row.id.as_str());
     let tool = project
         .and_then(|project| project.snapshot.tool(&name))
         .ok_or_else(|| tool_not_found(&name))?;
@@ -175,16 +184,16 @@ pub async fn replace_tool(
     params(super::ProjectPath, super::ToolPath, super::IfMatchHeader, NoteQuery),
     responses((status = 204, description = "Deleted")))]
 pub async fn delete_tool(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<NoteQuery>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let name = ToolName::parse(name).map_err(|error| tool_not_found(&error.text))?;
     let by = changer(&place, query.note, query.ignore_policy_tests)?;
-    publish::delete_tool(&app, &place.project.row.id, &name, &by, |revision| {
+    publish::delete_tool(&gateway, &place.project.row.id, &name, &by, |revision| {
         precondition.check(&tag(revision))
     })
     .await?;
@@ -199,9 +208,9 @@ pub fn changer<P>(
     place: &InProject<P>,
     said: Option<String>,
     ignore_policy_tests: bool,
-) -> ApiResult<Changer<'_>> {
+) -> Result<Changer<'_>, Problem> {
     Ok(Changer {
-        asker: place.asker(),
+        requester: place.requester(),
         author: Author {
             name: &place.caller.identity.principal.name,
             note: note(said)?,
@@ -211,9 +220,9 @@ pub fn changer<P>(
 }
 
 /// A note that fits.
-pub fn note(note: Option<String>) -> ApiResult<Option<String>> {
+pub fn note(note: Option<String>) -> Result<Option<String>, Problem> {
     match note {
-        Some(note) if note.chars().count() > 500 => Err(ApiError::new(
+        Some(note) if note.chars().count() > 500 => Err(Problem::new(
             ErrorCode::MalformedRequest,
             "`note` has more than 500 characters.",
         )),
@@ -223,20 +232,26 @@ pub fn note(note: Option<String>) -> ApiResult<Option<String>> {
 }
 
 /// The text of the upload and how to read it.
-pub async fn read(app: &AppState, request: Request) -> ApiResult<(Bytes, TextFormat)> {
-    let kind = content_type(request.headers());
-    match kind.as_deref() {
+pub async fn read(request: Request) -> Result<(Bytes, TextFormat), Problem> {
+    match content_type(request.headers()).as_deref() {
+        Some("multipart/form-data") => file_part(request).await,
+        _ => text(request, FORMATS).await,
+    }
+}
+
+/// A body that is YAML or JSON; `formats` are what another one is answered with.
+pub(super) async fn text(request: Request, formats: &str) -> Result<(Bytes, TextFormat), Problem> {
+    match content_type(request.headers()).as_deref() {
         Some("application/yaml" | "application/x-yaml" | "text/yaml" | "text/x-yaml") => {
-            Ok((body(request, app).await?, TextFormat::Yaml))
+            Ok((body(request).await?, TextFormat::Yaml))
         }
-        Some("application/json") => Ok(carried(body(request, app).await?)),
-        Some("multipart/form-data") => file_part(request, app).await,
-        other => Err(unsupported(other, FORMATS)),
+        Some("application/json") => Ok(carried(body(request).await?)),
+        other => Err(unsupported(other, formats)),
     }
 }
 
 /// The text of a JSON body: the YAML that it carries as `{"yaml": "..."}`, or itself.
-pub fn carried(json: Bytes) -> (Bytes, TextFormat) {
+fn carried(json: Bytes) -> (Bytes, TextFormat) {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct Carried {
@@ -248,24 +263,24 @@ pub fn carried(json: Bytes) -> (Bytes, TextFormat) {
     }
 }
 
-async fn file_part(request: Request, app: &AppState) -> ApiResult<(Bytes, TextFormat)> {
+async fn file_part(request: Request) -> Result<(Bytes, TextFormat), Problem> {
     let malformed = |what: &str| {
-        ApiError::new(
+        Problem::new(
             ErrorCode::MalformedRequest,
             format!("The form is not readable: {what}."),
         )
     };
     let too_large = |status: StatusCode, what: String| match status {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::new(
+        StatusCode::PAYLOAD_TOO_LARGE => Problem::new(
             ErrorCode::PayloadTooLarge,
             "The form is larger than this server accepts.",
         ),
-        _ => ApiError::new(
+        _ => Problem::new(
             ErrorCode::MalformedRequest,
             format!("The form is not readable: {what}."),
         ),
     };
-    let mut form = Multipart::from_request(request, app)
+    let mut form = Multipart::from_request(request, &())
         .await
         .map_err(|error| malformed(&error.body_text()))?;
     let mut found = None;
@@ -295,17 +310,20 @@ async fn file_part(request: Request, app: &AppState) -> ApiResult<(Bytes, TextFo
 
 /// Parses away from the threads that serve requests: a hostile text may take a while.
 pub async fn parse(
-    app: &std::sync::Arc<App>,
+    gateway: &std::sync::Arc<Gateway>,
     place: &InProject<EditDefinitions>,
     bytes: Bytes,
     format: TextFormat,
-) -> ApiResult<Result<Upload, Vec<Diagnostic>>> {
-    let (app, project) = (std::sync::Arc::clone(app), std::sync::Arc::clone(&place.project));
+) -> Result<Result<Upload, Vec<Diagnostic>>, Problem> {
+    let (gateway, project) = (
+        std::sync::Arc::clone(gateway),
+        std::sync::Arc::clone(&place.project),
+    );
     tokio::task::spawn_blocking(move || {
-        publish::with_context(&app, &project, |context| {
+        publish::with_context(&gateway, &project, |context| {
             definition::parse_upload(&bytes, format, context)
         })
     })
     .await
-    .map_err(|error| ApiError::internal(&error))
+    .map_err(|error| Problem::internal(&error))
 }

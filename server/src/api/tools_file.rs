@@ -14,9 +14,9 @@ use toolgate_core::definition;
 use toolgate_core::snapshot::CompiledTool;
 
 use super::tools::shown;
-use crate::error::{ApiError, ApiResult};
+use crate::gateway::Problem;
+use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::spreadsheet;
-use crate::gateway::world::ProjectState;
 
 /// The columns of a CSV file.
 const COLUMNS: [&str; 11] = [
@@ -50,14 +50,14 @@ pub(super) struct File<'a> {
 }
 
 /// The tools as a download, written while it is sent.
-pub(super) fn answer(file: &File<'_>, tools: &[Arc<CompiledTool>]) -> ApiResult<Response> {
+pub(super) fn answer(file: &File<'_>, tools: &[Arc<CompiledTool>]) -> Result<Response, Problem> {
     let (kind, ending) = match file.format {
         ToolFileFormat::Csv => ("text/csv; charset=utf-8; header=present", "csv"),
         ToolFileFormat::Jsonl => ("application/jsonl", "jsonl"),
         ToolFileFormat::Yaml => ("application/yaml", "yaml"),
     };
     if file.format == ToolFileFormat::Yaml && !file.full {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::Forbidden,
             "Your role does not read definitions, so there is no YAML for you. Ask for csv or jsonl.",
         ));
@@ -71,7 +71,7 @@ pub(super) fn answer(file: &File<'_>, tools: &[Arc<CompiledTool>]) -> ApiResult<
         file.project.row.id
     );
     let head = match file.format {
-        ToolFileFormat::Csv => spreadsheet::head(&COLUMNS).map_err(|error| ApiError::internal(&error))?,
+        ToolFileFormat::Csv => spreadsheet::head(&COLUMNS).map_err(|error| Problem::internal(&error))?,
         ToolFileFormat::Jsonl => Vec::new(),
         ToolFileFormat::Yaml => services(file.project, tools).into_bytes(),
     };

@@ -1,4 +1,4 @@
-//! The orders of the list of tools, and the places in them that cursors stand for.
+//! The orders of the list of tools, and the places in them that cursors name.
 
 use std::cmp::{Ordering, Reverse};
 use std::sync::Arc;
@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use toolgate_api::tools::ToolSort;
 use toolgate_core::snapshot::CompiledTool;
 
-/// Where a tool stands in an order. Tools that are equal in it stand in the order of their names, so that no two stand in
-/// one place, and a page goes on exactly where the one before ended.
+/// The position of a tool in an order. Tools that are equal in it are ordered by name, so that no two have the same
+/// position, and a page goes on exactly where the one before ended.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     /// By name.
@@ -54,7 +54,7 @@ impl Place {
         }
     }
 
-    /// The place that a cursor stands for; `None` when it is not one of this order.
+    /// The position that a cursor names; `None` when it is not one of this order.
     #[must_use]
     pub(super) fn parse(sort: ToolSort, text: &str) -> Option<Self> {
         let parts: Vec<&str> = text.split(' ').collect();

@@ -1,5 +1,7 @@
 //! The history of tools: who changed what, when and why; compare and restore.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::HeaderMap;
 use serde::Deserialize;
@@ -8,15 +10,13 @@ use toolgate_core::definition;
 use toolgate_core::ids::{ProjectUid, ToolName};
 use toolgate_store::rows::RevisionRow;
 
-use super::cursor;
 use super::precondition::IfMatch;
 use super::projects::PageQuery;
 use super::tools::tag;
 use super::tools_edit::{NoteQuery, changer};
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{EditDefinitions, InProject, Path, Query, ReadDefinitions};
 use crate::gateway::publish::{self, tool_not_found};
-use crate::state::{App, AppState};
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// List a tool's revisions
 ///
@@ -24,17 +24,17 @@ use crate::state::{App, AppState};
 #[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions", tag = "tools", params(super::ProjectPath, super::ToolPath, PageQuery),
     responses((status = 200, description = "A page, without the definitions", body = ToolRevisionPage)))]
 pub async fn list_tool_revisions(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<ToolRevisionPage>> {
+) -> Result<axum::Json<ToolRevisionPage>, Problem> {
     let name = parse_name(name)?;
     let (before, limit) = query.parse()?;
     let before = before
         .map(|text| text.parse::<i64>().map_err(|_| cursor::invalid()))
         .transpose()?;
-    let rows = app
+    let rows = gateway
         .store
         .revisions(
             place.project.row.uid,
@@ -57,11 +57,11 @@ pub async fn list_tool_revisions(
 #[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/revisions/{revision}", tag = "tools", params(super::ProjectPath, super::ToolPath, RevisionPath),
     responses((status = 200, description = "The revision with its definition", body = ToolRevision)))]
 pub async fn get_tool_revision(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
     Path((_, name, revision)): Path<(String, String, i64)>,
-) -> ApiResult<axum::Json<ToolRevision>> {
-    let row = find(&app, place.project.row.uid, &parse_name(name)?, revision).await?;
+) -> Result<axum::Json<ToolRevision>, Problem> {
+    let row = find(&gateway, place.project.row.uid, &parse_name(name)?, revision).await?;
     Ok(axum::Json(wire(row, true)))
 }
 
@@ -84,15 +84,15 @@ pub struct DiffQuery {
 #[utoipa::path(get, path = "/projects/{project_id}/tools/{tool_name}/diff", tag = "tools", params(super::ProjectPath, super::ToolPath, DiffQuery),
     responses((status = 200, description = "The difference", body = RevisionDiff)))]
 pub async fn diff_tool_revisions(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
     Path((_, name)): Path<(String, String)>,
     Query(query): Query<DiffQuery>,
-) -> ApiResult<axum::Json<RevisionDiff>> {
+) -> Result<axum::Json<RevisionDiff>, Problem> {
     let name = parse_name(name)?;
     let uid = place.project.row.uid;
-    let from = find(&app, uid, &name, query.from).await?;
-    let to = find(&app, uid, &name, query.to).await?;
+    let from = find(&gateway, uid, &name, query.from).await?;
+    let to = find(&gateway, uid, &name, query.to).await?;
     let diff = definition::diff(from.definition.as_ref(), to.definition.as_ref());
     Ok(axum::Json(RevisionDiff {
         from: query.from,
@@ -109,14 +109,14 @@ pub async fn diff_tool_revisions(
     params(super::ProjectPath, super::ToolPath, RevisionPath, NoteQuery),
     responses((status = 200, description = "Restored, or unchanged", body = UploadResult)))]
 pub async fn restore_tool_revision(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     place: InProject<EditDefinitions>,
     Path((_, name, revision)): Path<(String, String, i64)>,
     Query(query): Query<NoteQuery>,
-) -> ApiResult<axum::Json<UploadResult>> {
+) -> Result<axum::Json<UploadResult>, Problem> {
     let name = parse_name(name)?;
-    let row = find(&app, place.project.row.uid, &name, revision).await?;
+    let row = find(&gateway, place.project.row.uid, &name, revision).await?;
     let current = place
         .project
         .snapshot
@@ -130,7 +130,7 @@ pub async fn restore_tool_revision(
         None => None,
     };
     let by = changer(&place, query.note, query.ignore_policy_tests)?;
-    publish::restore(&app, &place.project.row.id, row, &by, expect)
+    publish::restore(&gateway, &place.project.row.id, row, &by, expect)
         .await
         .map(axum::Json)
 }
@@ -145,15 +145,21 @@ pub struct RevisionPath {
     revision: i64,
 }
 
-fn parse_name(name: String) -> ApiResult<ToolName> {
+fn parse_name(name: String) -> Result<ToolName, Problem> {
     ToolName::parse(name).map_err(|error| tool_not_found(&error.text))
 }
 
-async fn find(app: &App, project: ProjectUid, name: &ToolName, revision: i64) -> ApiResult<RevisionRow> {
-    app.store
+async fn find(
+    gateway: &Gateway,
+    project: ProjectUid,
+    name: &ToolName,
+    revision: i64,
+) -> Result<RevisionRow, Problem> {
+    gateway
+        .store
         .revision(project, name, revision)
         .await?
-        .ok_or_else(|| ApiError::not_found(format!("revision {revision} of tool \"{name}\"")))
+        .ok_or_else(|| Problem::not_found(format!("revision {revision} of tool \"{name}\"")))
 }
 
 fn wire(row: RevisionRow, full: bool) -> ToolRevision {

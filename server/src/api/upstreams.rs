@@ -1,11 +1,13 @@
 //! The upstreams of a project's tools.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use toolgate_api::upstreams::Upstreams;
 
 use crate::extract::{InProject, ReadDefinitions};
+use crate::gateway::Gateway;
 use crate::gateway::upstreams;
-use crate::state::AppState;
 
 /// See how upstreams answer
 ///
@@ -14,8 +16,8 @@ use crate::state::AppState;
 #[utoipa::path(get, path = "/projects/{project_id}/upstreams", tag = "operations", params(super::ProjectPath),
     responses((status = 200, description = "The upstreams", body = Upstreams)))]
 pub async fn list_upstreams(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
 ) -> axum::Json<Upstreams> {
-    axum::Json(upstreams::of_project(&app, &place.project))
+    axum::Json(upstreams::of_project(&gateway, &place.project))
 }

@@ -1,5 +1,7 @@
 //! How often what was asked for.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::Deserialize;
@@ -8,11 +10,9 @@ use toolgate_api::usage::{UsageCounts, UsageHour, UsageReport};
 use toolgate_core::principal::Permission;
 use toolgate_store::rows::UsageKind;
 
-use super::cursor;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{InProject, Query, ReadDefinitions, check_lengths};
 use crate::gateway::observe::{self, first_hour};
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// Hours of a week, the longest window.
 const WEEK: u32 = 168;
@@ -40,22 +40,22 @@ pub struct UsageQuery {
 #[utoipa::path(get, path = "/projects/{project_id}/usage", tag = "usage", params(super::ProjectPath, UsageQuery),
     responses((status = 200, description = "The usage", body = UsageReport)))]
 pub async fn get_usage(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     place: InProject<ReadDefinitions>,
     Query(query): Query<UsageQuery>,
-) -> ApiResult<axum::Json<UsageReport>> {
+) -> Result<axum::Json<UsageReport>, Problem> {
     check_lengths(&[("tool", &query.tool, 128)])?;
     let limit = u32::try_from(cursor::limit(query.limit)?).unwrap_or(u32::MAX);
     let hours = query.hours.unwrap_or(24);
     if !(1..=WEEK).contains(&hours) {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::MalformedRequest,
             format!("`hours` is {hours}; it must be from 1 to {WEEK}."),
         ));
     }
-    let until = app.clock.now();
+    let until = gateway.clock.now();
     let since = first_hour(until, hours);
-    if let Err(error) = observe::flush(&app).await {
+    if let Err(error) = observe::flush(&gateway).await {
         tracing::debug!(
             cause = format!("{error:#}"),
             "the latest counts are not in this report"
@@ -66,8 +66,8 @@ pub async fn get_usage(
         Some(tool) => (UsageKind::Tool, tool.as_str()),
         None => (UsageKind::Project, ""),
     };
-    let counted = app.store.usage_by_hour(uid, kind, name, since).await?;
-    let by_name = async |kind| app.store.usage_by_name(uid, kind, since, limit).await;
+    let counted = gateway.store.usage_by_hour(uid, kind, name, since).await?;
+    let by_name = async |kind| gateway.store.usage_by_name(uid, kind, since, limit).await;
     let principals = if place.may(Permission::ReadAudit) {
         Some(by_name(UsageKind::Principal).await?)
     } else {

@@ -1,5 +1,7 @@
 //! Users: people who sign in with a password. For system administrators, but for one's own password.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -14,54 +16,52 @@ use toolgate_store::rows::UserRow;
 use uuid::Uuid;
 
 use super::auth::{signed_in, verify_password};
-use super::cursor;
 use super::permissions::GuardQuery;
 use super::precondition::{IfMatch, etag, unchanged};
 use super::projects::PageQuery;
 use crate::auth::authenticator::Credential;
-use crate::error::{ApiError, ApiResult};
 use crate::extract::{Caller, Json, Path, Query, SystemAdmin};
 use crate::gateway::users::{self, check_display_name, check_password, check_username, refuse};
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem, cursor};
 
 /// Create a user
 ///
-/// For system administrators. Without a password one is made; it is in this answer and nowhere else. A new user belongs to
-/// no project until somebody grants it a place there.
+/// For system administrators. Without a password one is made; it is in this answer and nowhere else. A new user
+/// belongs to no project until it is granted a place there.
 #[utoipa::path(post, path = "/users", tag = "users", request_body = CreateUser,
     responses((status = 201, description = "Created", body = CreatedUser,
         headers(("ETag" = String, description = "For `If-Match`"), ("Location" = String, description = "Where it is")))))]
 pub async fn create_user(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     admin: SystemAdmin,
     Json(request): Json<CreateUser>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     refuse([
         check_username(&request.username),
         check_display_name(request.display_name.as_deref()),
         check_password(
-            &app,
+            &gateway,
             request.password.as_deref(),
             &[Some(&request.username), request.display_name.as_deref()],
             "/password",
         )
         .await?,
     ])?;
-    let password = users::new_password(&app, request.password).await?;
+    let password = users::new_password(&gateway, request.password).await?;
     let display_name = request.display_name.map(|name| name.trim().to_owned());
     let row = UserRow {
-        id: UserId(app.clock.new_id()),
+        id: UserId(gateway.clock.new_id()),
         username: request.username,
         display_name: display_name.filter(|name| !name.is_empty()),
         password_hash: password.hash.clone(),
         token_generation: 0,
         system_admin: request.system_admin,
         disabled_at: None,
-        created_at: app.clock.now(),
+        created_at: gateway.clock.now(),
         revision: 0,
     };
     let (id, system_admin) = (row.id, row.system_admin);
-    let stored = Box::pin(users::create(&app, admin.caller.actor(), row)).await?;
+    let stored = Box::pin(users::create(&gateway, admin.caller.actor(), row)).await?;
     tracing::info!(user = %id, by = %admin.user, system_admin, "user created");
     let headers = [
         (header::ETAG, etag(&tag(&stored))),
@@ -82,9 +82,9 @@ pub async fn create_user(
 pub async fn list_users(
     admin: SystemAdmin,
     Query(query): Query<PageQuery>,
-) -> ApiResult<axum::Json<UserPage>> {
+) -> Result<axum::Json<UserPage>, Problem> {
     let (after, limit) = query.parse()?;
-    let directory = &admin.caller.world.directory;
+    let directory = &admin.caller.server_snapshot.directory;
     let mut rows: Vec<&UserRow> = directory
         .users()
         .map(AsRef::as_ref)
@@ -108,8 +108,12 @@ pub async fn list_users(
 #[utoipa::path(get, path = "/users/{user_id}", tag = "users", params(UserPath),
     responses((status = 200, description = "The user", body = User, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 304, description = "Not modified")))]
-pub async fn get_user(headers: HeaderMap, admin: SystemAdmin, Path(id): Path<Uuid>) -> ApiResult<Response> {
-    let user = users::find(&admin.caller.world, UserId(id))?;
+pub async fn get_user(
+    headers: HeaderMap,
+    admin: SystemAdmin,
+    Path(id): Path<Uuid>,
+) -> Result<Response, Problem> {
+    let user = users::find(&admin.caller.server_snapshot, UserId(id))?;
     let tag = tag(&user);
     if unchanged(&headers, &tag) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&tag))]).into_response());
@@ -125,18 +129,18 @@ pub async fn get_user(headers: HeaderMap, admin: SystemAdmin, Path(id): Path<Uui
 #[utoipa::path(patch, path = "/users/{user_id}", tag = "users", params(UserPath, super::IfMatchHeader, GuardQuery), request_body = UpdateUser,
     responses((status = 200, description = "Changed", body = User, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn update_user(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     admin: SystemAdmin,
     Path(id): Path<Uuid>,
     Query(query): Query<GuardQuery>,
     Json(request): Json<UpdateUser>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let precondition = IfMatch::required(&headers)?;
     refuse([check_display_name(request.display_name.as_deref())])?;
     let matches = |user: &UserRow| precondition.check(&tag(user));
     let user = Box::pin(users::update(
-        &app,
+        &gateway,
         admin.caller.actor(),
         UserId(id),
         request,
@@ -154,14 +158,14 @@ pub async fn update_user(
 #[utoipa::path(delete, path = "/users/{user_id}", tag = "users", params(UserPath, super::IfMatchHeader),
     responses((status = 204, description = "Deleted")))]
 pub async fn delete_user(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     headers: HeaderMap,
     admin: SystemAdmin,
     Path(id): Path<Uuid>,
-) -> ApiResult<StatusCode> {
+) -> Result<StatusCode, Problem> {
     let precondition = IfMatch::required(&headers)?;
     let matches = |user: &UserRow| precondition.check(&tag(user));
-    Box::pin(users::delete(&app, admin.caller.actor(), UserId(id), matches)).await?;
+    Box::pin(users::delete(&gateway, admin.caller.actor(), UserId(id), matches)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -172,16 +176,16 @@ pub async fn delete_user(
 #[utoipa::path(post, path = "/users/{user_id}/password", tag = "users", params(UserPath), request_body = ResetPassword,
     responses((status = 200, description = "Replaced", body = PasswordWasReset)))]
 pub async fn reset_user_password(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     admin: SystemAdmin,
     Path(id): Path<Uuid>,
     Json(request): Json<ResetPassword>,
-) -> ApiResult<axum::Json<PasswordWasReset>> {
-    let user = users::find(&admin.caller.world, UserId(id))?;
-    refuse([check_password(&app, request.password.as_deref(), &names(&user), "/password").await?])?;
-    let password = users::new_password(&app, request.password).await?;
+) -> Result<axum::Json<PasswordWasReset>, Problem> {
+    let user = users::find(&admin.caller.server_snapshot, UserId(id))?;
+    refuse([check_password(&gateway, request.password.as_deref(), &names(&user), "/password").await?])?;
+    let password = users::new_password(&gateway, request.password).await?;
     Box::pin(users::set_password(
-        &app,
+        &gateway,
         admin.caller.actor(),
         &user,
         password.hash.clone(),
@@ -198,27 +202,27 @@ pub async fn reset_user_password(
 #[utoipa::path(post, path = "/auth/password", tag = "auth", request_body = ChangePassword,
     responses((status = 200, description = "Changed, and signed in again", body = LoginResponse)))]
 pub async fn change_password(
-    State(app): State<AppState>,
+    State(gateway): State<Arc<Gateway>>,
     caller: Caller,
     Json(request): Json<ChangePassword>,
-) -> ApiResult<Response> {
+) -> Result<Response, Problem> {
     let Credential::User { user, .. } = &caller.identity.credential else {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             "Only users have a password; the secret of a key is replaced by rotating the key.",
         ));
     };
-    refuse([check_password(&app, Some(&request.new), &names(user), "/new").await?])?;
+    refuse([check_password(&gateway, Some(&request.new), &names(user), "/new").await?])?;
     let given = request.current.into();
-    let verified = verify_password(&app, caller.address, &user.username, Some(user), given).await;
+    let verified = verify_password(&gateway, caller.origin.address, &user.username, Some(user), given).await;
     if !verified? {
         refuse([Some(
             Diagnostic::error("this is not the password until now").at_pointer("/current"),
         )])?;
     }
-    let password = users::new_password(&app, Some(request.new)).await?;
-    Box::pin(users::set_password(&app, caller.actor(), user, password.hash)).await?;
-    signed_in(&app, &app.world.now().directory, user.id)
+    let password = users::new_password(&gateway, Some(request.new)).await?;
+    Box::pin(users::set_password(&gateway, caller.actor(), user, password.hash)).await?;
+    signed_in(&gateway, &gateway.snapshots.now().directory, user.id)
 }
 
 /// The user in the path.

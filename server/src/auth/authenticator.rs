@@ -11,6 +11,7 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use toolgate_core::ids::{ProjectId, UserId};
 use toolgate_core::principal::{Principal, PrincipalKind, Role};
+use toolgate_store::rows::ConnectionRow;
 use uuid::Uuid;
 
 use super::api_key;
@@ -158,6 +159,20 @@ impl Authenticator {
         token::issue(&self.policy, directory, user, jti, now)
     }
 
+    /// Signs a token for a client that a user has let in. `jti` must be fresh.
+    ///
+    /// # Errors
+    /// When the directory has no key that may sign.
+    pub fn issue_for_connection(
+        &self,
+        directory: &Directory,
+        connection: &ConnectionRow,
+        jti: Uuid,
+        now: DateTime<Utc>,
+    ) -> Result<IssuedToken, IssueError> {
+        token::issue_for_connection(&self.policy, directory, connection, jti, now)
+    }
+
     /// The document of `/.well-known/jwks.json`.
     #[must_use]
     pub fn jwks_document(&self, directory: &Directory, now: DateTime<Utc>) -> Value {
@@ -234,17 +249,22 @@ impl Authenticator {
         match token {
             Verified::Own(token) => {
                 let user = token.standing(&self.policy, directory, now)?;
+                let connection = token.connection(directory, now)?;
                 Ok(Identity {
                     principal: Principal {
                         kind: PrincipalKind::User,
                         id: user.id.to_string(),
                         name: user.username.clone(),
                     },
-                    system_admin: user.system_admin,
-                    credential: Credential::User {
-                        user,
-                        jti: token.jti.clone(),
-                        expires_at: token.expires_at,
+                    // A client manages nothing, whoever let it in.
+                    system_admin: user.system_admin && connection.is_none(),
+                    credential: match connection {
+                        Some(connection) => Credential::Connection { user, connection },
+                        None => Credential::User {
+                            user,
+                            jti: token.jti.clone(),
+                            expires_at: token.expires_at,
+                        },
                     },
                 })
             }

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use thiserror::Error;
-use toolgate_core::ids::{KeyId, ProjectUid, UserId};
+use toolgate_core::ids::{ConnectionId, KeyId, ProjectUid, UserId};
 use toolgate_core::principal::{Grant, PrincipalKind, PrincipalRef, Role};
-use toolgate_store::rows::{DirectoryRows, KeyRow, UserRow};
+use toolgate_store::rows::{ConnectionRow, DirectoryRows, KeyRow, UserRow};
 
 use super::grants::{Grants, StoredGrant};
 use super::signing::{SigningKey, SigningKeyError};
@@ -33,7 +33,7 @@ pub enum DirectoryError {
     SigningKey(#[from] SigningKeyError),
 }
 
-/// Users, grants, service keys, signing keys and revoked tokens as of one version.
+/// Users, grants, service keys, connections, signing keys and revoked tokens as of one version.
 pub struct Directory {
     version: i64,
     users: HashMap<UserId, Arc<UserRow>>,
@@ -42,6 +42,7 @@ pub struct Directory {
     keys: HashMap<KeyId, Arc<KeyRow>>,
     keys_by_prefix: HashMap<String, Arc<KeyRow>>,
     keys_by_project: HashMap<ProjectUid, Vec<Arc<KeyRow>>>,
+    connections: HashMap<ConnectionId, Arc<ConnectionRow>>,
     signing_keys: Vec<Arc<SigningKey>>,
     signing_keys_by_kid: HashMap<String, Arc<SigningKey>>,
     revoked_tokens: HashSet<String>,
@@ -63,6 +64,7 @@ impl Directory {
             .collect::<Result<Vec<_>, _>>()?;
         signing_keys.sort_by(|a, b| (b.created_at(), b.kid()).cmp(&(a.created_at(), a.kid())));
 
+        let connections: Vec<_> = rows.connections.into_iter().map(Arc::new).collect();
         let mut keys_by_project: HashMap<_, Vec<_>> = HashMap::new();
         for key in &keys {
             keys_by_project
@@ -85,6 +87,7 @@ impl Directory {
             keys_by_prefix,
             keys: index(&keys, "service keys", "id", |key| key.id)?,
             keys_by_project,
+            connections: index(&connections, "connections", "id", |connection| connection.id)?,
             signing_keys_by_kid: index(&signing_keys, "signing keys", "kid", |key| key.kid().to_owned())?,
             signing_keys,
             revoked_tokens: rows.revoked_tokens.into_iter().map(|row| row.jti).collect(),
@@ -130,6 +133,12 @@ impl Directory {
     /// All service keys of a project, newest first, revoked and expired ones included.
     pub fn keys_of(&self, project: ProjectUid) -> impl Iterator<Item = &Arc<KeyRow>> {
         self.keys_by_project.get(&project).into_iter().flatten()
+    }
+
+    /// What a user has let a client do, whether that is still good or not.
+    #[must_use]
+    pub fn connection(&self, id: ConnectionId) -> Option<&Arc<ConnectionRow>> {
+        self.connections.get(&id)
     }
 
     /// The grant that is stored for a principal in a project, expired or not.

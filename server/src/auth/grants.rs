@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use toolgate_api::permissions::GrantTerms;
 use toolgate_core::ids::{ProjectUid, UserId};
-use toolgate_core::policy::grants::Standing;
+use toolgate_core::policy::grants::PreparedGrant;
 use toolgate_core::principal::{Grant, PrincipalKind, PrincipalRef};
 use toolgate_store::rows::GrantRow;
 use uuid::Uuid;
@@ -24,20 +24,20 @@ pub struct StoredGrant {
     pub granted_at: DateTime<Utc>,
     /// Never the same for two grants.
     pub revision: i64,
-    standing: Standing,
+    prepared: PreparedGrant,
 }
 
 impl StoredGrant {
     /// The role, the groups and how long they are granted.
     #[must_use]
     pub fn terms(&self) -> &GrantTerms {
-        self.standing.terms()
+        self.prepared.terms()
     }
 
     /// What it gives at a moment; `None` when it has expired.
     #[must_use]
     pub fn at(&self, now: DateTime<Utc>) -> Option<Grant> {
-        self.standing.at(now)
+        self.prepared.at(now)
     }
 }
 
@@ -56,7 +56,7 @@ impl Grants {
         let mut grants = Self::default();
         for row in rows {
             let grant = Arc::new(StoredGrant {
-                standing: Standing::new(row.terms),
+                prepared: PreparedGrant::new(row.terms),
                 principal: row.principal,
                 granted_by: row.granted_by,
                 granted_at: row.granted_at,
@@ -124,7 +124,7 @@ pub struct WithGrant<'a> {
     directory: &'a Directory,
     project: ProjectUid,
     principal: &'a PrincipalRef,
-    grant: Option<Standing>,
+    grant: Option<PreparedGrant>,
 }
 
 impl<'a> WithGrant<'a> {
@@ -140,7 +140,7 @@ impl<'a> WithGrant<'a> {
             directory,
             project,
             principal,
-            grant: terms.map(Standing::new),
+            grant: terms.map(PreparedGrant::new),
         }
     }
 }

@@ -11,7 +11,7 @@ use chrono::{DateTime, Utc};
 use toolgate_api::limits::RequestRate;
 use toolgate_core::limits::{Ledger, Rule, Seat};
 
-use crate::middleware::ClientNetwork;
+use crate::network::ClientNetwork;
 
 /// Seconds in which failures are forgotten.
 const WINDOW_S: u32 = 300;

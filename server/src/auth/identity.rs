@@ -8,7 +8,7 @@ use toolgate_core::ids::ProjectId;
 use toolgate_core::policy::grants::{Ends, Granter, earlier, stands};
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::{Grant, Permission, Principal, PrincipalRef, Role, allows};
-use toolgate_store::rows::{KeyRow, ProjectRow, UserRow};
+use toolgate_store::rows::{ConnectionRow, KeyRow, ProjectRow, UserRow};
 
 use super::directory::{Directory, with_administration};
 
@@ -40,6 +40,13 @@ pub enum Credential {
         /// When the token expires.
         expires_at: DateTime<Utc>,
     },
+    /// An access token of ours for a client that a user has let in.
+    Connection {
+        /// The user as the directory knows it now.
+        user: Arc<UserRow>,
+        /// What the user has let the client do.
+        connection: Arc<ConnectionRow>,
+    },
     /// A token of an external issuer.
     External {
         /// What the groups claim says.
@@ -59,6 +66,9 @@ impl Identity {
     /// Grants are looked up now and never read from a token of ours. A system administrator manages every project but
     /// calls tools only with groups granted explicitly (DESIGN, section 3).
     ///
+    /// A client that a user has let in calls tools in one project, with the groups that the user holds now and has not kept
+    /// from it; it manages nothing.
+    ///
     /// A subject of an external issuer holds the groups that its claims bring, where the issuer's configuration lets it in,
     /// and those of its stored grant, which lets it in anywhere. A stored role counts before the configured one.
     #[must_use]
@@ -70,6 +80,19 @@ impl Identity {
             }
             Credential::User { user, .. } => {
                 with_administration(user, directory.grant(user.id, project.uid, now))
+            }
+            Credential::Connection { user, connection } => {
+                if connection.project != project.uid {
+                    return None;
+                }
+                let held = with_administration(user, directory.grant(user.id, project.uid, now))?;
+                Some(Grant {
+                    role: Role::Agent,
+                    groups: match &connection.groups {
+                        None => held.groups,
+                        Some(limit) => held.groups.common(&limit.iter().cloned().collect()),
+                    },
+                })
             }
             Credential::External {
                 groups,
@@ -131,7 +154,7 @@ impl Identity {
                     groups.add(group, Some(*expires_at));
                 }
             }
-            Credential::User { .. } | Credential::External { .. } => {}
+            Credential::User { .. } | Credential::Connection { .. } | Credential::External { .. } => {}
         }
         Some(Granter::Holder {
             role,

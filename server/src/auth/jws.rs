@@ -182,7 +182,7 @@ impl<'de> Deserialize<'de> for UniqueObject {
                 let mut map = Map::new();
                 while let Some((name, value)) = access.next_entry::<String, Value>()? {
                     if map.insert(name, value).is_some() {
-                        return Err(A::Error::custom("a name stands twice"));
+                        return Err(A::Error::custom("a name occurs twice"));
                     }
                 }
                 Ok(UniqueObject(map))

@@ -17,6 +17,7 @@ pub mod grants;
 pub mod guesses;
 pub mod identity;
 mod jws;
+pub mod oauth_secret;
 pub mod password;
 mod random;
 pub mod signing;

@@ -1,5 +1,6 @@
 //! The keys that sign our own access tokens: Ed25519, rotated, published as a JWK set.
 
+use aws_lc_rs::hmac;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -7,6 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use jsonwebtoken::{DecodingKey, EncodingKey};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
 use thiserror::Error;
 use toolgate_store::rows::SigningKeyRow;
 
@@ -35,6 +37,8 @@ pub struct SigningKey {
     public: String,
     pub(super) encoding: EncodingKey,
     pub(super) decoding: DecodingKey,
+    /// Tags what is no token, by a key of its own.
+    tags: hmac::Key,
 }
 
 impl SigningKey {
@@ -49,6 +53,7 @@ impl SigningKey {
             public: URL_SAFE_NO_PAD.encode(public),
             encoding: EncodingKey::from_ed_der(&row.pkcs8),
             decoding: DecodingKey::from_ed_der(public),
+            tags: tag_key(&row.pkcs8),
         })
     }
 
@@ -70,6 +75,20 @@ impl SigningKey {
         self.retired_at.is_none_or(|retired| now < retired)
     }
 
+    /// A tag that shows, to this server and its replicas, that this server wrote a text.
+    #[must_use]
+    pub fn tag(&self, text: &str) -> hmac::Tag {
+        hmac::sign(&self.tags, text.as_bytes())
+    }
+
+    /// Whether these bytes begin the tag of the text.
+    #[must_use]
+    pub fn begins_tag(&self, text: &str, bytes: &[u8]) -> bool {
+        let tag = self.tag(text);
+        let whole = tag.as_ref().get(..bytes.len());
+        whole.is_some_and(|tag| bool::from(tag.ct_eq(bytes)))
+    }
+
     /// When the last token it signed has expired; `None` while it is not retired. Another replica may have signed with
     /// it for a moment longer, before it heard of the retirement.
     #[must_use]
@@ -87,6 +106,12 @@ impl SigningKey {
             "kty": "OKP", "crv": "Ed25519", "x": self.public, "kid": self.kid, "alg": "EdDSA", "use": "sig",
         })
     }
+}
+
+/// The key of the tags, derived from the signing key so that every replica has it, and says nothing about the other.
+fn tag_key(pkcs8: &[u8]) -> hmac::Key {
+    let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, pkcs8), b"toolgate tags");
+    hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref())
 }
 
 /// A fresh key; its id is the RFC 7638 thumbprint of its public half.

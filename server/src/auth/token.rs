@@ -9,8 +9,8 @@ use jsonwebtoken::Header;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use toolgate_core::ids::UserId;
-use toolgate_store::rows::UserRow;
+use toolgate_core::ids::{ConnectionId, UserId};
+use toolgate_store::rows::{ConnectionRow, UserRow};
 use uuid::Uuid;
 
 use super::directory::Directory;
@@ -21,6 +21,9 @@ const TYPE: &str = "at+jwt";
 const ALGORITHM: &str = "EdDSA";
 /// We set no other header parameters, so a token with others is not ours.
 const HEADER_NAMES: [&str; 3] = ["alg", "typ", "kid"];
+
+/// How long a token of a connection is valid at most; its refresh token brings the next one.
+const CONNECTION_LIFETIME: TimeDelta = TimeDelta::minutes(15);
 
 /// What all our tokens have in common.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,6 +77,20 @@ struct Claims {
         skip_serializing_if = "Option::is_none"
     )]
     nbf: Option<i64>,
+    /// Of a token for a client that the user has let in: which client (RFC 9068, section 2.2).
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    client_id: Option<String>,
+    /// Of such a token: the connection.
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    connection: Option<Uuid>,
 }
 
 /// Signs a token for a user. `jti` must be fresh.
@@ -87,27 +104,64 @@ pub fn issue(
     jti: Uuid,
     now: DateTime<Utc>,
 ) -> Result<IssuedToken, IssueError> {
+    let claims = Claims {
+        aud: policy.audience.clone(),
+        generation: directory.user(user).map_or(0, |user| user.token_generation),
+        ..claims(policy, user, jti, policy.lifetime, now)
+    };
+    sign(directory, claims, now)
+}
+
+/// Signs a token for a client that a user has let in: good at the connection's address only (RFC 8707). `jti` must be fresh.
+///
+/// # Errors
+/// [`IssueError::NoSigningKey`] when the directory has no key that may sign.
+pub fn issue_for_connection(
+    policy: &TokenPolicy,
+    directory: &Directory,
+    connection: &ConnectionRow,
+    jti: Uuid,
+    now: DateTime<Utc>,
+) -> Result<IssuedToken, IssueError> {
+    let left = connection.expires_at.map_or(TimeDelta::MAX, |end| end - now);
+    let lifetime = policy.lifetime.min(CONNECTION_LIFETIME).min(left);
+    let claims = Claims {
+        aud: connection.resource.clone(),
+        generation: connection.token_generation,
+        client_id: Some(connection.client_id.clone()),
+        connection: Some(connection.id.0),
+        ..claims(policy, connection.user, jti, lifetime, now)
+    };
+    sign(directory, claims, now)
+}
+
+fn claims(policy: &TokenPolicy, user: UserId, jti: Uuid, lifetime: TimeDelta, now: DateTime<Utc>) -> Claims {
+    let iat = now.timestamp();
+    Claims {
+        iss: policy.issuer.clone(),
+        aud: String::new(),
+        sub: user.to_string(),
+        jti: jti.to_string(),
+        iat,
+        exp: iat + lifetime.num_seconds().max(1),
+        generation: 0,
+        nbf: None,
+        client_id: None,
+        connection: None,
+    }
+}
+
+fn sign(directory: &Directory, claims: Claims, now: DateTime<Utc>) -> Result<IssuedToken, IssueError> {
     let key = directory.signing_key(now).ok_or(IssueError::NoSigningKey)?;
     let mut header = Header::new(jsonwebtoken::Algorithm::EdDSA);
     header.typ = Some(TYPE.to_owned());
     header.kid = Some(key.kid().to_owned());
-    let iat = now.timestamp();
-    let claims = Claims {
-        iss: policy.issuer.clone(),
-        aud: policy.audience.clone(),
-        sub: user.to_string(),
-        jti: jti.to_string(),
-        iat,
-        exp: iat + policy.lifetime.num_seconds(),
-        generation: directory.user(user).map_or(0, |user| user.token_generation),
-        nbf: None,
-    };
     let token = jsonwebtoken::encode(&header, &claims, &key.encoding).map_err(|_| IssueError::Sign)?;
     Ok(IssuedToken {
         token: token.into(),
         jti: claims.jti,
         expires_at: DateTime::from_timestamp(claims.exp, 0).ok_or(IssueError::Sign)?,
-        expires_in: u32::try_from(policy.lifetime.num_seconds()).unwrap_or(u32::MAX),
+        expires_in: u32::try_from(claims.exp - claims.iat).unwrap_or(u32::MAX),
     })
 }
 
@@ -116,6 +170,8 @@ pub(super) struct OwnToken {
     kid: String,
     user: UserId,
     generation: i64,
+    /// Of a token for a client: the connection, and the address that it is for.
+    connection: Option<(ConnectionId, String)>,
     pub(super) jti: String,
     pub(super) expires_at: DateTime<Utc>,
 }
@@ -146,7 +202,8 @@ pub(super) fn verify(
     if claims.iss != policy.issuer {
         return Err(Refusal::UnknownIssuer);
     }
-    if claims.aud != policy.audience {
+    // A token of a connection is for the address that the connection was made for, which is looked up at every use.
+    if claims.connection.is_none() && claims.aud != policy.audience {
         return Err(Refusal::WrongAudience);
     }
     let user = canonical_uuid(&claims.sub).ok_or(Refusal::BadClaims("sub is not a user's id"))?;
@@ -167,6 +224,7 @@ pub(super) fn verify(
         kid,
         user: UserId(user),
         generation: claims.generation,
+        connection: claims.connection.map(|id| (ConnectionId(id), claims.aud)),
         jti: claims.jti,
         expires_at,
     })
@@ -205,6 +263,25 @@ impl OwnToken {
             return Err(Refusal::Revoked);
         }
         Ok(Arc::clone(user))
+    }
+
+    /// The connection that it belongs to, if it is one of a client; refused when that has ended.
+    pub(super) fn connection(
+        &self,
+        directory: &Directory,
+        now: DateTime<Utc>,
+    ) -> Result<Option<Arc<ConnectionRow>>, Refusal> {
+        let Some((id, audience)) = &self.connection else {
+            return Ok(None);
+        };
+        let row = directory.connection(*id).ok_or(Refusal::Revoked)?;
+        if row.user != self.user || row.resource != *audience {
+            return Err(Refusal::WrongAudience);
+        }
+        if row.expires_at.is_some_and(|end| now >= end) {
+            return Err(Refusal::Expired);
+        }
+        Ok(Some(Arc::clone(row)))
     }
 }
 

@@ -3,9 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use figment::value::Value;
-
-use super::model::LogFormat;
 
 /// The flags that set something; each wins over its variable and over the file.
 #[derive(Debug, Clone, Default, Args)]
@@ -38,35 +35,30 @@ pub struct ServeArgs {
     #[arg(long, value_name = "FILTER")]
     pub log: Option<String>,
     /// How log lines look [env: TOOLGATE_LOG_FORMAT] [default: text]
-    #[arg(long, value_name = "FORMAT")]
-    pub log_format: Option<LogFormat>,
+    #[arg(long, value_name = "FORMAT", value_parser = ["text", "json"])]
+    pub log_format: Option<String>,
 }
 
 impl ServeArgs {
-    /// What the flags set: path of the setting, the flag, the value.
-    pub(super) fn values(&self) -> Vec<(&'static str, &'static str, Value)> {
-        let text = |value: &Option<String>| value.as_deref().map(Value::from);
-        let list = |values: &[String]| {
-            (!values.is_empty())
-                .then(|| Value::from(values.iter().map(|v| Value::from(v.trim())).collect::<Vec<_>>()))
-        };
-        let format = self.log_format.map(|format| match format {
-            LogFormat::Text => Value::from("text"),
-            LogFormat::Json => Value::from("json"),
-        });
+    /// What was given: path of the setting, the flag, the text.
+    pub(super) fn given(&self) -> impl Iterator<Item = (&'static str, &'static str, String)> {
         [
-            ("listen", "--listen", text(&self.listen)),
-            ("public_url", "--public-url", text(&self.public_url)),
-            ("allowed_hosts", "--allowed-host", list(&self.allowed_hosts)),
-            ("database_url", "--database-url", text(&self.database_url)),
-            ("admin.username", "--admin-username", text(&self.admin_username)),
-            ("egress_allow", "--egress-allow", list(&self.egress_allow)),
-            ("tool_env", "--tool-env", list(&self.tool_env)),
-            ("log.filter", "--log", text(&self.log)),
-            ("log.format", "--log-format", format),
+            ("listen", "--listen", self.listen.as_slice()),
+            ("public_url", "--public-url", self.public_url.as_slice()),
+            ("allowed_hosts", "--allowed-host", &self.allowed_hosts),
+            ("database_url", "--database-url", self.database_url.as_slice()),
+            (
+                "admin.username",
+                "--admin-username",
+                self.admin_username.as_slice(),
+            ),
+            ("egress_allow", "--egress-allow", &self.egress_allow),
+            ("tool_env", "--tool-env", &self.tool_env),
+            ("log.filter", "--log", self.log.as_slice()),
+            ("log.format", "--log-format", self.log_format.as_slice()),
         ]
         .into_iter()
-        .filter_map(|(path, flag, value)| Some((path, flag, value?)))
-        .collect()
+        .filter(|(.., texts)| !texts.is_empty())
+        .map(|(path, flag, texts)| (path, flag, texts.join(",")))
     }
 }

@@ -11,7 +11,7 @@ pub struct Fault {
     pub source: String,
     /// The path of the setting, if it is about one.
     pub key: Option<String>,
-    /// What is wrong and how to mend it.
+    /// What is wrong and how to correct it.
     pub problem: String,
 }
 

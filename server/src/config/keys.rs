@@ -1,12 +1,15 @@
-//! The table of settings: path in the file, default, and how a text from a variable or flag is read.
+//! The table of settings: path in the file, how it is read, default, and the rule for each of its texts.
 //!
 //! The variable of `a.b_c` is `TOOLGATE_A_B_C`, but that of `log.filter` is `TOOLGATE_LOG`.
 
-use figment::value::Value;
+use serde_json::Value;
+use toolgate_core::definition::queue::SubjectRules;
 
-use super::model::Limits;
+use super::IssuerConfig;
+use super::rules;
+use Reading::{FileOnly, Flag, List, Number, Secret, SecretList, Text};
 
-/// How a text becomes a value.
+/// How a text becomes a value, and what a value in the file must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     Text,
@@ -28,63 +31,99 @@ pub(super) enum Reading {
 pub(super) struct Key {
     pub(super) path: &'static str,
     pub(super) reading: Reading,
+    /// What is set when nothing is, written as in a variable.
+    pub(super) default: Option<&'static str>,
     /// Smallest and largest value of a number.
-    pub(super) range: (u64, u64),
+    range: (u64, u64),
+    /// What a text, or each text of a list, must be.
+    rule: Rule,
 }
 
-const fn key(path: &'static str, reading: Reading) -> Key {
+type Rule = fn(&str) -> Result<(), String>;
+
+const ANY: Rule = |_| Ok(());
+
+const fn key(path: &'static str, reading: Reading, default: Option<&'static str>, rule: Rule) -> Key {
     Key {
         path,
         reading,
+        default,
         range: (0, u64::MAX),
+        rule,
     }
 }
 
-const fn number(path: &'static str, least: u64, most: u64) -> Key {
+const fn number(path: &'static str, least: u64, most: u64, default: Option<&'static str>) -> Key {
     Key {
-        path,
-        reading: Reading::Number,
         range: (least, most),
+        ..key(path, Reading::Number, default, ANY)
     }
 }
 
 /// Every setting, in the order of the summary.
-pub(super) const KEYS: [Key; 35] = [
-    key("listen", Reading::Text),
-    key("public_url", Reading::Text),
-    key("allowed_hosts", Reading::List),
-    key("trusted_proxies", Reading::List),
-    key("cors_origins", Reading::List),
-    key("database_url", Reading::Secret),
-    key("admin.username", Reading::Text),
-    key("admin.password", Reading::Secret),
-    key("secrets.key", Reading::Secret),
-    key("secrets.keys", Reading::SecretList),
-    key("egress_allow", Reading::List),
-    key("tool_env", Reading::List),
-    key("log.filter", Reading::Text),
-    key("log.format", Reading::Text),
-    key("telemetry.metrics_token", Reading::Secret),
-    key("telemetry.metrics_public", Reading::Flag),
-    key("telemetry.otlp_endpoint", Reading::Text),
-    key("auth.issuer", Reading::Text),
-    key("auth.audience", Reading::Text),
-    number("auth.access_ttl_s", 60, 30 * 24 * 3600),
-    key("auth.issuers", Reading::FileOnly),
-    number("audit.retention_days", 1, 36_500),
-    number("limits.max_connections", 1, 1_000_000),
-    number("limits.max_connections_per_address", 1, 1_000_000),
-    number("limits.header_timeout_s", 1, 3600),
-    number("limits.body_timeout_s", 1, 3600),
-    number("limits.idle_timeout_s", 1, 3600),
-    number("limits.max_header_bytes", 8 * 1024, 1024 * 1024),
-    number("limits.max_body_bytes", 1024, 64 * 1024 * 1024),
-    number("limits.request_timeout_s", 1, 3600),
-    number("limits.max_sessions_per_project", 1, 1_000_000),
-    number("limits.max_sessions_per_principal", 1, 1_000_000),
-    number("limits.drain_s", 0, 3600),
-    number("limits.linger_s", 0, 3600),
-    key("config", Reading::Text),
+pub(super) const KEYS: [Key; 52] = [
+    key("listen", Text, Some("127.0.0.1:8080"), rules::address),
+    key("public_url", Text, None, rules::public_url),
+    key("allowed_hosts", List, Some(""), rules::host),
+    key("trusted_proxies", List, Some(""), rules::proxy),
+    key("cors_origins", List, Some(""), rules::origin),
+    key(
+        "database_url",
+        Secret,
+        Some("sqlite:toolgate.db"),
+        rules::database,
+    ),
+    key("admin.username", Text, Some("admin"), rules::username),
+    key("admin.password", Secret, None, ANY),
+    key("secrets.key", Secret, None, ANY),
+    key("secrets.keys", SecretList, None, ANY),
+    key("egress_allow", List, Some(""), ANY),
+    key("tool_env", List, Some(""), rules::tool_env),
+    key("nats.url", List, Some(""), rules::bus_server),
+    key("nats.user", Text, None, ANY),
+    key("nats.password", Secret, None, ANY),
+    key("nats.credentials_file", Text, None, ANY),
+    key("nats.nkey_seed", Secret, None, ANY),
+    key("nats.require_tls", Flag, Some("false"), ANY),
+    key("nats.ca_file", Text, None, ANY),
+    key("nats.cert_file", Text, None, ANY),
+    key("nats.key_file", Text, None, ANY),
+    key(
+        "nats.subjects",
+        List,
+        Some(SubjectRules::DEFAULT),
+        rules::bus_subject,
+    ),
+    key("log.filter", Text, Some("info"), rules::log_filter),
+    key("log.format", Text, Some("text"), rules::log_format),
+    key("telemetry.metrics_token", Secret, None, ANY),
+    key("telemetry.metrics_public", Flag, Some("false"), ANY),
+    key("telemetry.otlp_endpoint", Text, None, rules::url),
+    key("auth.issuer", Text, None, ANY),
+    key("auth.audience", Text, Some("toolgate"), rules::not_empty),
+    number("auth.access_ttl_s", 60, 30 * 24 * 3600, Some("3600")),
+    key("auth.authorization_server", Flag, Some("true"), ANY),
+    key("auth.issuers", FileOnly, None, ANY),
+    number("audit.retention_days", 1, 36_500, None),
+    key("mcp.stdio_commands", List, Some(""), rules::not_empty),
+    key("mcp.stdio_sandbox", Flag, Some("true"), ANY),
+    key("mcp.stdio_network", Flag, Some("false"), ANY),
+    key("mcp.stdio_readable", List, Some(""), rules::not_empty),
+    number("mcp.stdio_memory_mib", 16, 1 << 20, Some("1024")),
+    number("mcp.stdio_processes", 1, 65_536, Some("256")),
+    number("limits.max_connections", 1, 1_000_000, Some("4096")),
+    number("limits.max_connections_per_address", 1, 1_000_000, Some("1024")),
+    number("limits.header_timeout_s", 1, 3600, Some("10")),
+    number("limits.body_timeout_s", 1, 3600, Some("30")),
+    number("limits.idle_timeout_s", 1, 3600, Some("75")),
+    number("limits.max_header_bytes", 8 << 10, 1 << 20, Some("32768")),
+    number("limits.max_body_bytes", 1 << 10, 64 << 20, Some("1048576")),
+    number("limits.request_timeout_s", 1, 3600, Some("330")),
+    number("limits.max_sessions_per_project", 1, 1_000_000, Some("10000")),
+    number("limits.max_sessions_per_principal", 1, 1_000_000, Some("1000")),
+    number("limits.drain_s", 0, 3600, Some("25")),
+    number("limits.linger_s", 0, 3600, Some("1")),
+    key("config", Text, None, ANY),
 ];
 
 impl Key {
@@ -103,7 +142,7 @@ impl Key {
 
     /// Whether its value must not be shown.
     pub(super) fn is_secret(&self) -> bool {
-        matches!(self.reading, Reading::Secret | Reading::SecretList)
+        matches!(self.reading, Secret | SecretList)
     }
 
     /// Whether the file may hold it: a file does not name the file.
@@ -112,67 +151,70 @@ impl Key {
     }
 
     /// Reads a text from a variable or a flag.
-    pub(super) fn read(&self, text: &str) -> Result<Value, String> {
-        match self.reading {
-            Reading::Text | Reading::Secret => Ok(Value::from(text)),
-            Reading::List | Reading::SecretList => {
-                let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
-                Ok(Value::from(parts.map(Value::from).collect::<Vec<_>>()))
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub(super) fn read(&self, text: &str) -> Result<Value, Vec<String>> {
+        let value = match self.reading {
+            Text | Secret => Ok(Value::from(text)),
+            List | SecretList => {
+                let parts = text.split(',').map(str::trim);
+                Ok(parts.filter(|part| !part.is_empty()).collect())
             }
-            Reading::Number => text
-                .trim()
-                .parse::<u64>()
-                .map(Value::from)
+            Number => (text.trim().parse::<u64>().map(Value::from))
                 .map_err(|_| format!("{text:?} is not a whole number")),
-            Reading::Flag => text
-                .trim()
-                .parse::<bool>()
-                .map(Value::from)
+            Flag => (text.trim().parse::<bool>().map(Value::from))
                 .map_err(|_| format!("{text:?} is neither true nor false")),
-            Reading::FileOnly => Err("it can only be set in the configuration file".to_owned()),
+            FileOnly => Err("it can only be set in the configuration file".to_owned()),
+        };
+        self.check(value.map_err(|problem| vec![problem])?)
+    }
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it. Secrets are not shown.
+    pub(super) fn check(&self, value: Value) -> Result<Value, Vec<String>> {
+        let (least, most) = self.range;
+        let of_text = |value: &Value| match value {
+            Value::String(text) => (self.rule)(text).err(),
+            Value::Number(_) | Value::Bool(_) => Some("expected a text: write it in quotes".to_owned()),
+            other => Some(self.mistyped(other, "a text")),
+        };
+        let problems: Vec<String> = match (self.reading, &value) {
+            (Text | Secret, text) => of_text(text).into_iter().collect(),
+            (List | SecretList, Value::Array(items)) => items.iter().filter_map(of_text).collect(),
+            (Number, Value::Number(number)) => {
+                let fits = number
+                    .as_u64()
+                    .is_some_and(|number| (least..=most).contains(&number));
+                let problem = || format!("it must be between {least} and {most}");
+                (!fits).then(problem).into_iter().collect()
+            }
+            (Flag, Value::Bool(_)) => Vec::new(),
+            (FileOnly, structure) => serde_json::from_value::<Vec<IssuerConfig>>(structure.clone())
+                .err()
+                .map(|error| error.to_string())
+                .into_iter()
+                .collect(),
+            (List | SecretList, other) => vec![self.mistyped(other, "a list of texts")],
+            (Number, other) => vec![self.mistyped(other, "a whole number")],
+            (Flag, other) => vec![self.mistyped(other, "true or false")],
+        };
+        if problems.is_empty() {
+            Ok(value)
+        } else {
+            Err(problems)
         }
     }
-}
 
-/// What holds when nothing is set.
-pub(super) fn defaults() -> Vec<(&'static str, Value)> {
-    let limits = Limits::default();
-    let empty = || Value::from(Vec::<Value>::new());
-    vec![
-        ("listen", Value::from("127.0.0.1:8080")),
-        ("allowed_hosts", empty()),
-        ("trusted_proxies", empty()),
-        ("cors_origins", empty()),
-        ("database_url", Value::from("sqlite:toolgate.db")),
-        ("admin.username", Value::from("admin")),
-        ("egress_allow", empty()),
-        ("tool_env", empty()),
-        ("log.filter", Value::from("info")),
-        ("log.format", Value::from("text")),
-        ("telemetry.metrics_public", Value::from(false)),
-        ("auth.audience", Value::from("toolgate")),
-        ("auth.access_ttl_s", Value::from(3600_u64)),
-        ("auth.issuers", empty()),
-        ("limits.max_connections", Value::from(limits.max_connections)),
-        (
-            "limits.max_connections_per_address",
-            Value::from(limits.max_connections_per_address),
-        ),
-        ("limits.header_timeout_s", Value::from(limits.header_timeout_s)),
-        ("limits.body_timeout_s", Value::from(limits.body_timeout_s)),
-        ("limits.idle_timeout_s", Value::from(limits.idle_timeout_s)),
-        ("limits.max_header_bytes", Value::from(limits.max_header_bytes)),
-        ("limits.max_body_bytes", Value::from(limits.max_body_bytes)),
-        ("limits.request_timeout_s", Value::from(limits.request_timeout_s)),
-        (
-            "limits.max_sessions_per_project",
-            Value::from(limits.max_sessions_per_project),
-        ),
-        (
-            "limits.max_sessions_per_principal",
-            Value::from(limits.max_sessions_per_principal),
-        ),
-        ("limits.drain_s", Value::from(limits.drain_s)),
-        ("limits.linger_s", Value::from(limits.linger_s)),
-    ]
+    fn mistyped(&self, value: &Value, expected: &str) -> String {
+        match value {
+            _ if self.is_secret() => format!("expected {expected}"),
+            Value::String(text) => format!("found string {text:?}, expected {expected}"),
+            Value::Array(_) => format!("found a list, expected {expected}"),
+            Value::Object(_) => format!("found a map, expected {expected}"),
+            other => format!("found {other}, expected {expected}"),
+        }
+    }
 }

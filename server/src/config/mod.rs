@@ -1,7 +1,7 @@
 //! Configuration: defaults, then a YAML file, then `TOOLGATE_*` variables, then command-line flags; later ones win.
 //!
-//! To add a setting: give it a field in `model`, a row in `keys`, and, if it has rules of its own, a line in
-//! `check`.
+//! To add a setting: give it a field in `model` and a row in `keys`, with its default and its rule. Rules for several
+//! settings together are in `check`.
 
 mod args;
 mod check;
@@ -10,6 +10,8 @@ mod error;
 mod keys;
 mod load;
 mod model;
+mod nats;
+mod rules;
 mod sources;
 mod summary;
 
@@ -20,8 +22,9 @@ pub use self::args::ServeArgs;
 pub use self::env::AllowedEnv;
 pub use self::error::{ConfigError, Fault};
 pub use self::model::{
-    AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, MetricsAccess, SecretsConfig,
-    TelemetryConfig,
+    AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, McpConfig, MetricsAccess,
+    SecretsConfig, TelemetryConfig,
 };
+pub use self::nats::NatsConfig;
 pub use self::summary::Shown;
 pub use crate::auth::external::IssuerConfig;

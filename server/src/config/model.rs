@@ -5,10 +5,12 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
+use toolgate_executors::StdioSettings;
 use url::Url;
 
 use super::env::AllowedEnv;
+use super::nats::NatsConfig;
 use super::summary::Shown;
 use crate::auth::external::IssuerConfig;
 use crate::auth::strength;
@@ -17,12 +19,10 @@ use crate::secrets::keyring::KeyError;
 
 /// Everything that can be set. Made by [`Config::load`]; printing it in any way shows no secret.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Config {
     /// Where to listen.
     pub listen: SocketAddr,
     /// How clients reach the server from outside, for example `https://tools.example.com`.
-    #[serde(default)]
     pub public_url: Option<Url>,
     /// Further hosts to answer for: `name`, `name:port`, `*.name`, or `*` for every host.
     pub allowed_hosts: Vec<String>,
@@ -41,16 +41,19 @@ pub struct Config {
     pub egress_allow: Vec<String>,
     /// The environment variables that definitions may use.
     pub tool_env: Vec<String>,
+    /// The message bus.
+    pub nats: NatsConfig,
     /// Log lines.
     pub log: LogConfig,
     /// What operators see besides the log.
-    #[serde(default)]
     pub telemetry: TelemetryConfig,
     /// Tokens.
     pub auth: AuthConfig,
     /// The record.
     #[serde(default)]
     pub audit: AuditConfig,
+    /// MCP servers that are processes of this machine.
+    pub mcp: McpConfig,
     /// What one client may take of the server.
     pub limits: Limits,
     /// The values behind `tool_env`, captured at start.
@@ -73,8 +76,8 @@ impl Config {
             .is_some_and(|url| url.scheme() == "https")
     }
 
-    /// Who may read `/metrics`, which name projects, groups and tools: whoever shows the token, if there is one; otherwise
-    /// nobody, unless only this machine reaches the server or the operator wants them public.
+    /// Who may read `/metrics`, which name projects, groups and tools: those who send the token, if there is one; otherwise
+    /// no caller, unless only this machine reaches the server or the operator wants them public.
     #[must_use]
     pub fn metrics_access(&self) -> MetricsAccess<'_> {
         match &self.telemetry.metrics_token {
@@ -174,12 +177,10 @@ impl fmt::Debug for DatabaseUrl {
 
 /// The first administrator.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct AdminConfig {
     /// The name to sign in with.
     pub username: String,
     /// The password; generated and printed once when absent.
-    #[serde(default)]
     pub password: Option<SecretString>,
 }
 
@@ -194,10 +195,8 @@ impl AdminConfig {
 
 /// The keys that secrets are encrypted with. All of them decrypt; the first one encrypts.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct SecretsConfig {
     /// The first key: 32 bytes in base64.
-    #[serde(default)]
     pub key: Option<SecretString>,
     /// Further keys, after it.
     #[serde(default)]
@@ -223,7 +222,6 @@ impl SecretsConfig {
 
 /// Log lines.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct LogConfig {
     /// Which lines: a level (`info`) or pairs (`info,toolgate=debug`).
     pub filter: String,
@@ -232,17 +230,13 @@ pub struct LogConfig {
 }
 
 /// What operators see besides the log.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct TelemetryConfig {
-    /// What whoever reads `/metrics` must show; see [`Config::metrics_access`].
-    #[serde(default)]
+    /// The token that a request for `/metrics` must send; see [`Config::metrics_access`].
     pub metrics_token: Option<SecretString>,
     /// Whether everybody who reaches the server may read `/metrics`.
-    #[serde(default)]
     pub metrics_public: bool,
     /// Where traces are sent to, by OTLP over HTTP: the base address of a collector. None are made without it.
-    #[serde(default)]
     pub otlp_endpoint: Option<Url>,
     /// Whether the variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_ENDPOINT` and the like) say where to.
     #[serde(skip)]
@@ -262,14 +256,14 @@ impl TelemetryConfig {
 pub enum MetricsAccess<'a> {
     /// Everybody.
     Open,
-    /// Whoever shows this.
+    /// Those who send this.
     Token(&'a SecretString),
-    /// Nobody: nothing says who.
+    /// No caller: no setting says who.
     Closed,
 }
 
 /// How log lines look.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
     /// For people.
@@ -280,31 +274,59 @@ pub enum LogFormat {
 
 /// Tokens.
 #[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct AuthConfig {
     /// The `iss` of our own tokens; the public address, or `toolgate`, when absent.
-    #[serde(default)]
     pub issuer: Option<String>,
     /// The `aud` of our own tokens.
     pub audience: String,
     /// Seconds until our own tokens expire.
     pub access_ttl_s: u32,
+    /// Whether MCP clients get tokens from this server when a user lets them in; without it they find the other issuers only.
+    pub authorization_server: bool,
     /// Other issuers whose tokens are accepted (in the file only).
+    #[serde(default)]
     pub issuers: Vec<IssuerConfig>,
 }
 
 /// The record of decisions and calls.
 #[derive(Debug, Clone, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct AuditConfig {
     /// Days that records are kept; for ever when absent.
-    #[serde(default)]
     pub retention_days: Option<u32>,
+}
+
+/// What the operator allows of MCP servers that are processes of this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct McpConfig {
+    /// The commands that projects may have started, exactly as their servers name them.
+    pub stdio_commands: Vec<String>,
+    /// Whether they run in bubblewrap; otherwise they run as the user of this server, with its rights.
+    pub stdio_sandbox: bool,
+    /// Whether those that ask for it get the network.
+    pub stdio_network: bool,
+    /// Folders that they may read, beside those of the system's programs.
+    pub stdio_readable: Vec<String>,
+    /// MiB of memory that one may use, where there is a cgroup to bound it.
+    pub stdio_memory_mib: u64,
+    /// Processes and threads that one may have, where there is a cgroup to bound it.
+    pub stdio_processes: u64,
+}
+
+impl From<&McpConfig> for StdioSettings {
+    fn from(config: &McpConfig) -> Self {
+        Self {
+            commands: config.stdio_commands.clone(),
+            sandbox: config.stdio_sandbox,
+            network: config.stdio_network,
+            readable: config.stdio_readable.iter().map(Into::into).collect(),
+            memory_mib: config.stdio_memory_mib,
+            processes: config.stdio_processes,
+        }
+    }
 }
 
 /// What one client may take of the server.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Open connections; further ones wait to be accepted while those that have sent no request are closed.
     pub max_connections: u32,
@@ -334,22 +356,13 @@ pub struct Limits {
     pub linger_s: u64,
 }
 
+#[cfg(test)]
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            max_connections: 4096,
-            max_connections_per_address: 1024,
-            header_timeout_s: 10,
-            body_timeout_s: 30,
-            idle_timeout_s: 75,
-            max_header_bytes: 32 * 1024,
-            max_body_bytes: 1024 * 1024,
-            request_timeout_s: 330,
-            max_sessions_per_project: 10_000,
-            max_sessions_per_principal: 1_000,
-            drain_s: 25,
-            linger_s: 1,
-        }
+        let loaded = Config::load(&super::ServeArgs::default(), [], |_| {
+            Err(std::io::ErrorKind::NotFound.into())
+        });
+        loaded.expect("the defaults").limits
     }
 }
 

@@ -1,191 +1,157 @@
-//! The four sources, each as layers of settings that carry the name of their source.
+//! The four sources: defaults, a file, variables, flags. Each value keeps the name of its source.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use figment::value::{Dict, Map, Value};
-use figment::{Metadata, Profile, Provider};
+use serde_json::{Map, Value};
 
 use super::args::ServeArgs;
 use super::env::PREFIX;
 use super::error::Fault;
-use super::keys::{KEYS, Key, Reading, defaults};
+use super::keys::{KEYS, Key, Reading};
 
 const VARIABLE_OF_FILE: &str = "TOOLGATE_CONFIG";
 
-/// Settings from one source.
-#[derive(Debug)]
-pub(super) struct Layer {
-    source: String,
-    values: Dict,
+/// Which file to read, if any.
+pub(super) fn file_path(args: &ServeArgs, process: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let named = process.get(VARIABLE_OF_FILE).filter(|path| !path.is_empty());
+    args.config.clone().or_else(|| named.map(PathBuf::from))
 }
 
-impl Provider for Layer {
-    fn metadata(&self) -> Metadata {
-        Metadata::named(self.source.clone())
-    }
-
-    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
-        Ok(Profile::Default.collect(self.values.clone()))
-    }
+/// The value of each setting and its source: the last one wins. A value with a fault is left out, so that all the others can
+/// still be checked.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    values: BTreeMap<&'static str, (Value, String)>,
+    pub(super) faults: Vec<Fault>,
+    pub(super) warnings: Vec<String>,
 }
 
-impl Layer {
-    fn of_one(source: String, path: &str, value: Value) -> Self {
-        let mut values = Dict::new();
-        insert(&mut values, path, value);
-        Self { source, values }
-    }
-
-    /// What holds when nothing is set.
+impl Sources {
+    /// What is set when nothing is.
     pub(super) fn defaults() -> Self {
-        let mut values = Dict::new();
-        for (path, value) in defaults() {
-            insert(&mut values, path, value);
+        let mut sources = Self::default();
+        for key in &KEYS {
+            if let Some(text) = key.default {
+                sources.set(key, "default", key.read(text));
+            }
         }
-        Self {
-            source: "default".to_owned(),
-            values,
-        }
+        sources
     }
 
     /// The text of a file; every unknown key is a fault.
-    pub(super) fn of_file(path: &Path, text: &str) -> Result<Self, Vec<Fault>> {
-        let source = file_source(path);
+    pub(super) fn add_file(&mut self, path: &Path, text: io::Result<String>) {
+        let source = format!("file {}", path.display());
         let options = serde_saphyr::options! { strict_booleans: true, with_snippet: false };
-        let values = serde_saphyr::from_str_with_options::<Option<Dict>>(text, options)
-            .map_err(|error| {
-                vec![Fault {
-                    source: source.clone(),
-                    key: None,
-                    problem: error.to_string(),
-                }]
-            })?
-            .unwrap_or_default();
-        let mut unknown = Vec::new();
-        find_unknown(&values, "", &mut |path| {
-            unknown.push(Fault {
-                source: source.clone(),
-                key: Some(path.to_owned()),
-                problem: format!("unknown key{}", suggestion(path, &file_paths())),
-            });
+        let values = (text.map_err(|error| format!("it cannot be read: {error}"))).and_then(|text| {
+            serde_saphyr::from_str_with_options::<Option<Map<String, Value>>>(&text, options)
+                .map_err(|error| error.to_string())
         });
-        if unknown.is_empty() {
-            Ok(Self { source, values })
-        } else {
-            Err(unknown)
+        match values {
+            Ok(values) => self.add_section(&source, "", values.unwrap_or_default()),
+            Err(problem) => self.fault(&source, None, problem),
         }
     }
-}
 
-/// How a file is named in messages.
-pub(super) fn file_source(path: &Path) -> String {
-    format!("file {}", path.display())
-}
-
-/// Which file to read, if any.
-pub(super) fn file_path(args: &ServeArgs, process: &BTreeMap<String, String>) -> Option<PathBuf> {
-    let from_process = || {
-        process
-            .get(VARIABLE_OF_FILE)
-            .filter(|path| !path.is_empty())
-            .map(PathBuf::from)
-    };
-    args.config.clone().or_else(from_process)
-}
-
-/// One layer for each variable that sets something; also what is wrong and what is odd.
-pub(super) fn variables(
-    process: &BTreeMap<String, String>,
-    faults: &mut Vec<Fault>,
-    warnings: &mut Vec<String>,
-) -> Vec<Layer> {
-    let mut layers = Vec::new();
-    for (name, text) in process
-        .iter()
-        .filter(|(name, _)| name.starts_with("TOOLGATE_") && !name.starts_with(PREFIX))
-    {
-        let source = format!("variable {name}");
-        match KEYS.iter().find(|key| key.variable() == *name) {
-            Some(key) if !key.in_file() => {}
-            // Compose files and charts set variables to nothing where they mean to leave them out.
-            Some(key) if text.is_empty() && key.reading != Reading::List => {}
-            Some(key) => match key.read(text) {
-                Ok(value) => layers.push(Layer::of_one(source, key.path, value)),
-                Err(problem) => faults.push(Fault {
-                    source,
-                    key: Some(key.path.to_owned()),
-                    problem,
-                }),
-            },
-            None => {
-                let names: Vec<String> = KEYS.iter().map(Key::variable).collect();
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                warnings.push(format!("{source} sets nothing{}", suggestion(name, &names)));
+    fn add_section(&mut self, source: &str, above: &str, values: Map<String, Value>) {
+        for (name, value) in values {
+            let path = if above.is_empty() {
+                name
+            } else {
+                format!("{above}.{name}")
+            };
+            let known = Key::of_path(&path).filter(|key| key.in_file());
+            let is_section = || KEYS.iter().any(|key| key.path.starts_with(&format!("{path}.")));
+            match (known, value) {
+                (Some(_), Value::Null) => {}
+                (Some(key), value) => self.set(key, source, key.check(value)),
+                (None, Value::Object(inner)) if is_section() => self.add_section(source, &path, inner),
+                (None, Value::Null) if is_section() => {}
+                (None, _) if is_section() => {
+                    self.fault(source, Some(&path), "expected a map of settings".to_owned());
+                }
+                (None, _) => {
+                    let paths = KEYS
+                        .iter()
+                        .filter(|key| key.in_file())
+                        .map(|key| key.path.to_owned());
+                    let problem = format!("unknown key{}", suggestion(&path, paths));
+                    self.fault(source, Some(&path), problem);
+                }
             }
         }
     }
-    layers
-}
 
-/// One layer for each flag that was given.
-pub(super) fn flags(args: &ServeArgs) -> Vec<Layer> {
-    let layer = |(path, flag, value): (&str, &str, Value)| Layer::of_one(format!("flag {flag}"), path, value);
-    args.values().into_iter().map(layer).collect()
-}
-
-fn insert(values: &mut Dict, path: &str, value: Value) {
-    match path.split_once('.') {
-        None => {
-            values.insert(path.to_owned(), value);
-        }
-        Some((head, rest)) => {
-            let inner = values
-                .entry(head.to_owned())
-                .or_insert_with(|| Value::from(Dict::new()));
-            if let Value::Dict(_, inner) = inner {
-                insert(inner, rest, value);
+    /// The variables of the process; one that sets nothing is odd.
+    pub(super) fn add_variables(&mut self, process: &BTreeMap<String, String>) {
+        let ours = |name: &str| name.starts_with("TOOLGATE_") && !name.starts_with(PREFIX);
+        for (name, text) in process.iter().filter(|(name, _)| ours(name)) {
+            let source = format!("variable {name}");
+            match KEYS.iter().find(|key| key.variable() == *name) {
+                Some(key) if !key.in_file() => {}
+                // Compose files and charts set variables to nothing where they mean to leave them out.
+                Some(key) if text.is_empty() && key.reading != Reading::List => {}
+                Some(key) => self.set(key, &source, key.read(text)),
+                None => {
+                    let nearest = suggestion(name, KEYS.iter().map(Key::variable));
+                    self.warnings.push(format!("{source} sets nothing{nearest}"));
+                }
             }
         }
     }
-}
 
-fn file_paths() -> Vec<&'static str> {
-    KEYS.iter()
-        .filter(|key| key.in_file())
-        .map(|key| key.path)
-        .collect()
-}
+    /// The flags that were given.
+    pub(super) fn add_flags(&mut self, args: &ServeArgs) {
+        for (path, flag, text) in args.given() {
+            if let Some(key) = Key::of_path(path) {
+                self.set(key, &format!("flag {flag}"), key.read(&text));
+            }
+        }
+    }
 
-/// Walks down to the settings; what leads to none is unknown. Below a setting its own type checks.
-fn find_unknown(values: &Dict, above: &str, found: &mut impl FnMut(&str)) {
-    for (name, value) in values {
-        let path = if above.is_empty() {
-            name.clone()
-        } else {
-            format!("{above}.{name}")
-        };
-        let is_section = KEYS.iter().any(|key| {
-            key.path
-                .strip_prefix(&path)
-                .is_some_and(|rest| rest.starts_with('.'))
-        });
+    fn set(&mut self, key: &'static Key, source: &str, value: Result<Value, Vec<String>>) {
         match value {
-            _ if Key::of_path(&path).is_some_and(Key::in_file) => {}
-            Value::Dict(_, inner) if is_section => find_unknown(inner, &path, found),
-            // A section that is no map: reading the whole names the type.
-            _ if is_section => {}
-            _ => found(&path),
+            Ok(value) => {
+                self.values.insert(key.path, (value, source.to_owned()));
+            }
+            Err(problems) => {
+                for problem in problems {
+                    self.fault(source, Some(key.path), problem);
+                }
+            }
         }
+    }
+
+    fn fault(&mut self, source: &str, path: Option<&str>, problem: String) {
+        let (source, key) = (source.to_owned(), path.map(str::to_owned));
+        self.faults.push(Fault { source, key, problem });
+    }
+
+    /// The value of a setting.
+    pub(super) fn value(&self, path: &str) -> Option<&Value> {
+        self.values.get(path).map(|(value, _)| value)
+    }
+
+    /// Where its value came from.
+    pub(super) fn source(&self, path: &str) -> &str {
+        self.values.get(path).map_or("default", |(_, source)| source)
+    }
+
+    /// All values, as a file would hold them.
+    pub(super) fn whole(&self) -> Value {
+        let mut whole = Value::Null;
+        for (path, (value, _)) in &self.values {
+            *path.split('.').fold(&mut whole, |at, name| &mut at[name]) = value.clone();
+        }
+        whole
     }
 }
 
 /// `; did you mean "..."?`, or nothing when no name is near.
-pub(super) fn suggestion(name: &str, known: &[&str]) -> String {
-    let score = |candidate: &str| strsim::jaro_winkler(name, candidate);
+fn suggestion(name: &str, known: impl Iterator<Item = String>) -> String {
     known
-        .iter()
-        .map(|candidate| (score(candidate), candidate))
+        .map(|candidate| (strsim::jaro_winkler(name, &candidate), candidate))
         .filter(|(score, _)| *score > 0.8)
         .max_by(|one, other| one.0.total_cmp(&other.0))
         .map_or_else(String::new, |(_, candidate)| {

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use figment::Figment;
-use figment::value::Value;
+use serde_json::Value;
 
 use super::keys::{KEYS, Key};
 use super::model::Config;
+use super::sources::Sources;
 
 /// One setting as it may be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,16 +38,11 @@ impl Config {
 }
 
 /// Prepares the lines.
-pub(super) fn shown(config: &Config, figment: &Figment) -> Vec<Shown> {
-    let row = |key: &Key| {
-        let source = figment
-            .find_metadata(key.path)
-            .map_or_else(|| "default".into(), |data| data.name.to_string());
-        Shown {
-            path: key.path,
-            value: value(config, key, figment.find_value(key.path).ok().as_ref()),
-            source,
-        }
+pub(super) fn shown(config: &Config, sources: &Sources) -> Vec<Shown> {
+    let row = |key: &Key| Shown {
+        path: key.path,
+        value: value(config, key, sources.value(key.path)),
+        source: sources.source(key.path).to_owned(),
     };
     KEYS.iter().filter(|key| key.in_file()).map(row).collect()
 }
@@ -69,14 +64,9 @@ fn value(config: &Config, key: &Key, value: Option<&Value>) -> String {
         ("tool_env", _) => list(&config.env.names().collect::<Vec<_>>()),
         (_, None) => "(none)".to_owned(),
         (_, Some(_)) if key.is_secret() => "***".to_owned(),
-        (_, Some(Value::Array(_, items))) => {
-            list(&items.iter().filter_map(Value::as_str).collect::<Vec<_>>())
-        }
-        (_, Some(Value::String(_, text))) => text.clone(),
-        (_, Some(Value::Bool(_, on))) => on.to_string(),
-        (_, Some(other)) => other
-            .to_u128()
-            .map_or_else(|| "(set)".to_owned(), |number| number.to_string()),
+        (_, Some(Value::Array(items))) => list(&items.iter().filter_map(Value::as_str).collect::<Vec<_>>()),
+        (_, Some(Value::String(text))) => text.clone(),
+        (_, Some(other)) => other.to_string(),
     }
 }
 

@@ -80,7 +80,7 @@ fn every_setting_of_the_file_is_read() {
             "listen: 127.0.0.1:9000\npublic_url: https://tools.example.com\nallowed_hosts: [a.example, '*.b.example']\n\
              database_url: sqlite:x.db\nadmin: {username: root, password: 'long enough to keep'}\n\
              egress_allow: ['https://api.example.com']\ntool_env: [JINA_API_KEY]\nlog: {filter: debug, format: json}\n\
-             auth: {issuer: me, audience: you, access_ttl_s: 60, issuers: []}\n\
+             auth: {issuer: me, audience: you, access_ttl_s: 60, authorization_server: false, issuers: []}\n\
              limits: {max_connections: 2, max_connections_per_address: 1, header_timeout_s: 2, body_timeout_s: 3, idle_timeout_s: 4, max_header_bytes: 8192,\n\
              \x20 max_body_bytes: 2048, request_timeout_s: 400, max_sessions_per_project: 5,\n\
              \x20 max_sessions_per_principal: 5, drain_s: 6, linger_s: 0}\n\
@@ -112,6 +112,14 @@ fn every_setting_of_the_file_is_read() {
             .lines()
             .any(|line| line.ends_with("default") && !line.contains("(none)"))
     );
+}
+
+#[test]
+fn a_setting_without_a_value_is_not_set() {
+    let config = load(Some("listen:\npublic_url:\nlimits:\n"), &[], &[]).unwrap();
+    assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
+    assert!(config.public_url.is_none());
+    assert_eq!(config.limits, Limits::default());
 }
 
 #[test]
@@ -195,6 +203,7 @@ fn database_urls_show_no_password(#[case] url: &str, #[case] shown: &str) {
 #[case::unknown_nested("limits: {drain: 3}", &["limits.drain: unknown key", "\"limits.drain_s\""])]
 #[case::unknown_section("limit: {drain_s: 3}", &["limit: unknown key"])]
 #[case::both_at_once("lisen: x\nlimits: {drain: 3}", &["lisen", "limits.drain"])]
+#[case::values_at_once("listen: here\nlimits: {drain_s: soon, linger_s: 9999}\nlog: {format: xml}\nallowed_hosts: [a b, '']", &["listen: \"here\"", "limits.drain_s", "limits.linger_s", "log.format", "\"a b\"", "\"\" is not a host"])]
 #[case::file_names_no_file("config: x.yaml", &["config: unknown key"])]
 #[case::bad_address("listen: here", &["file toolgate.yaml", "listen", "127.0.0.1:8080"])]
 #[case::bad_type("limits: {drain_s: soon}", &["limits.drain_s", "found string \"soon\""])]
@@ -208,6 +217,12 @@ fn database_urls_show_no_password(#[case] url: &str, #[case] shown: &str) {
 #[case::url_scheme("public_url: ftp://a.example", &["public_url", "http://"])]
 #[case::bad_proxy("trusted_proxies: [10.0.0.0/99]", &["trusted_proxies", "10.0.0.0/99"])]
 #[case::bad_host("allowed_hosts: ['http://a.example']", &["allowed_hosts", "http://a.example"])]
+#[case::bus_address("nats: {url: ['http://bus:4222']}", &["nats.url", "nats://host:port"])]
+#[case::bus_password("nats: {url: ['nats://me:hunter2@bus:4222']}", &["nats.url", "no user name or password"])]
+#[case::bus_user("nats: {url: ['nats://bus'], user: me}", &["nats.user", "set nats.password too"])]
+#[case::bus_twice("nats: {user: me, password: p, nkey_seed: s}", &["nats.nkey_seed", "set one of"])]
+#[case::bus_certificate("nats: {key_file: k.pem}", &["nats.key_file", "set nats.cert_file too"])]
+#[case::bus_subjects("nats: {subjects: ['>']}", &["nats.subjects", "first token"])]
 #[case::bad_database("database_url: mysql://me:hunter2@db", &["database_url", "sqlite:"])]
 #[case::bad_tool_env("tool_env: [a b]", &["tool_env", "\"a b\""])]
 #[case::own_secret("tool_env: [TOOLGATE_ADMIN_PASSWORD]", &["tool_env", "secret of the server itself"])]
@@ -304,7 +319,7 @@ fn who_may_read_the_metrics(
     let warned = config
         .warnings
         .iter()
-        .any(|warning| warning.contains("/metrics answers nobody"));
+        .any(|warning| warning.contains("/metrics refuses every request"));
     assert_eq!(warned, expected == "closed", "{:?}", config.warnings);
 }
 

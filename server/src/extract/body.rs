@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::nul;
 
-use crate::error::{ApiError, ApiResult};
+use crate::gateway::Problem;
 use crate::parse_fault;
 
 /// A JSON body.
 pub struct Json<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
-    type Rejection = ApiError;
+    type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
-        let body = json_body(request, state).await?;
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let body = json_body(request).await?;
         parse_json(&body).map(Self)
     }
 }
@@ -27,32 +27,32 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 pub struct Arguments(pub Map<String, Value>);
 
 impl<S: Send + Sync> FromRequest<S> for Arguments {
-    type Rejection = ApiError;
+    type Rejection = Problem;
 
-    async fn from_request(request: Request, state: &S) -> ApiResult<Self> {
-        let body = json_body(request, state).await?;
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let body = json_body(request).await?;
         parse(&body).map(Self)
     }
 }
 
-async fn json_body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
+async fn json_body(request: Request) -> Result<Bytes, Problem> {
     let kind = content_type(request.headers());
     if kind.as_deref() != Some("application/json") {
         return Err(unsupported(kind.as_deref(), "application/json"));
     }
-    body(request, state).await
+    body(request).await
 }
 
 /// Reads a body whole; the middleware sets its limit.
-pub async fn body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Bytes> {
-    Bytes::from_request(request, state)
+pub async fn body(request: Request) -> Result<Bytes, Problem> {
+    Bytes::from_request(request, &())
         .await
         .map_err(|rejection| match rejection.status().as_u16() {
-            413 => ApiError::new(
+            413 => Problem::new(
                 ErrorCode::PayloadTooLarge,
                 "The body is larger than this server accepts (1 MiB unless configured).",
             ),
-            _ => ApiError::new(
+            _ => Problem::new(
                 ErrorCode::MalformedRequest,
                 "The body could not be read to its end.",
             ),
@@ -61,13 +61,13 @@ pub async fn body<S: Send + Sync>(request: Request, state: &S) -> ApiResult<Byte
 
 /// Parses JSON: 400 for broken syntax, 422 for content that does not fit, both with line and column. A text with U+0000 is
 /// refused, but for `arguments`, which are checked with the call.
-pub fn parse_json<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
+pub fn parse_json<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     let value = parse(body)?;
     let faults = nul_faults(body);
     if faults.is_empty() {
         return Ok(value);
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::InvalidRequest,
         "The body has texts with the character U+0000; `errors` names each.",
     )
@@ -86,11 +86,11 @@ fn nul_faults(body: &[u8]) -> Vec<Diagnostic> {
     nul::faults(&value)
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
+fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     // A struct could also be read from an array of its members; the API promises objects.
     let first = body.iter().find(|byte| !byte.is_ascii_whitespace());
     if first != Some(&b'{') && serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok() {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             "The body is JSON but not what this operation takes.",
         )
@@ -109,7 +109,7 @@ fn parse<T: DeserializeOwned>(body: &[u8]) -> ApiResult<T> {
         let message = parse_fault::of_json(text.split(" at line ").next().unwrap_or(&text));
         let line = u32::try_from(error.line()).unwrap_or(u32::MAX).max(1);
         let column = u32::try_from(error.column()).unwrap_or(u32::MAX).max(1);
-        ApiError::new(code, detail).errors(vec![Diagnostic::error(message).at(line, column)])
+        Problem::new(code, detail).errors(vec![Diagnostic::error(message).at(line, column)])
     })
 }
 
@@ -128,9 +128,9 @@ pub fn content_type(headers: &HeaderMap) -> Option<String> {
 }
 
 /// 415 that names what would be read.
-pub fn unsupported(found: Option<&str>, wanted: &str) -> ApiError {
+pub fn unsupported(found: Option<&str>, wanted: &str) -> Problem {
     let found = found.unwrap_or("missing");
-    ApiError::new(
+    Problem::new(
         ErrorCode::UnsupportedMediaType,
         format!("The Content-Type is {found}; send {wanted}."),
     )

@@ -1,7 +1,8 @@
 //! Results that are too large for an answer, kept whole for a while.
 //!
-//! An artifact belongs to the call that made it: whoever made the call may read it, and whoever may read what passes through
-//! the project. Answers from a tool's cache are no exception: each call that one serves keeps an artifact of its own.
+//! An artifact belongs to the call that made it: the principal that made the call may read it, and so may those that
+//! may read the payloads of the project. Answers from a tool's cache are no exception: each call that one serves
+//! keeps an artifact of its own.
 
 use chrono::TimeDelta;
 use toolgate_api::Diagnostic;
@@ -14,8 +15,7 @@ use toolgate_executors::Execution;
 use toolgate_store::rows::{ArtifactLimits, ArtifactRow};
 use uuid::Uuid;
 
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// What a project may keep; the oldest go for the newest.
 const LIMITS: ArtifactLimits = ArtifactLimits {
@@ -32,7 +32,7 @@ pub(super) struct Keeper {
 impl Keeper {
     /// `None` when the tool keeps nothing.
     pub(super) fn of(tool: &CompiledTool, project: &ProjectId, principal: &Principal) -> Option<Box<Self>> {
-        let result = tool.definition.options.http.as_ref()?.result.as_ref()?;
+        let result = tool.definition.options.result()?;
         (result.beyond == Beyond::Keep).then(|| {
             Box::new(Self {
                 project: project.clone(),
@@ -41,23 +41,23 @@ impl Keeper {
         })
     }
 
-    /// Keeps the whole result, if there is more of it than is answered, and notes where. The tool did what it did: when it
-    /// cannot be kept, the result stands as it is, with a warning.
-    pub(super) async fn keep(self, app: &App, project: ProjectUid, execution: &mut Execution) {
+    /// Keeps the whole result, if there is more of it than is answered, and notes where. The tool did what it did:
+    /// when it cannot be kept, the result is answered unchanged, with a warning.
+    pub(super) async fn keep(self, gateway: &Gateway, project: ProjectUid, execution: &mut Execution) {
         let Some(artifact) = execution.artifact.take() else {
             return;
         };
-        let created_at = app.clock.now();
+        let created_at = gateway.clock.now();
         let row = ArtifactRow {
             project,
-            id: app.clock.new_id(),
+            id: gateway.clock.new_id(),
             owner: self.owner,
             created_at,
             expires_at: created_at + TimeDelta::from_std(artifact.keep).unwrap_or(TimeDelta::days(1)),
             content_type: artifact.content_type,
             content: artifact.content,
         };
-        let kept = app.store.put_artifact(&row, LIMITS).await;
+        let kept = gateway.store.put_artifact(&row, LIMITS).await;
         let notes = execution.notes.get_or_insert_default();
         match kept {
             Ok(()) => {
@@ -81,20 +81,20 @@ impl Keeper {
     }
 }
 
-/// An artifact, for whoever made its call and, with `payloads`, for everyone. For others, and when it has expired or had to
-/// go, there is none.
+/// An artifact, for the principal that made its call and, with `payloads`, for every principal. For others, and when
+/// it has expired or was evicted, there is none.
 ///
 /// # Errors
 /// 404.
 pub async fn read(
-    app: &App,
+    gateway: &Gateway,
     project: ProjectUid,
     id: Uuid,
     reader: &Principal,
     payloads: bool,
-) -> ApiResult<ArtifactRow> {
-    let found = app.store.artifact(project, id, app.clock.now()).await?;
+) -> Result<ArtifactRow, Problem> {
+    let found = gateway.store.artifact(project, id, gateway.clock.now()).await?;
     found
         .filter(|row| payloads || row.owner == PrincipalRef::from(reader))
-        .ok_or_else(|| ApiError::not_found(format!("artifact {id} (any more)")))
+        .ok_or_else(|| Problem::not_found(format!("artifact {id} (any more)")))
 }

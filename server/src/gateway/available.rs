@@ -15,13 +15,12 @@ use uuid::Uuid;
 
 use super::limits::{self, Running};
 use super::observe::{self, Observed};
-use super::record::{self, Asker};
+use super::record::{self, Requester};
 use super::recorded;
 use super::resolve::insufficient_groups;
-use super::world::ProjectState;
+use super::server_snapshot::ProjectState;
 use super::{load, sessions};
-use crate::error::ApiResult;
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// What is asked.
 pub struct Question<'a> {
@@ -61,14 +60,14 @@ pub struct Available {
 /// that is no start state; 429 for an agent request beyond a limit; what [`sessions::enter`] answers; 503 when the refusal could not
 /// be recorded.
 pub async fn ask(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     question: Question<'_>,
-) -> ApiResult<(Available, Opening)> {
-    let id = CallId(app.clock.new_id());
-    let at = app.clock.now();
-    let mut record = record::decided(id, at, question.action, asker, project.snapshot.version());
+) -> Result<(Available, Opening), Problem> {
+    let id = CallId(gateway.clock.new_id());
+    let at = gateway.clock.now();
+    let mut record = record::decided(id, at, question.action, requester, project.snapshot.version());
     record.session_id = question.session_id;
     record.arguments = question.arguments;
 
@@ -77,16 +76,23 @@ pub async fn ask(
     let mut session = None;
     let mut state = question.state.map(str::to_owned);
     let placed = match question.session_id {
-        Some(session) => sessions::enter(app, project, asker, session, group.clone(), context.as_ref())
-            .await?
-            .map(Some),
+        Some(session) => sessions::enter(
+            gateway,
+            project,
+            requester,
+            session,
+            group.clone(),
+            context.as_ref(),
+        )
+        .await?
+        .map(Some),
         None if question.action == AuditAction::Session => {
-            sessions::beginning(project, asker, group.as_deref(), question.state).map(|begun| {
+            sessions::beginning(project, requester, group.as_deref(), question.state).map(|begun| {
                 state = Some(begun);
                 None
             })
         }
-        None => sessions::without(project, asker, group.as_deref(), question.state).map(|()| None),
+        None => sessions::without(project, requester, group.as_deref(), question.state).map(|()| None),
     };
     match placed {
         Ok(None) => {}
@@ -97,7 +103,7 @@ pub async fn ask(
             session = Some(entered.row);
         }
         Err(turned) => {
-            refuse(app, project, asker, turned.record(record)).await?;
+            refuse(gateway, project, requester, turned.record(record)).await?;
             return Err(turned.answer(id));
         }
     }
@@ -106,10 +112,10 @@ pub async fn ask(
         .as_ref()
         .and_then(|context| serde_json::to_value(context).ok())
         .and_then(record::non_empty);
-    let moment = load::moment(project, at, asker.principal, context.as_ref());
+    let evaluation = load::evaluation(project, at, requester.principal, context.as_ref());
     match project
         .snapshot
-        .resolve(asker.granted, group.as_deref(), state.as_deref(), &moment)
+        .resolve(requester.granted, group.as_deref(), state.as_deref(), &evaluation)
     {
         Ok(availability) => {
             record.requested_groups.clone_from(&availability.requested);
@@ -117,23 +123,23 @@ pub async fn ask(
             record::conceal(project, &mut record);
             // Only what makes an agent work is limited; asking what is available is not.
             let running = match question.action {
-                AuditAction::AgentRequest => limits::admit(app, project, asker.principal, None, at),
+                AuditAction::AgentRequest => limits::admit(gateway, project, requester.principal, None, at),
                 _ => Ok(None),
             };
             let running = match running {
                 Ok(running) => running,
                 Err(exceeded) => {
                     let record = record::ended(record, AuditOutcome::Denied, Some(exceeded.code()));
-                    refuse(app, project, asker, record).await?;
+                    refuse(gateway, project, requester, record).await?;
                     return Err(exceeded.answer().call_id(id));
                 }
             };
-            app.metrics.decision(Effect::Allow, None);
+            gateway.metrics.decision(Effect::Allow, None);
             let seen = Observed {
                 available: Some(&availability),
-                ..Observed::of_record(project, asker, &record)
+                ..Observed::of_record(project, requester, &record)
             };
-            observe::observed(app, &seen);
+            observe::observed(gateway, &seen);
             let opening = Opening {
                 project: project.row.uid,
                 record,
@@ -153,9 +159,9 @@ pub async fn ask(
             record.state_before = denial.state;
             let code = ErrorCode::InsufficientToolGroups;
             refuse(
-                app,
+                gateway,
                 project,
-                asker,
+                requester,
                 record::ended(record, AuditOutcome::Denied, Some(code)),
             )
             .await?;
@@ -165,24 +171,24 @@ pub async fn ask(
 }
 
 /// Writes the record of a question that was answered at once.
-pub async fn answered(app: &App, mut opening: Opening) -> ApiResult<()> {
+pub async fn answered(gateway: &Gateway, mut opening: Opening) -> Result<(), Problem> {
     opening.record = record::ended(opening.record, AuditOutcome::Succeeded, None);
-    recorded::write(app, opening).await
+    recorded::write(gateway, opening).await
 }
 
 /// Counts a refusal and writes its record.
 pub(super) async fn refuse(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     mut record: AuditRecord,
-) -> ApiResult<()> {
+) -> Result<(), Problem> {
     record::conceal(project, &mut record);
-    app.metrics.decision(Effect::Deny, record.code);
-    observe::observed(app, &Observed::of_record(project, asker, &record));
+    gateway.metrics.decision(Effect::Deny, record.code);
+    observe::observed(gateway, &Observed::of_record(project, requester, &record));
     let opening = Opening {
         project: project.row.uid,
         record,
     };
-    recorded::write(app, opening).await
+    recorded::write(gateway, opening).await
 }

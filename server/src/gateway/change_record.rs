@@ -12,16 +12,15 @@ use toolgate_store::rows::{NO_PROJECT, Opening};
 
 use super::access::Actor;
 use super::publish::Author;
-use super::record::{self, Asker};
+use super::record::{self, Requester};
 use super::recorded::recorded_as;
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// Who changes definitions: for the record, and for their revisions.
 pub struct Changer<'a> {
     /// For the record.
-    pub asker: Asker<'a>,
+    pub requester: Requester<'a>,
     /// For the revisions.
     pub author: Author<'a>,
 }
@@ -29,14 +28,14 @@ pub struct Changer<'a> {
 /// The record of a change that is about to be made; `what` is its arguments, nulls left out.
 #[must_use]
 pub fn opening(
-    app: &App,
+    gateway: &Gateway,
     (project, version): (ProjectUid, i64),
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     action: AuditAction,
     what: Value,
 ) -> Opening {
-    let id = CallId(app.clock.new_id());
-    let mut record = record::decided(id, app.clock.now(), action, asker, version);
+    let id = CallId(gateway.clock.new_id());
+    let mut record = record::decided(id, gateway.clock.now(), action, requester, version);
     if let Value::Object(mut what) = what {
         what.retain(|_, value| !value.is_null());
         record.arguments = Some(redact::redact(&what));
@@ -46,17 +45,15 @@ pub fn opening(
 
 /// The record of a change of the server itself, of what belongs to no project.
 #[must_use]
-pub fn server_opening(app: &App, actor: Actor<'_>, action: AuditAction, what: Value) -> Opening {
-    let asker = Asker {
+pub fn server_opening(gateway: &Gateway, actor: Actor<'_>, action: AuditAction, what: Value) -> Opening {
+    let requester = Requester {
         principal: &actor.identity.principal,
         granted: &GroupSet::default(),
         reads_definitions: false,
-        request_id: actor.request_id,
-        address: actor.address,
-        trace: None,
+        origin: actor.origin,
     };
-    let version = app.world.now().directory.version();
-    opening(app, (NO_PROJECT, version), &asker, action, what)
+    let version = gateway.snapshots.now().directory.version();
+    opening(gateway, (NO_PROJECT, version), &requester, action, what)
 }
 
 /// The members of a document that a change makes others, `before` and `after`.
@@ -78,19 +75,19 @@ pub(super) fn differing(mut before: Value, mut after: Value) -> (Value, Value) {
 /// Makes a change of a project between the opening and the completion of its record. A change that has to be computed again
 /// (`None`), because another one was faster, is on the record as failed.
 pub(super) async fn recorded<T: Send + 'static>(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     state: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     action: AuditAction,
     what: Value,
-    change: impl Future<Output = ApiResult<Option<T>>> + Send + 'static,
-) -> ApiResult<Option<T>> {
+    change: impl Future<Output = Result<Option<T>, Problem>> + Send + 'static,
+) -> Result<Option<T>, Problem> {
     let place = (state.row.uid, state.snapshot.version());
-    let opening = opening(app, place, asker, action, what);
-    recorded_as(app, vec![opening], change, |done| match done {
+    let opening = opening(gateway, place, requester, action, what);
+    recorded_as(gateway, vec![opening], change, |done| match done {
         Ok(Some(_)) => None,
         Ok(None) => Some(ErrorCode::PreconditionFailed),
-        Err(error) => Some(ApiError::code(error)),
+        Err(error) => Some(Problem::code(error)),
     })
     .await?
 }

@@ -7,7 +7,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 use toolgate_api::ErrorCode;
 
-use crate::error::{ApiError, ApiResult};
+use crate::gateway::Problem;
 
 /// How many run at a time. Each takes a second or two at most.
 const AT_ONCE: usize = 2;
@@ -28,10 +28,13 @@ impl Checks {
     ///
     /// # Errors
     /// Other checks take all places for too long.
-    pub async fn run<T: Send + 'static>(&self, check: impl FnOnce() -> T + Send + 'static) -> ApiResult<T> {
+    pub async fn run<T: Send + 'static>(
+        &self,
+        check: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, Problem> {
         let place = timeout(WAIT, Arc::clone(&self.0).acquire_owned()).await;
         let Ok(Ok(place)) = place else {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::Unavailable,
                 "Other values that take long to check against their schemas are being checked. Try again shortly.",
             )
@@ -43,6 +46,6 @@ impl Checks {
             checked
         })
         .await
-        .map_err(|error| ApiError::internal(&error))
+        .map_err(|error| Problem::internal(&error))
     }
 }

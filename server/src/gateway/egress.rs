@@ -13,9 +13,8 @@ use toolgate_store::rows::{Replacement, Revised};
 use url::Url;
 
 use super::access::{self, Actor, Place};
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// Entries of one list.
 const MAX_ENTRIES: usize = 1000;
@@ -63,14 +62,14 @@ impl LoadedEgress {
 /// # Errors
 /// 422 with every entry that cannot be on a list; 412 when the list has changed.
 pub async fn replace(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     actor: Actor<'_>,
     project: &ProjectState,
     list: &ProjectEgress,
     expected: Option<i64>,
-) -> ApiResult<(i64, ProjectEgress)> {
-    let list = checked(&app.egress, list)?;
-    let place = Place::fresh(app, actor, project, Permission::ManagePolicy).await?;
+) -> Result<(i64, ProjectEgress), Problem> {
+    let list = checked(&gateway.egress, list)?;
+    let place = Place::fresh(gateway, actor, project, Permission::ManagePolicy).await?;
     let what = json!({
         "change": "egress_replaced",
         "project": place.project.row.id.as_str(),
@@ -78,13 +77,13 @@ pub async fn replace(
         "after": list.hosts,
     });
     let openings = vec![
-        access::server_opening(app, actor, &what),
-        access::opening(app, &place, actor, &what),
+        access::server_opening(gateway, actor, &what),
+        access::opening(gateway, &place, actor, &what),
     ];
-    let (store, clock) = (app.store.clone(), Arc::clone(&app.clock));
+    let (store, clock) = (gateway.store.clone(), Arc::clone(&gateway.clock));
     let (uid, id) = (place.project.row.uid, place.project.row.id.clone());
     let author = actor.identity.principal.name.clone();
-    access::carry_out(app, openings, async move {
+    access::carry_out(gateway, openings, async move {
         let replacement = Replacement {
             value: &list,
             expected,
@@ -92,11 +91,11 @@ pub async fn replace(
         };
         match store.put_egress(uid, &replacement, clock.now()).await {
             Ok(revision) => Ok((revision, list)),
-            Err(StoreError::VersionConflict) => Err(ApiError::new(
+            Err(StoreError::VersionConflict) => Err(Problem::new(
                 ErrorCode::PreconditionFailed,
                 "The egress list has changed since you read it. Read it again and merge.",
             )),
-            Err(StoreError::NotFound { .. }) => Err(ApiError::not_found(format!("project \"{id}\""))),
+            Err(StoreError::NotFound { .. }) => Err(Problem::not_found(format!("project \"{id}\""))),
             Err(error) => Err(error.into()),
         }
     })
@@ -104,7 +103,7 @@ pub async fn replace(
 }
 
 /// The list as it is stored: each origin once, sorted.
-fn checked(server: &EgressPolicy, list: &ProjectEgress) -> ApiResult<ProjectEgress> {
+fn checked(server: &EgressPolicy, list: &ProjectEgress) -> Result<ProjectEgress, Problem> {
     let mut hosts = BTreeSet::new();
     let mut faults = Vec::new();
     if list.hosts.len() > MAX_ENTRIES {
@@ -127,9 +126,9 @@ fn checked(server: &EgressPolicy, list: &ProjectEgress) -> ApiResult<ProjectEgre
             hosts: hosts.into_iter().collect(),
         });
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::InvalidRequest,
-        "The egress list cannot be like this; nothing was stored. `errors` names each fault.",
+        "The egress list is invalid; nothing was saved. `errors` names each fault.",
     )
     .errors(faults))
 }

@@ -11,21 +11,21 @@ use toolgate_core::explain::{
 };
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::state_or_undefined;
+use toolgate_core::policy::evaluation_context::EvaluationContext;
 use toolgate_core::policy::groups::{self, ANY, GroupSet};
-use toolgate_core::policy::moment::Moment;
 use toolgate_core::policy_tests::GrantLookup;
 use toolgate_core::principal::{Principal, PrincipalKind, PrincipalRef};
-use toolgate_core::session::{self, Standing, place};
+use toolgate_core::session::{self, SessionLife, place};
+use toolgate_executors::Reach;
 use toolgate_store::rows::{Opening, SessionRow};
 
 use super::limits;
 use super::policy_tests::CurrentGrants;
-use super::record::{self, Asker};
+use super::record::{self, Requester};
 use super::recorded;
+use super::server_snapshot::{ProjectState, ServerSnapshot};
 use super::sessions::{self, gone, wider};
-use super::world::{ProjectState, World};
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// Who an explanation is about.
 pub struct Subject {
@@ -36,42 +36,42 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The one who asks, with what it holds now or at another time. What a token brings along is the same at any time.
+    /// The caller, with what it holds now or at another time. What a token brings along is the same at any time.
     #[must_use]
-    pub fn asker(
-        world: &World,
+    pub fn requester(
+        server_snapshot: &ServerSnapshot,
         project: &ProjectState,
-        asker: &Asker<'_>,
+        requester: &Requester<'_>,
         at: Option<DateTime<Utc>>,
     ) -> Self {
-        let principal = PrincipalRef::from(asker.principal);
+        let principal = PrincipalRef::from(requester.principal);
         let granted = match at {
             Some(at) if principal.kind != PrincipalKind::External => {
-                CurrentGrants::new(&world.directory, &project.row)
+                CurrentGrants::new(&server_snapshot.directory, &project.row)
                     .grant_of(&principal, at)
                     .unwrap_or_default()
             }
-            _ => asker.granted.clone(),
+            _ => requester.granted.clone(),
         };
         Self { principal, granted }
     }
 
-    /// Somebody else. One that holds nothing here is answered like one that does not exist, but for the project's own keys:
-    /// whoever asks sees them in the list of keys, so that a revoked or expired one can be explained.
+    /// Another principal. One that holds nothing here is answered like one that does not exist, but for the project's
+    /// own keys: the caller sees them in the list of keys, so that a revoked or expired one can be explained.
     pub fn other(
-        world: &World,
+        server_snapshot: &ServerSnapshot,
         project: &ProjectState,
         principal: PrincipalRef,
         at: DateTime<Utc>,
-    ) -> ApiResult<Self> {
-        let granted = CurrentGrants::new(&world.directory, &project.row).grant_of(&principal, at);
+    ) -> Result<Self, Problem> {
+        let granted = CurrentGrants::new(&server_snapshot.directory, &project.row).grant_of(&principal, at);
         let own_key = principal.kind == PrincipalKind::ServiceKey
-            && world
+            && server_snapshot
                 .directory
                 .keys_of(project.row.uid)
                 .any(|key| key.id.to_string() == principal.id);
         if granted.is_none() && !own_key {
-            return Err(ApiError::not_found(format!(
+            return Err(Problem::not_found(format!(
                 "principal \"{principal}\" in this project"
             )));
         }
@@ -86,14 +86,14 @@ impl Subject {
 /// context under that of the question. Answers the session's groups.
 ///
 /// # Errors
-/// As a call in the session would be refused: it has ended, or has not the groups. And when the question is about
-/// somebody else than the session's principal.
+/// As a call in the session would be refused: it has ended, or lacks the groups. And when the question is about
+/// a principal other than that of the session.
 pub fn in_session(
     project: &ProjectState,
     request: &mut ExplainRequest,
     session: SessionRow,
     at: DateTime<Utc>,
-) -> ApiResult<Option<Vec<String>>> {
+) -> Result<Option<Vec<String>>, Problem> {
     let principal = session.principal.to_string();
     if request
         .principal
@@ -101,9 +101,9 @@ pub fn in_session(
         .and_then(PrincipalRef::parse)
         .is_some_and(|asked| asked != session.principal)
     {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
-            "The session belongs to another principal, and nobody else can use it.",
+            "The session belongs to another principal; only that one can use it.",
         )
         .errors(vec![
             Diagnostic::error("is not the session's principal")
@@ -111,9 +111,9 @@ pub fn in_session(
                 .at_pointer("/principal"),
         ]));
     }
-    match session::standing(session.expires_at, session.ended_at, at) {
-        Standing::Living => {}
-        standing => return Err(gone(project, standing)),
+    match session::life(session.expires_at, session.ended_at, at) {
+        SessionLife::Living => {}
+        life => return Err(gone(project, life)),
     }
     // Whether the groups are granted is a test of the explanation; here only widening them is refused.
     let everything: GroupSet = [ANY].into_iter().collect();
@@ -134,7 +134,7 @@ pub fn whole_session(request: &mut ExplainRequest, groups: Option<Vec<String>>, 
     }
 }
 
-/// What of the tools the one who asks may see.
+/// Which tools the caller may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sight {
     /// Whole definitions.
@@ -147,7 +147,7 @@ pub enum Sight {
 pub enum Scope<'a> {
     /// One, there or not.
     One(&'a str),
-    /// Those that the one who asks may see, after a name, so many.
+    /// Those that the caller may see, after a name, at most so many.
     Page {
         /// The name to start after.
         after: &'a str,
@@ -158,7 +158,7 @@ pub enum Scope<'a> {
 
 /// What a call would meet now once it was decided. Nothing is counted and nothing is sent.
 fn circumstances(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
     subject: &Subject,
     tool: &str,
@@ -172,10 +172,9 @@ fn circumstances(
         id: subject.principal.id.clone(),
         name: String::new(),
     };
-    let limits = match limits::has_room(app, project, &caller, tool, app.clock.now()) {
+    let limits = match limits::has_room(gateway, project, &caller, tool, gateway.clock.now()) {
         _ if at.is_some() && !project.limits.is_empty() => Foreseen::Unknown {
-            why: "how much of the limits is used at another time cannot be told; leave out `at` for now"
-                .to_owned(),
+            why: "the use of limits at another time is unknown; leave out `at` for now".to_owned(),
         },
         Ok(()) => Foreseen::Holds,
         Err(exceeded) => Foreseen::Fails {
@@ -185,12 +184,15 @@ fn circumstances(
     };
     let secrets = project.secrets.unused();
     let egress = project.egress.origins();
-    let ready = app.executors.foresee(
+    let ready = gateway.executors.foresee(
         &project.row.id,
-        &tool.definition,
+        (&tool.definition, tool.service.as_ref()),
         &tool.envs,
         Some(&secrets),
-        egress.as_deref(),
+        Reach {
+            egress: egress.as_ref(),
+            servers: project.mcp_servers.set(),
+        },
     );
     let execution = match ready {
         Ok(()) => Foreseen::Holds,
@@ -215,36 +217,36 @@ fn session_test(project: &ProjectState, request: &ExplainRequest) -> Option<Sess
 
 /// Explains. Nothing runs, nothing moves, nothing is counted; the question is on the record.
 pub async fn explain(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     subject: &Subject,
     sight: Sight,
     scope: &Scope<'_>,
     request: &ExplainRequest,
-) -> ApiResult<ExplainResponse> {
-    let now = app.clock.now();
+) -> Result<ExplainResponse, Problem> {
+    let now = gateway.clock.now();
     let at = request.at.unwrap_or(now);
     let snapshot = &project.snapshot;
-    let mut moment = Moment::at(at)
+    let mut evaluation = EvaluationContext::at(at)
         .context(request.context.as_ref())
         .by_ref(&subject.principal);
     if snapshot.has_conditions() {
-        moment = moment.load(project.load.now(now));
+        evaluation = evaluation.load(project.load.now(now));
     }
     let context = TemplateContext::new(&project.row.id, request.context.as_ref());
     let question = Question {
         granted: &subject.granted,
         requested: request.group.as_deref(),
         state: request.state.as_deref(),
-        moment: &moment,
+        evaluation: &evaluation,
         session: session_test(project, request),
         arguments: request.arguments.as_ref().map(|caller| Arguments {
             caller,
             context: &context,
         }),
     };
-    let visible = snapshot.visible(asker.granted);
+    let visible = snapshot.visible(requester.granted);
     let shown = |tool: &str| match sight {
         Sight::Definitions => Shown::Everything,
         Sight::Granted if visible.tool(tool).is_some() => Shown::Operands,
@@ -253,7 +255,7 @@ pub async fn explain(
     let one = |tool: &str| {
         let shown = shown(tool);
         let mut explanation = rules::explain(snapshot, &question, tool, shown);
-        let circumstances = circumstances(app, project, subject, tool, request.at);
+        let circumstances = circumstances(gateway, project, subject, tool, request.at);
         rules::add(&mut explanation, circumstances, shown);
         explanation
     };
@@ -274,8 +276,8 @@ pub async fn explain(
     };
 
     let requested = groups::requested(request.group.as_deref());
-    let id = CallId(app.clock.new_id());
-    let mut record = record::decided(id, now, AuditAction::Explain, asker, snapshot.version());
+    let id = CallId(gateway.clock.new_id());
+    let mut record = record::decided(id, now, AuditAction::Explain, requester, snapshot.version());
     record.session_id = request.session_id;
     record.requested_groups = requested.to_vec();
     record.missing_groups = subject.granted.missing(&requested);
@@ -307,7 +309,7 @@ pub async fn explain(
         project: project.row.uid,
         record: record::ended(record, AuditOutcome::Succeeded, None),
     };
-    recorded::write(app, opening).await?;
+    recorded::write(gateway, opening).await?;
 
     Ok(ExplainResponse {
         record_id: id.0,
@@ -319,7 +321,7 @@ pub async fn explain(
         requested_groups: requested.to_vec(),
         granted_groups: subject.granted.to_vec(),
         next_cursor: if more {
-            items.last().map(|last| crate::api::cursor::after(&last.tool))
+            items.last().map(|last| super::cursor::after(&last.tool))
         } else {
             None
         },

@@ -7,20 +7,54 @@ use toolgate_core::policy::ClosedGroup;
 use toolgate_core::policy::groups::{ANY, parents};
 use toolgate_core::principal::Permission;
 
+use super::entry::Entry;
+use super::labels::{Kind, Label, matches};
 use super::load;
 use crate::auth::grants::Holdings;
-use crate::extract::InProject;
-use crate::state::App;
+use crate::gateway::Gateway;
 
-/// Children that are told.
+/// The most children that are listed.
 const MAX_CHILDREN: usize = 200;
-/// Holders that are told.
+/// The most holders that are listed.
 const MAX_HOLDERS: usize = 200;
 
+impl Label for Group {
+    const KIND: Kind = Kind::Group;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn get(gateway: &Gateway, place: &Entry, name: &str) -> Option<Self> {
+        Groups::new(gateway, place).get(name)
+    }
+
+    fn list(
+        gateway: &Gateway,
+        place: &Entry,
+        after: Option<&str>,
+        needle: Option<&str>,
+        most: usize,
+    ) -> Vec<Self> {
+        let groups = Groups::new(gateway, place);
+        let described = |name: &str| {
+            let declared = place.project.snapshot.declared_group(name)?;
+            Some(declared.label.description.as_str())
+        };
+        let names = groups.names.iter().copied();
+        names
+            .filter(|name| after.is_none_or(|after| *name > after))
+            .filter(|name| matches(name, described(name), needle))
+            .take(most)
+            .map(|name| groups.group(name))
+            .collect()
+    }
+}
+
 /// The groups of a project through the eyes of one caller.
-pub struct Groups<'a, P> {
-    app: &'a App,
-    place: &'a InProject<P>,
+struct Groups<'a> {
+    gateway: &'a Gateway,
+    place: &'a Entry,
     /// Every group the caller may see, sorted.
     names: Vec<&'a str>,
     closed: HashMap<String, ClosedGroup>,
@@ -28,18 +62,17 @@ pub struct Groups<'a, P> {
     reads_access: bool,
 }
 
-impl<'a, P> Groups<'a, P> {
+impl<'a> Groups<'a> {
     /// A role that reads definitions sees every group; others see those that their grant covers.
-    #[must_use]
-    pub fn new(app: &'a App, place: &'a InProject<P>) -> Self {
+    fn new(gateway: &'a Gateway, place: &'a Entry) -> Self {
         let snapshot = &place.project.snapshot;
         let reads_definitions = place.may(Permission::ReadDefinitions);
         let granted = &place.grant.groups;
-        let now = app.clock.now();
+        let now = gateway.clock.now();
         let principal = &place.caller.identity.principal;
-        let moment = load::moment(&place.project, now, principal, None);
+        let evaluation = load::evaluation(&place.project, now, principal, None);
         Self {
-            app,
+            gateway,
             place,
             names: snapshot
                 .group_names()
@@ -47,7 +80,7 @@ impl<'a, P> Groups<'a, P> {
                 .filter(|name| reads_definitions || granted.covers(name))
                 .collect(),
             closed: snapshot
-                .closed_groups(&moment)
+                .closed_groups(&evaluation)
                 .into_iter()
                 .map(|closed| (closed.group.clone(), closed))
                 .collect(),
@@ -56,23 +89,8 @@ impl<'a, P> Groups<'a, P> {
         }
     }
 
-    /// The names, sorted.
-    #[must_use]
-    pub fn names(&self) -> &[&'a str] {
-        &self.names
-    }
-
-    /// Whether a name or its description has a text in it, in any case.
-    #[must_use]
-    pub fn matches(&self, name: &str, needle: &str) -> bool {
-        let declared = self.place.project.snapshot.declared_group(name);
-        name.to_lowercase().contains(needle)
-            || declared.is_some_and(|group| group.label.description.to_lowercase().contains(needle))
-    }
-
     /// One group; `None` when there is none that the caller may see.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<Group> {
+    fn get(&self, name: &str) -> Option<Group> {
         self.names.binary_search(&name).ok()?;
         let mut group = self.group(name);
         if self.reads_access {
@@ -83,9 +101,8 @@ impl<'a, P> Groups<'a, P> {
         Some(group)
     }
 
-    /// One of [`Self::names`] for a list.
-    #[must_use]
-    pub fn group(&self, name: &str) -> Group {
+    /// One of the names for a list.
+    fn group(&self, name: &str) -> Group {
         let snapshot = &self.place.project.snapshot;
         let declared = snapshot.declared_group(name).map(|group| &group.label);
         let closed = std::iter::once(name)
@@ -94,7 +111,7 @@ impl<'a, P> Groups<'a, P> {
         let (tools, tools_with_children) = snapshot.group_size(name);
         let for_readers = |declared: Option<String>| declared.filter(|_| self.reads_definitions);
         let usage = self
-            .app
+            .gateway
             .observer
             .usage()
             .group(self.place.project.row.uid, name)
@@ -139,10 +156,10 @@ impl<'a, P> Groups<'a, P> {
             .collect()
     }
 
-    /// Everybody whose grant covers the group now, sorted by principal.
+    /// Every principal whose grant covers the group now, sorted by principal.
     fn holders(&self, name: &str) -> Vec<GroupHolder> {
         let project = &self.place.project.row;
-        let directory = &self.place.caller.world.directory;
+        let directory = &self.place.caller.server_snapshot.directory;
         let now = self.place.caller.now;
         let mut holders: Vec<GroupHolder> = directory
             .grants_of(project.uid)

@@ -10,9 +10,8 @@ use toolgate_core::ids::CallId;
 use toolgate_store::rows::{Claim, Claimed, IdempotencyKey};
 use tracing::Instrument;
 
-use super::enduring::Enduring;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::detach_on_drop::DetachOnDrop;
+use crate::gateway::{Gateway, Problem};
 
 /// How long an answer is kept for repeated requests.
 const RETENTION: TimeDelta = TimeDelta::hours(24);
@@ -28,52 +27,54 @@ pub enum Answer {
 /// Runs `work` under the key, unless the same request was answered before. Continues if its caller disconnects, so that a
 /// key is never left claimed for nothing.
 pub async fn once(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     key: IdempotencyKey,
     request: &CallRequest,
     call: CallId,
-    work: impl Future<Output = ApiResult<Box<CallResponse>>> + Send + 'static,
-) -> ApiResult<Answer> {
+    work: impl Future<Output = Result<Box<CallResponse>, Problem>> + Send + 'static,
+) -> Result<Answer, Problem> {
     let claim = Claim {
         key,
         fingerprint: fingerprint(request),
         call,
-        expires_at: app.clock.now() + RETENTION,
+        expires_at: gateway.clock.now() + RETENTION,
     };
-    Enduring::new(under(Arc::clone(app), claim, work).in_current_span()).await
+    DetachOnDrop::new(under(Arc::clone(gateway), claim, work).in_current_span()).await
 }
 
 async fn under(
-    app: Arc<App>,
+    gateway: Arc<Gateway>,
     claim: Claim,
-    work: impl Future<Output = ApiResult<Box<CallResponse>>>,
-) -> ApiResult<Answer> {
-    let claimed = match app.store.claim(&claim, app.clock.now()).await {
+    work: impl Future<Output = Result<Box<CallResponse>, Problem>>,
+) -> Result<Answer, Problem> {
+    let claimed = match gateway.store.claim(&claim, gateway.clock.now()).await {
         Ok(claimed) => claimed,
         Err(error) => {
             // The claim may have been stored although its answer was lost.
-            app.completer.release_later(claim.key, claim.call);
+            gateway.completer.release_later(claim.key, claim.call);
             return Err(error.into());
         }
     };
     match claimed {
         Claimed::Fresh => {}
         Claimed::Answered(earlier, body) => return Ok(Answer::Replayed(earlier, body)),
-        Claimed::InProgress => {
-            return Err(ApiError::new(
+        Claimed::InProgress(earlier) => {
+            return Err(Problem::new(
                 ErrorCode::IdempotencyInProgress,
-                "A call with this Idempotency-Key is still running. Repeat the request when it has ended.",
+                "A call with this Idempotency-Key is still running: `call_id` names it. Ask for its state, or repeat the request \
+                 when it has ended.",
             )
+            .call_id(earlier)
             .retry_after(1));
         }
         Claimed::Mismatch => {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::IdempotencyMismatch,
                 "This Idempotency-Key was used with another request. Use a new key for a new request.",
             ));
         }
         Claimed::Interrupted(earlier) => {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::Interrupted,
                 "The call with this Idempotency-Key was cut off by a restart; whether the tool acted is unknown. Look \
                  at its effects, then use a new key.",
@@ -88,7 +89,7 @@ async fn under(
         let ran = error.code() == ErrorCode::Internal
             || (error.code() == ErrorCode::AuditUnavailable && !error.retryable());
         if !ran {
-            app.completer.release(claim.key, claim.call).await;
+            gateway.completer.release(claim.key, claim.call).await;
         }
     }
     outcome.map(Answer::Fresh)

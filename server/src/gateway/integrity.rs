@@ -1,4 +1,5 @@
-//! Whether the record is as it was written: verified beside everything else, a part at a time, and told when asked.
+//! Whether the record is as it was written: verified beside everything else, a part at a time, and reported when
+//! asked.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -7,15 +8,15 @@ use toolgate_api::audit::{AuditIntegrity, IntegrityFault, IntegrityStatus};
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::{ChainFaultKind, FaultyEntry, Verification};
 
-use crate::state::App;
+use crate::gateway::Gateway;
 
 /// Entries of one part: they are in memory at once, and while they are hashed nothing else goes on.
 const PART: u32 = 250;
 /// Parts of one turn.
 const PARTS: u32 = 20;
-/// After so long it begins anew, because what was verified may be changed later.
+/// After so long it starts again, because what was verified may be changed later.
 const ANEW: TimeDelta = TimeDelta::days(1);
-/// The same after a fault: it may have been mended, for example from a backup.
+/// The same after a fault: it may have been repaired, for example from a backup.
 const ANEW_AFTER_FAULT: TimeDelta = TimeDelta::minutes(10);
 
 /// What is known of the record.
@@ -50,7 +51,7 @@ impl Integrity {
 }
 
 impl Known {
-    /// How it stands.
+    /// Its current state.
     #[must_use]
     pub fn status(&self) -> IntegrityStatus {
         match (&self.fault, self.checked_at) {
@@ -91,19 +92,19 @@ pub const fn reason(why: ChainFaultKind) -> &'static str {
 ///
 /// # Errors
 /// When the database does not answer; the next time goes on.
-pub async fn verify(app: &App) -> anyhow::Result<()> {
-    let now = app.clock.now();
-    let mut running = app.integrity.running.lock().await;
+pub async fn verify(gateway: &Gateway) -> anyhow::Result<()> {
+    let now = gateway.clock.now();
+    let mut running = gateway.integrity.running.lock().await;
     let (verification, begun) = running.get_or_insert_with(|| (Verification::default(), now));
     let mut complete = false;
     for _ in 0..PARTS {
-        complete = app.store.verify_some(verification, PART).await?;
+        complete = gateway.store.verify_some(verification, PART).await?;
         if complete {
             break;
         }
     }
     {
-        let mut known = app.integrity.lock();
+        let mut known = gateway.integrity.lock();
         if complete {
             if known.fault.is_none()
                 && let Some(found) = verification.fault()

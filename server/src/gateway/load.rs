@@ -8,27 +8,27 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use chrono::{DateTime, Utc};
 use toolgate_api::calls::CallContext;
-use toolgate_core::policy::{Load, Moment};
+use toolgate_core::policy::{EvaluationContext, Load};
 use toolgate_core::principal::Principal;
 
-use super::world::ProjectState;
+use super::server_snapshot::ProjectState;
 
 /// Seconds that "within the last minute" looks back on.
 const WINDOW: u64 = 60;
 
 /// The circumstances of a request in a project. The load is read only where a condition may ask for it.
 #[must_use]
-pub fn moment<'a>(
+pub fn evaluation<'a>(
     project: &ProjectState,
     at: DateTime<Utc>,
     principal: &'a Principal,
     context: Option<&'a CallContext>,
-) -> Moment<'a> {
-    let moment = Moment::at(at).by(principal).context(context);
+) -> EvaluationContext<'a> {
+    let evaluation = EvaluationContext::at(at).by(principal).context(context);
     if project.snapshot.has_conditions() {
-        moment.load(project.load.now(at))
+        evaluation.load(project.load.now(at))
     } else {
-        moment
+        evaluation
     }
 }
 

@@ -1,4 +1,7 @@
 //! The use cases: short functions free of HTTP that tie core, store and executors together.
+//!
+//! [`Gateway`] holds what they work with. Every entrance (REST, MCP, ...) opens an [`entry::Entry`] for its caller and
+//! maps [`Problem`] to its own protocol.
 
 pub mod access;
 pub mod agent;
@@ -6,13 +9,19 @@ pub mod alerts;
 pub mod artifacts;
 pub mod audit;
 pub mod available;
+pub mod bounds;
 pub mod call;
 pub mod change_record;
 pub mod checks;
+pub mod connections;
+pub mod cursor;
+mod detach_on_drop;
+mod document;
 pub mod egress;
-mod enduring;
+pub mod entry;
 pub mod explain;
 pub mod groups;
+pub mod guides;
 pub mod idempotency;
 pub mod imports;
 pub mod integrity;
@@ -20,9 +29,12 @@ pub mod keys;
 pub mod labels;
 pub mod limits;
 pub mod load;
+pub mod mcp_clients;
+pub mod mcp_servers;
 pub mod observe;
 pub mod policy_tests;
 pub mod probes;
+pub mod problem;
 pub mod projects;
 pub mod publish;
 pub mod quarantine;
@@ -31,6 +43,7 @@ pub mod record;
 pub mod recorded;
 pub mod resolve;
 pub mod secrets;
+pub mod server_snapshot;
 pub mod sessions;
 pub mod settings;
 pub mod sign_ins;
@@ -43,4 +56,89 @@ pub mod tool_changes;
 pub mod tool_uses;
 pub mod upstreams;
 pub mod users;
-pub mod world;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+
+use tokio::sync::Semaphore;
+use toolgate_executors::{Bus, EgressPolicy, Executors};
+use toolgate_store::{RecordWriter, Store};
+
+use self::audit::concurrency_limit::ConcurrencyLimit;
+use self::audit::tail::Tail;
+use self::call::RunningCalls;
+use self::checks::Checks;
+use self::connections::Connecting;
+use self::integrity::Integrity;
+use self::mcp_clients::SeenClients;
+use self::observe::Observer;
+use self::probes::Probes;
+pub use self::problem::Problem;
+use self::recorded::Completer;
+use self::server_snapshot::SnapshotStore;
+use crate::auth::authenticator::Authenticator;
+use crate::auth::guesses::SignInGuard;
+use crate::auth::password::PasswordHasher;
+use crate::clock::Clock;
+use crate::config::{AllowedEnv, Config};
+use crate::secrets::Keyring;
+use crate::shutdown::Shutdown;
+use crate::telemetry::Metrics;
+
+/// Everything the use cases work with; made once at start.
+pub struct Gateway {
+    /// The configuration as it was at start.
+    pub config: Config,
+    /// Time and ids.
+    pub clock: Arc<dyn Clock>,
+    /// The database.
+    pub store: Store,
+    /// The batching writer of records.
+    pub records: RecordWriter,
+    /// Completes records, also when the database was unavailable when they ended.
+    pub completer: Completer,
+    /// New records, for subscribers.
+    pub tail: Tail,
+    /// Bounds exports of the record at the same time.
+    pub exports: ConcurrencyLimit,
+    /// Bounds API descriptions that are read at the same time: the largest take much memory.
+    pub descriptions: Semaphore,
+    /// Checks of values against schemas that take long.
+    pub checks: Checks,
+    /// Verifies that the record is as it was written.
+    pub integrity: Integrity,
+    /// Definitions, principals and grants, as of now.
+    pub snapshots: SnapshotStore,
+    /// Identifies the principal of a credential.
+    pub authenticator: Authenticator,
+    /// Password checks, bounded.
+    pub passwords: PasswordHasher,
+    /// The calls that run in this process.
+    pub running: RunningCalls,
+    /// The programs that connected by MCP and are not written yet.
+    pub mcp_clients: SeenClients,
+    /// Executes tools.
+    pub executors: Executors,
+    /// The message bus, if one is configured.
+    pub bus: Option<Arc<Bus>>,
+    /// When each upstream is probed next.
+    pub probes: Probes,
+    /// The destinations that tools may connect to.
+    pub egress: EgressPolicy,
+    /// The environment variables that definitions may use.
+    pub env: AllowedEnv,
+    /// Counters and histograms.
+    pub metrics: Metrics,
+    /// Observes every decided request: usage and suspicious patterns.
+    pub observer: Observer,
+    /// What the authorization server keeps in memory.
+    pub connecting: Connecting,
+    /// Counts failed sign-ins.
+    pub sign_ins: SignInGuard,
+    /// The keys that secrets are encrypted with.
+    pub keyring: Arc<Keyring>,
+    /// The number of servers that share the database, as last read.
+    pub servers: AtomicU32,
+    /// Whether the server is stopping.
+    pub shutdown: Shutdown,
+}

@@ -20,14 +20,13 @@ use toolgate_store::{Basis, PolicyTestChange, StoreError};
 
 use super::change_record::recorded;
 use super::publish::{current, too_busy, turn};
-use super::record::Asker;
-use super::world::{ProjectState, World};
+use super::record::Requester;
+use super::server_snapshot::{ProjectState, ServerSnapshot};
 use crate::auth::directory::Directory;
 use crate::auth::grants::Holdings;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
-/// How often a change is computed again because somebody else was faster.
+/// Attempts to compute a change when others are committed in between.
 const ATTEMPTS: usize = 16;
 /// Longest note of a revision, in characters.
 const NOTE: usize = 500;
@@ -70,16 +69,16 @@ pub struct Candidate<'a> {
 ///
 /// With `ignore` the change may pass, and the answer is a sentence for its note: which expectations it breaks.
 pub fn guard<'a>(
-    app: &App,
-    world: &'a World,
+    gateway: &Gateway,
+    server_snapshot: &'a ServerSnapshot,
     project: &'a ProjectState,
     ignore: bool,
     candidate: impl FnOnce() -> Candidate<'a>,
-) -> ApiResult<Option<String>> {
+) -> Result<Option<String>, Problem> {
     if project.policy_tests.is_empty() {
         return Ok(None);
     }
-    let broken = effects(app, world, project, &candidate()).broken;
+    let broken = effects(gateway, server_snapshot, project, &candidate()).broken;
     match (broken.is_empty(), ignore) {
         (true, _) => Ok(None),
         (false, true) => Ok(Some(ignored(&broken))),
@@ -87,19 +86,19 @@ pub fn guard<'a>(
     }
 }
 
-/// The version of the directory that a change of definitions is judged with; `None` when nothing is expected, or breaking
-/// it is meant. Commit the change only while the version stands: a change of definitions and one of permissions may each
-/// keep an expectation and together break it.
+/// The version of the directory that a change of definitions is judged with; `None` when there are no expectations,
+/// or breaking them is intended. Commit the change only while the version is current: a change of definitions and one
+/// of permissions may each meet an expectation and together break it.
 #[must_use]
-pub fn judged_with(world: &World, project: &ProjectState, ignore: bool) -> Option<i64> {
+pub fn judged_with(server_snapshot: &ServerSnapshot, project: &ProjectState, ignore: bool) -> Option<i64> {
     let judged = !ignore && !project.policy_tests.is_empty();
-    judged.then(|| world.directory.version())
+    judged.then(|| server_snapshot.directory.version())
 }
 
 /// The versions that a change of permissions is judged by; as [`judged_with`].
 #[must_use]
-pub fn basis(world: &World, project: &ProjectState, ignore: bool) -> Option<Basis> {
-    judged_with(world, project, ignore).map(|directory| Basis {
+pub fn basis(server_snapshot: &ServerSnapshot, project: &ProjectState, ignore: bool) -> Option<Basis> {
+    judged_with(server_snapshot, project, ignore).map(|directory| Basis {
         directory,
         project: project.snapshot.version(),
     })
@@ -108,18 +107,23 @@ pub fn basis(world: &World, project: &ProjectState, ignore: bool) -> Option<Basi
 /// What a change breaks that nothing may hold up: a key that is revoked, a user who is disabled or deleted. A sentence for
 /// its record.
 #[must_use]
-pub fn foretold(app: &App, world: &World, project: &ProjectState, gone: &PrincipalRef) -> Option<String> {
+pub fn foretold(
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
+    project: &ProjectState,
+    gone: &PrincipalRef,
+) -> Option<String> {
     if project.policy_tests.is_empty() {
         return None;
     }
     let candidate = Candidate {
         grants: Some(Box::new(Without {
-            current: CurrentGrants::new(&world.directory, &project.row),
+            current: CurrentGrants::new(&server_snapshot.directory, &project.row),
             gone,
         })),
         ..Candidate::default()
     };
-    let broken = effects(app, world, project, &candidate).broken;
+    let broken = effects(gateway, server_snapshot, project, &candidate).broken;
     (!broken.is_empty()).then(|| {
         let said = ignored(&broken);
         tracing::warn!(project = %project.row.id, principal = %gone, "what is revoked {said}");
@@ -127,7 +131,7 @@ pub fn foretold(app: &App, world: &World, project: &ProjectState, gone: &Princip
     })
 }
 
-/// The grants when somebody holds nothing any more.
+/// The grants when a principal holds nothing any more.
 struct Without<'a> {
     current: CurrentGrants<'a>,
     gone: &'a PrincipalRef,
@@ -143,8 +147,13 @@ impl GrantLookup for Without<'_> {
 }
 
 /// What a change would do to the expectations of the project.
-pub fn effects(app: &App, world: &World, project: &ProjectState, candidate: &Candidate<'_>) -> Effects {
-    let current = CurrentGrants::new(&world.directory, &project.row);
+pub fn effects(
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
+    project: &ProjectState,
+    candidate: &Candidate<'_>,
+) -> Effects {
+    let current = CurrentGrants::new(&server_snapshot.directory, &project.row);
     let before = View {
         snapshot: &project.snapshot,
         grants: &current,
@@ -154,7 +163,7 @@ pub fn effects(app: &App, world: &World, project: &ProjectState, candidate: &Can
         grants: candidate.grants.as_deref().unwrap_or(&current),
     };
     let tests = project.policy_tests.iter().map(|stored| &stored.test);
-    rules::compare(tests, before, after, app.clock.now())
+    rules::compare(tests, before, after, gateway.clock.now())
 }
 
 /// The effects of an upload, for its answer.
@@ -169,7 +178,7 @@ pub fn wire_effects(effects: Effects) -> UploadPolicyTests {
 }
 
 /// 409 with every expectation that a change would break.
-pub fn refusal(broken: Vec<BrokenPolicyTest>) -> ApiError {
+pub fn refusal(broken: Vec<BrokenPolicyTest>) -> Problem {
     let faults = broken
         .iter()
         .map(|test| {
@@ -183,10 +192,10 @@ pub fn refusal(broken: Vec<BrokenPolicyTest>) -> ApiError {
             .hint(test.after.summary.clone())
         })
         .collect();
-    ApiError::new(
+    Problem::new(
         ErrorCode::PolicyTestFailed,
         format!(
-            "{} policy test(s) that hold now would fail after this change; nothing was changed. Mend the change, change the \
+            "{} policy test(s) that hold now would fail after this change; nothing was changed. Correct the change, change the \
              expectation, or repeat the request with ?ignore_policy_tests=true.",
             broken.len()
         ),
@@ -215,17 +224,17 @@ pub fn noted(note: Option<String>, said: Option<String>) -> Option<String> {
 
 /// Runs all tests of a project, or some, as it is now.
 pub fn run(
-    app: &App,
-    world: &World,
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
     project: &ProjectState,
     wanted: impl Fn(&PolicyTest) -> bool,
 ) -> PolicyTestRun {
-    let grants = CurrentGrants::new(&world.directory, &project.row);
+    let grants = CurrentGrants::new(&server_snapshot.directory, &project.row);
     let view = View {
         snapshot: &project.snapshot,
         grants: &grants,
     };
-    let now = app.clock.now();
+    let now = gateway.clock.now();
     let results: Vec<_> = project
         .policy_tests
         .iter()
@@ -243,15 +252,15 @@ pub fn run(
 
 /// Stores tests, replacing those of the same name; with `replace_all` the others are removed.
 pub async fn upload(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     tests: Vec<PolicyTest>,
     replace_all: bool,
-) -> ApiResult<PolicyTestUpload> {
-    let _turn = turn(app, project).await?;
+) -> Result<PolicyTestUpload, Problem> {
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
+        let state = current(gateway, project)?;
         let known = |name: &str| find(&state, name);
         let items: Vec<PolicyTestItem> = tests
             .iter()
@@ -276,7 +285,7 @@ pub async fn upload(
             .filter(|item| item.outcome == UploadOutcome::Created)
             .count();
         if state.policy_tests.len() - removed.len() + created > MAX_TESTS {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::InvalidRequest,
                 format!(
                     "A project keeps at most {MAX_TESTS} policy tests; nothing was stored. Remove some first."
@@ -290,12 +299,12 @@ pub async fn upload(
             .map(|(test, _)| test.clone())
             .collect();
         let unchanged = put.is_empty() && removed.is_empty();
-        if !unchanged && !commit(app, &state, asker, put, removed.clone()).await? {
+        if !unchanged && !commit(gateway, &state, requester, put, removed.clone()).await? {
             continue;
         }
-        let world = app.world.now();
-        let state = current(app, project)?;
-        let results = run(app, &world, &state, |test| {
+        let server_snapshot = gateway.snapshots.now();
+        let state = current(gateway, project)?;
+        let results = run(gateway, &server_snapshot, &state, |test| {
             tests.iter().any(|uploaded| uploaded.name == test.name)
         });
         return Ok(PolicyTestUpload {
@@ -309,16 +318,16 @@ pub async fn upload(
 
 /// Replaces one test that is there, or with `None` removes it.
 pub async fn change(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     name: &str,
     test: Option<PolicyTest>,
-    matches: impl Fn(i64) -> ApiResult<()>,
-) -> ApiResult<()> {
-    let _turn = turn(app, project).await?;
+    matches: impl Fn(i64) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
+        let state = current(gateway, project)?;
         let stored = find(&state, name).ok_or_else(|| not_found(name))?;
         matches(stored.revision)?;
         let (put, remove) = match &test {
@@ -326,7 +335,7 @@ pub async fn change(
             Some(test) => (vec![test.clone()], Vec::new()),
             None => (Vec::new(), vec![name.to_owned()]),
         };
-        if commit(app, &state, asker, put, remove).await? {
+        if commit(gateway, &state, requester, put, remove).await? {
             return Ok(());
         }
     }
@@ -347,14 +356,14 @@ pub fn find<'s>(
 }
 
 /// The project has no such test.
-pub fn not_found(name: &str) -> ApiError {
+pub fn not_found(name: &str) -> Problem {
     let shown: String = name.chars().take(128).collect();
-    ApiError::not_found(format!("policy test \"{shown}\""))
+    Problem::not_found(format!("policy test \"{shown}\""))
 }
 
 /// Every fault of refused policy tests.
-pub fn invalid(errors: Vec<Diagnostic>) -> ApiError {
-    ApiError::new(
+pub fn invalid(errors: Vec<Diagnostic>) -> Problem {
+    Problem::new(
         ErrorCode::InvalidRequest,
         format!(
             "{} fault(s) in the policy tests; nothing was stored. `errors` names each with its place.",
@@ -366,29 +375,29 @@ pub fn invalid(errors: Vec<Diagnostic>) -> ApiError {
 
 /// Commits against the version of `state`; `false` when the database has a newer one, which is then loaded.
 async fn commit(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     state: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     put: Vec<PolicyTest>,
     remove: Vec<String>,
-) -> ApiResult<bool> {
+) -> Result<bool, Problem> {
     let what = what(state, &put, &remove);
     let change = PolicyTestChange {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
         put,
         remove,
-        author: asker.principal.name.clone(),
-        at: app.clock.now(),
+        author: requester.principal.name.clone(),
+        at: gateway.clock.now(),
     };
-    let task = Arc::clone(app);
-    let committed = recorded(app, state, asker, AuditAction::Policy, what, async move {
+    let task = Arc::clone(gateway);
+    let committed = recorded(gateway, state, requester, AuditAction::Policy, what, async move {
         let committed = match task.store.change_policy_tests(&change).await {
             Ok(_version) => Some(()),
             Err(StoreError::VersionConflict) => None,
             Err(error) => return Err(error.into()),
         };
-        task.world.refresh().await?;
+        task.snapshots.refresh().await?;
         Ok(committed)
     });
     Ok(committed.await?.is_some())

@@ -1,7 +1,7 @@
-//! Asking the upstreams of tools whether they are well, for tools whose definition says how (`options.http.probe`).
+//! Asking the upstreams of tools whether they are well, for tools whose definition says how.
 //!
-//! Every server asks for itself. A probe belongs to a tool that is enabled; it is no call: it is not decided, not limited
-//! and not recorded. What the last one has found is told with the upstreams and by the server's status.
+//! Every server asks for itself. A probe belongs to a tool that is enabled; it is no call: it is not decided, not
+//! limited and not recorded. What the last one has found is reported with the upstreams and in the server's status.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,8 +14,8 @@ use toolgate_core::ids::{ProjectId, ProjectUid};
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_executors::ProbeReport;
 
-use super::world::{ProjectState, World};
-use crate::state::App;
+use super::server_snapshot::{ProjectState, ServerSnapshot};
+use crate::gateway::Gateway;
 
 /// Probes at the same time.
 const AT_ONCE: usize = 16;
@@ -42,7 +42,7 @@ struct Planned {
 #[must_use]
 pub fn of(tool: &CompiledTool) -> Option<&HttpProbe> {
     let definition = &tool.definition;
-    let probe = definition.options.http.as_ref()?.probe.as_ref()?;
+    let probe = definition.execution()?.probe()?;
     definition.enabled.then_some(probe)
 }
 
@@ -53,14 +53,14 @@ impl Probes {
     /// The tools that are to be probed now; each is due again an interval later.
     fn take_due(
         &self,
-        world: &World,
+        server_snapshot: &ServerSnapshot,
         now: DateTime<Utc>,
         chance: Chance<'_>,
     ) -> Vec<(Arc<ProjectState>, Arc<CompiledTool>)> {
         let mut planned = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut due = Vec::new();
         let mut living = HashMap::new();
-        for project in world.projects() {
+        for project in server_snapshot.projects() {
             let uid = project.row.uid;
             let before = planned.remove(&uid);
             let version = project.snapshot.version();
@@ -86,8 +86,8 @@ impl Probes {
     }
 }
 
-/// The tools of a project that have a probe. Those that had the same one before keep their time; others begin within an
-/// interval, so that a start of the server or a large upload asks nobody all at once.
+/// The tools of a project that have a probe. Those that had the same one before keep their time; others begin within
+/// an interval, so that a start of the server or a large upload does not send all probes at once.
 fn plan(project: &ProjectState, before: &[Planned], now: DateTime<Utc>, chance: Chance<'_>) -> Vec<Planned> {
     let before: HashMap<&str, &Planned> = before.iter().map(|one| (one.tool.name(), one)).collect();
     let tools = project.snapshot.tools().iter();
@@ -112,22 +112,30 @@ fn part(probe: &HttpProbe, share: f64) -> TimeDelta {
 }
 
 /// Runs the probes that are due, and waits for them.
-pub async fn run_due(app: &App) {
-    let world = app.world.now();
+pub async fn run_due(gateway: &Gateway) {
+    let server_snapshot = gateway.snapshots.now();
     // Ids are as random as this needs.
-    let mut chance = || f64::from((app.clock.new_id().as_u128() & 0xffff) as u16) / f64::from(u16::MAX);
-    let due = app.probes.take_due(&world, app.clock.now(), &mut chance);
+    let mut chance = || f64::from((gateway.clock.new_id().as_u128() & 0xffff) as u16) / f64::from(u16::MAX);
+    let due = gateway
+        .probes
+        .take_due(&server_snapshot, gateway.clock.now(), &mut chance);
     stream::iter(due)
         .for_each_concurrent(AT_ONCE, |(project, tool)| async move {
             let secrets = project.secrets.unused();
             let project_id = &project.row.id;
             let egress = project.egress.origins();
-            app.executors
-                .probe(project_id, &tool.definition, Some(&secrets), egress)
+            gateway
+                .executors
+                .probe(
+                    project_id,
+                    (&tool.definition, tool.service.as_ref()),
+                    Some(&secrets),
+                    egress,
+                )
                 .await;
-            let found = app.executors.probed(project_id, &tool.definition.name);
+            let found = gateway.executors.probed(project_id, &tool.definition.name);
             if let Some(found) = found {
-                app.metrics.probe(found.succeeded);
+                gateway.metrics.probe(found.succeeded);
             }
         })
         .await;
@@ -144,8 +152,8 @@ pub struct Found {
 }
 
 /// What the last probes have found, of tools that still have one, by project and name.
-pub fn found<'p>(app: &App, projects: impl Iterator<Item = &'p ProjectState>) -> Vec<Found> {
-    let planned = app.probes.0.lock().unwrap_or_else(PoisonError::into_inner);
+pub fn found<'p>(gateway: &Gateway, projects: impl Iterator<Item = &'p ProjectState>) -> Vec<Found> {
+    let planned = gateway.probes.0.lock().unwrap_or_else(PoisonError::into_inner);
     let mut all = Vec::new();
     for project in projects {
         let tools = planned
@@ -157,7 +165,7 @@ pub fn found<'p>(app: &App, projects: impl Iterator<Item = &'p ProjectState>) ->
                 .snapshot
                 .tool(tool.name())
                 .filter(|tool| of(tool).is_some());
-            let report = app.executors.probed(&project.row.id, &tool.definition.name);
+            let report = gateway.executors.probed(&project.row.id, &tool.definition.name);
             all.extend(current.zip(report).map(|(tool, report)| Found {
                 project: project.row.id.clone(),
                 tool: Arc::clone(tool),

@@ -11,20 +11,24 @@ use toolgate_store::rows::ProjectRow;
 
 use super::access::{self, Actor};
 use super::change_record::server_opening;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// Creates a project; `creator` becomes its owner, with a grant of `*`.
 ///
 /// # Errors
 /// 409 when there is a project with this id.
-pub async fn create(app: &Arc<App>, actor: Actor<'_>, creator: UserId, row: ProjectRow) -> ApiResult<()> {
-    let opening = opening(app, actor, "project_created", &row);
-    let store = app.store.clone();
-    access::carry_out(app, vec![opening], async move {
+pub async fn create(
+    gateway: &Arc<Gateway>,
+    actor: Actor<'_>,
+    creator: UserId,
+    row: ProjectRow,
+) -> Result<(), Problem> {
+    let opening = opening(gateway, actor, "project_created", &row);
+    let store = gateway.store.clone();
+    access::carry_out(gateway, vec![opening], async move {
         match store.create_project(&row, Some(creator)).await {
             Ok(()) => Ok(()),
-            Err(StoreError::Conflict { .. }) => Err(ApiError::new(
+            Err(StoreError::Conflict { .. }) => Err(Problem::new(
                 ErrorCode::Conflict,
                 format!("There is a project \"{}\" already. Choose another id.", row.id),
             )),
@@ -38,21 +42,26 @@ pub async fn create(app: &Arc<App>, actor: Actor<'_>, creator: UserId, row: Proj
 ///
 /// # Errors
 /// 404 when it was deleted meanwhile.
-pub async fn delete(app: &Arc<App>, actor: Actor<'_>, row: &ProjectRow) -> ApiResult<()> {
-    let opening = opening(app, actor, "project_deleted", row);
-    let (store, clock) = (app.store.clone(), Arc::clone(&app.clock));
+pub async fn delete(gateway: &Arc<Gateway>, actor: Actor<'_>, row: &ProjectRow) -> Result<(), Problem> {
+    let opening = opening(gateway, actor, "project_deleted", row);
+    let (store, clock) = (gateway.store.clone(), Arc::clone(&gateway.clock));
     let (uid, id) = (row.uid, row.id.clone());
-    access::carry_out(app, vec![opening], async move {
+    access::carry_out(gateway, vec![opening], async move {
         match store.delete_project(uid, clock.now()).await? {
             true => Ok(()),
-            false => Err(ApiError::not_found(format!("project \"{id}\""))),
+            false => Err(Problem::not_found(format!("project \"{id}\""))),
         }
     })
     .await
 }
 
-fn opening(app: &App, actor: Actor<'_>, change: &str, row: &ProjectRow) -> toolgate_store::rows::Opening {
+fn opening(
+    gateway: &Gateway,
+    actor: Actor<'_>,
+    change: &str,
+    row: &ProjectRow,
+) -> toolgate_store::rows::Opening {
     let what =
         json!({"change": change, "project": row.id.as_str(), "uid": row.uid.to_string(), "name": row.name});
-    server_opening(app, actor, AuditAction::Project, what)
+    server_opening(gateway, actor, AuditAction::Project, what)
 }

@@ -15,9 +15,10 @@ use toolgate_api::audit::AuditAction;
 use toolgate_api::tools::{DefinitionKind, UploadItem, UploadOutcome, UploadResult};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{
-    self, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool,
+    self, Destination, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool,
 };
 use toolgate_core::ids::{ProjectId, ToolName};
+use toolgate_executors::Bus;
 use toolgate_store::StoreError;
 use toolgate_store::rows::{ImportChange, Publication, RevisionRow};
 
@@ -27,11 +28,10 @@ pub(super) use self::trail::{changed, revised};
 use super::change_record::{Changer, recorded};
 use super::policy_tests;
 use super::secrets;
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
-/// How often a change is computed again because somebody else was faster.
+/// Attempts to compute a change when others are committed in between.
 pub(super) const ATTEMPTS: usize = 16;
 
 /// Who changes something, and why.
@@ -45,18 +45,24 @@ pub struct Author<'a> {
 }
 
 /// Runs `check` with what a definition of this project may refer to.
-pub fn with_context<T>(app: &App, project: &ProjectState, check: impl FnOnce(&UploadContext<'_>) -> T) -> T {
+pub fn with_context<T>(
+    gateway: &Gateway,
+    project: &ProjectState,
+    check: impl FnOnce(&UploadContext<'_>) -> T,
+) -> T {
     check(&UploadContext {
         project: &project.row.id,
-        env_allowed: &|name| app.env.allows(name),
+        env_allowed: &|name| gateway.env.allows(name),
         existing_services: &|id| project.snapshot.service(id).cloned(),
+        executes: gateway.executors.executes(),
+        subjects: gateway.bus.as_deref().map(Bus::rules),
     })
 }
 
 /// Every fault of a refused definition.
-pub fn invalid_definition(errors: Vec<Diagnostic>) -> ApiError {
+pub fn invalid_definition(errors: Vec<Diagnostic>) -> Problem {
     let faults = errors.iter().filter(|error| error.is_error()).count();
-    ApiError::new(
+    Problem::new(
         ErrorCode::InvalidDefinition,
         format!(
             "{faults} fault(s) in the definitions; nothing was stored. `errors` names each with its place."
@@ -67,24 +73,24 @@ pub fn invalid_definition(errors: Vec<Diagnostic>) -> ApiError {
 
 /// Stores an upload whole, or with `dry_run` only says what it would do. `change` is what the record calls it.
 pub async fn upload(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     by: &Changer<'_>,
     change: &str,
     upload: Upload,
     dry_run: bool,
-) -> ApiResult<UploadResult> {
-    let state = current(app, project)?;
-    let warnings = warnings(app, &state, &upload);
+) -> Result<UploadResult, Problem> {
+    let state = current(gateway, project)?;
+    let warnings = warnings(gateway, &state, &upload);
     let _turn = if dry_run {
         None
     } else {
-        Some(turn(app, project).await?)
+        Some(turn(gateway, project).await?)
     };
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
+        let state = current(gateway, project)?;
         check_expectations(&state, &upload.tools)?;
-        let mut items = plan(app, &state, &upload.tools, &upload.services).await?;
+        let mut items = plan(gateway, &state, &upload.tools, &upload.services).await?;
         let changes = |kind, name: &str| {
             items.iter().any(|item| {
                 item.kind == kind && item.name == name && item.outcome != UploadOutcome::Unchanged
@@ -104,8 +110,13 @@ pub async fn upload(
             .collect();
         if dry_run || (tools.is_empty() && services.is_empty()) {
             let policy_tests = (dry_run && !state.policy_tests.is_empty()).then(|| {
-                let candidate = candidate(app, &state, &by.author, &tools, &services);
-                policy_tests::wire_effects(policy_tests::effects(app, &app.world.now(), &state, &candidate))
+                let candidate = candidate(gateway, &state, &by.author, &tools, &services);
+                policy_tests::wire_effects(policy_tests::effects(
+                    gateway,
+                    &gateway.snapshots.now(),
+                    &state,
+                    &candidate,
+                ))
             });
             return Ok(UploadResult {
                 dry_run,
@@ -115,7 +126,13 @@ pub async fn upload(
             });
         }
         let what = changed(change, &by.author, items.iter().filter_map(revisions).collect());
-        let Some(published) = commit(app, &state, by, what, tools, services).await? else {
+        let change = DefinitionChange {
+            tools,
+            services,
+            ..DefinitionChange::default()
+        };
+        let Some(published) = commit(gateway, &state, by, AuditAction::Definition, what, change).await?
+        else {
             continue;
         };
         for (kind, revisions) in [
@@ -151,26 +168,26 @@ fn revisions(item: &UploadItem) -> Option<Value> {
     Some(revised(item.kind, &item.name, before, Some(item.revision)))
 }
 
-/// What is worth mending in an upload: in its text, and as this server and the project are now.
-pub fn warnings(app: &App, state: &ProjectState, upload: &Upload) -> Vec<Diagnostic> {
+/// What should be corrected in an upload: in its text, and as this server and the project are now.
+pub fn warnings(gateway: &Gateway, state: &ProjectState, upload: &Upload) -> Vec<Diagnostic> {
     let definitions = || upload.tools.iter().map(|tool| &tool.definition);
     let mut warnings = upload.warnings.clone();
-    warnings.extend(definitions().filter_map(|definition| egress_warning(app, state, definition)));
+    warnings.extend(definitions().filter_map(|definition| egress_warning(gateway, state, definition)));
     warnings.extend(secrets::warnings(state, definitions(), upload.services.iter()));
     warnings
 }
 
 /// Deletes a tool; its revisions stay.
 pub async fn delete_tool(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     name: &ToolName,
     by: &Changer<'_>,
-    matches: impl Fn(i64) -> ApiResult<()>,
-) -> ApiResult<()> {
-    let _turn = turn(app, project).await?;
+    matches: impl Fn(i64) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
+        let state = current(gateway, project)?;
         let tool = state
             .snapshot
             .tool(name.as_str())
@@ -178,8 +195,9 @@ pub async fn delete_tool(
         matches(tool.revision)?;
         let gone = revised(DefinitionKind::Tool, name.as_str(), Some(tool.revision), None);
         let what = changed("delete_tool", &by.author, vec![gone]);
-        let tools = vec![(name.clone(), None)];
-        if commit(app, &state, by, what, tools, Vec::new()).await?.is_some() {
+        let change = DefinitionChange::of_tools(vec![(name.clone(), None)]);
+        let done = commit(gateway, &state, by, AuditAction::Definition, what, change).await?;
+        if done.is_some() {
             return Ok(());
         }
     }
@@ -188,14 +206,14 @@ pub async fn delete_tool(
 
 /// Makes an earlier revision the current one, as a new revision. What it refers to is checked again.
 pub async fn restore(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     row: RevisionRow,
     by: &Changer<'_>,
     expect_revision: Option<i64>,
-) -> ApiResult<UploadResult> {
+) -> Result<UploadResult, Problem> {
     let Some(definition) = row.definition else {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             format!(
                 "Revision {} deleted the tool, so there is nothing to restore. Choose an earlier one.",
@@ -203,13 +221,14 @@ pub async fn restore(
             ),
         ));
     };
-    let state = current(app, project)?;
-    let value = serde_json::to_value(&definition).map_err(|error| ApiError::internal(&error))?;
-    let (definition, warnings) = with_context(app, &state, |context| definition::check_tool(&value, context))
-        .map_err(invalid_definition)?;
+    let state = current(gateway, project)?;
+    let value = serde_json::to_value(&definition).map_err(|error| Problem::internal(&error))?;
+    let (definition, warnings) =
+        with_context(gateway, &state, |context| definition::check_tool(&value, context))
+            .map_err(invalid_definition)?;
     let note = by.author.note.clone();
     let by = Changer {
-        asker: by.asker,
+        requester: by.requester,
         author: Author {
             note: note.or_else(|| Some(format!("restores revision {}", row.revision))),
             ..by.author
@@ -220,7 +239,7 @@ pub async fn restore(
         expect_revision,
     }];
     upload(
-        app,
+        gateway,
         project,
         &by,
         "restore_tool",
@@ -236,100 +255,113 @@ pub async fn restore(
 
 /// Waits until this process makes no other change of the project: those that wait are served in their order, so a change is
 /// computed again only when another server was faster.
-pub async fn turn(app: &App, project: &ProjectId) -> ApiResult<OwnedMutexGuard<()>> {
-    let turns = Arc::clone(&current(app, project)?.turns);
+pub async fn turn(gateway: &Gateway, project: &ProjectId) -> Result<OwnedMutexGuard<()>, Problem> {
+    let turns = Arc::clone(&current(gateway, project)?.turns);
     Ok(turns.lock_owned().await)
 }
 
 /// The project as it is now; it may have been deleted since the request began.
-pub fn current(app: &App, project: &ProjectId) -> ApiResult<Arc<ProjectState>> {
-    let world = app.world.now();
-    world
+pub fn current(gateway: &Gateway, project: &ProjectId) -> Result<Arc<ProjectState>, Problem> {
+    let server_snapshot = gateway.snapshots.now();
+    server_snapshot
         .project(project.as_str())
         .cloned()
-        .ok_or_else(|| ApiError::not_found(format!("project \"{project}\"")))
+        .ok_or_else(|| Problem::not_found(format!("project \"{project}\"")))
 }
 
-/// Commits, on the record, against the version of `state`; `None` when the database has a newer one, which is then loaded. A change that
-/// would break an expectation of the project is refused.
-pub(super) async fn commit(
-    app: &Arc<App>,
-    state: &Arc<ProjectState>,
-    by: &Changer<'_>,
-    what: Value,
-    tools: Vec<(ToolName, Option<ToolDefinition>)>,
-    services: Vec<ServiceDefinition>,
-) -> ApiResult<Option<toolgate_store::Published>> {
-    let work = committing(app, state, &by.author, tools, services, ImportChange::default());
-    recorded(app, state, &by.asker, AuditAction::Definition, what, work).await
+/// What is committed together.
+#[derive(Debug, Default)]
+pub(super) struct DefinitionChange {
+    /// Tools by their names; `None` deletes.
+    pub(super) tools: Vec<(ToolName, Option<ToolDefinition>)>,
+    /// Tool services.
+    pub(super) services: Vec<ServiceDefinition>,
+    /// What becomes of the imports that the tools belong to.
+    pub(super) imports: ImportChange,
 }
 
-/// As [`commit`], with a change of the imports that the tools belong to; the caller records it. It borrows nothing.
-pub(super) fn commit_imported(
-    app: &Arc<App>,
-    state: &Arc<ProjectState>,
-    author: &Author<'_>,
-    tools: Vec<(ToolName, Option<ToolDefinition>)>,
-    imports: ImportChange,
-) -> impl Future<Output = ApiResult<Option<toolgate_store::Published>>> + Send + use<> {
-    committing(app, state, author, tools, Vec::new(), imports)
-}
+impl DefinitionChange {
+    /// A change of tools alone.
+    pub(super) fn of_tools(tools: Vec<(ToolName, Option<ToolDefinition>)>) -> Self {
+        Self {
+            tools,
+            ..Self::default()
+        }
+    }
 
-fn committing(
-    app: &Arc<App>,
-    state: &Arc<ProjectState>,
-    author: &Author<'_>,
-    tools: Vec<(ToolName, Option<ToolDefinition>)>,
-    services: Vec<ServiceDefinition>,
-    imports: ImportChange,
-) -> impl Future<Output = ApiResult<Option<toolgate_store::Published>>> + Send + use<> {
-    let (app, state) = (Arc::clone(app), Arc::clone(state));
-    let (name, note) = (author.name.to_owned(), author.note.clone());
-    let ignore_policy_tests = author.ignore_policy_tests;
-    async move {
-        let author = Author {
-            name: &name,
-            note,
-            ignore_policy_tests,
-        };
-        commit_with(&app, &state, &author, tools, services, imports).await
+    /// A change of an import alone.
+    pub(super) fn of_imports(imports: ImportChange) -> Self {
+        Self {
+            imports,
+            ..Self::default()
+        }
     }
 }
 
-async fn commit_with(
-    app: &App,
+/// Commits, on the record, against the version of `state`; `None` when the database has a newer one, which is then loaded. A change that
+/// would break an expectation of the project is refused. Every change of definitions is committed here.
+pub(super) async fn commit(
+    gateway: &Arc<Gateway>,
+    state: &Arc<ProjectState>,
+    by: &Changer<'_>,
+    action: AuditAction,
+    what: Value,
+    change: DefinitionChange,
+) -> Result<Option<toolgate_store::Published>, Problem> {
+    // The change goes on if the caller disconnects, so it borrows nothing.
+    let work = {
+        let (gateway, state) = (Arc::clone(gateway), Arc::clone(state));
+        let (name, note) = (by.author.name.to_owned(), by.author.note.clone());
+        let ignore_policy_tests = by.author.ignore_policy_tests;
+        async move {
+            let author = Author {
+                name: &name,
+                note,
+                ignore_policy_tests,
+            };
+            store(&gateway, &state, &author, change).await
+        }
+    };
+    recorded(gateway, state, &by.requester, action, what, work).await
+}
+
+async fn store(
+    gateway: &Gateway,
     state: &ProjectState,
     author: &Author<'_>,
-    tools: Vec<(ToolName, Option<ToolDefinition>)>,
-    services: Vec<ServiceDefinition>,
-    imports: ImportChange,
-) -> ApiResult<Option<toolgate_store::Published>> {
-    let world = app.world.now();
+    change: DefinitionChange,
+) -> Result<Option<toolgate_store::Published>, Problem> {
+    let DefinitionChange {
+        tools,
+        services,
+        imports,
+    } = change;
+    let server_snapshot = gateway.snapshots.now();
     let ignore = author.ignore_policy_tests;
-    let said = policy_tests::guard(app, &world, state, ignore, || {
-        candidate(app, state, author, &tools, &services)
+    let said = policy_tests::guard(gateway, &server_snapshot, state, ignore, || {
+        candidate(gateway, state, author, &tools, &services)
     })?;
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
-        expected_directory: policy_tests::judged_with(&world, state, ignore),
+        expected_directory: policy_tests::judged_with(&server_snapshot, state, ignore),
         tools,
         services,
         labels: toolgate_store::LabelChange::default(),
         author: author.name.to_owned(),
-        at: app.clock.now(),
+        at: gateway.clock.now(),
         note: policy_tests::noted(author.note.clone(), said),
     };
-    let done = app.store.publish_with(&publication, &imports).await;
-    // Thousands of definitions may be in them, and are loaded anew.
+    let done = gateway.store.publish_with(&publication, &imports).await;
+    // Thousands of definitions may be in them, and are loaded from the database.
     drop((publication, imports));
     match done {
         Ok(published) => {
-            app.world.refresh().await?;
+            gateway.snapshots.refresh().await?;
             Ok(Some(published))
         }
         Err(StoreError::VersionConflict) => {
-            app.world.refresh().await?;
+            gateway.snapshots.refresh().await?;
             Ok(None)
         }
         Err(error) => Err(error.into()),
@@ -337,7 +369,7 @@ async fn commit_with(
 }
 
 /// Refuses the whole upload when a tool is not at the revision its author worked from.
-fn check_expectations(state: &ProjectState, tools: &[UploadedTool]) -> ApiResult<()> {
+fn check_expectations(state: &ProjectState, tools: &[UploadedTool]) -> Result<(), Problem> {
     let stale: Vec<Diagnostic> = tools
         .iter()
         .filter_map(|tool| {
@@ -355,23 +387,22 @@ fn check_expectations(state: &ProjectState, tools: &[UploadedTool]) -> ApiResult
     if stale.is_empty() {
         return Ok(());
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::PreconditionFailed,
-        "Somebody changed what you are about to replace; nothing was stored.",
+        "The definition has changed since it was read; nothing was saved.",
     )
     .errors(stale))
 }
 
 /// Says early that calls will be refused until an operator allows the destination.
-fn egress_warning(app: &App, state: &ProjectState, definition: &ToolDefinition) -> Option<Diagnostic> {
-    let options = &definition.options;
-    let (pointer, base) = match (&options.http, &options.jina) {
-        (Some(http), _) => ("/options/http/base_url", http.base_url.as_str()),
-        (None, Some(jina)) => ("/options/jina/base_url", jina.base_url.as_deref()?),
-        (None, None) => return None,
-    };
-    let url = url::Url::parse(base).ok()?;
-    let refusal = state.egress.permits(&app.egress, &url).err()?;
+fn egress_warning(
+    gateway: &Gateway,
+    state: &ProjectState,
+    definition: &ToolDefinition,
+) -> Option<Diagnostic> {
+    let Destination { pointer, base_url } = definition.execution()?.destination()?;
+    let url = url::Url::parse(base_url).ok()?;
+    let refusal = state.egress.permits(&gateway.egress, &url).err()?;
     Some(
         Diagnostic::warning(format!(
             "calls of \"{}\" will be refused: {refusal}",
@@ -383,17 +414,17 @@ fn egress_warning(app: &App, state: &ProjectState, definition: &ToolDefinition) 
 }
 
 /// The project has no such tool.
-pub fn tool_not_found(name: &str) -> ApiError {
+pub fn tool_not_found(name: &str) -> Problem {
     let shown: String = name.chars().take(128).collect();
-    ApiError::new(
+    Problem::new(
         ErrorCode::ToolNotFound,
         format!("The project has no tool \"{shown}\" that you may see."),
     )
 }
 
 /// Other servers changed the same at the same time, again and again.
-pub fn too_busy() -> ApiError {
-    ApiError::new(
+pub fn too_busy() -> Problem {
+    Problem::new(
         ErrorCode::Conflict,
         "Others change the same at the same time; nothing was stored. Read what is there now and send the change again.",
     )

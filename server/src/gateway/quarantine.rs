@@ -1,4 +1,4 @@
-//! The quarantine: what newer descriptions change, until somebody approves or rejects it. The tools stay as they are
+//! The quarantine: what newer descriptions change, until it is approved or rejected. The tools stay as they are
 //! meanwhile; approving makes a revision, under the same guards as an upload.
 
 mod many;
@@ -17,13 +17,12 @@ use toolgate_core::snapshot::CompiledTool;
 use toolgate_store::rows::{ImportChange, ImportOperationRow, WaitingRow};
 
 pub use self::many::decide;
-use super::change_record::{Changer, recorded};
+use super::change_record::Changer;
 use super::publish::{
-    ATTEMPTS, Author, commit_imported, current, invalid_definition, too_busy, turn, with_context,
+    ATTEMPTS, Author, DefinitionChange, commit, current, invalid_definition, too_busy, turn, with_context,
 };
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// A page of what waits.
 pub struct Waiting {
@@ -37,14 +36,14 @@ pub struct Waiting {
 
 /// What waits in one import or in all.
 pub async fn list(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &Arc<ProjectState>,
     import: Option<&str>,
     after: Option<&str>,
     limit: usize,
-) -> ApiResult<Waiting> {
+) -> Result<Waiting, Problem> {
     let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
-    let (mut rows, total) = app
+    let (mut rows, total) = gateway
         .store
         .waiting_operations(project.row.uid, import, after, more)
         .await?;
@@ -52,28 +51,32 @@ pub async fn list(
     rows.truncate(limit);
     let last = rows.last().filter(|_| has_more).map(|row| row.tool.to_string());
     // Comparing large definitions takes a while.
-    let (app, project) = (Arc::clone(app), Arc::clone(project));
+    let (gateway, project) = (Arc::clone(gateway), Arc::clone(project));
     let items = tokio::task::spawn_blocking(move || {
         let told = |row: ImportOperationRow| {
             let tool = project.snapshot.tool(row.tool.as_str())?;
             let waiting = row.waiting.clone()?;
-            Some(told(&app, &project, &row, &waiting, &tool.definition))
+            Some(told(&gateway, &project, &row, &waiting, &tool.definition))
         };
         rows.into_iter().filter_map(told).collect()
     })
     .await
-    .map_err(|error| ApiError::internal(&error))?;
+    .map_err(|error| Problem::internal(&error))?;
     Ok(Waiting { items, total, last })
 }
 
 /// One change with its definitions, and its tag: another one when the change, or the tool, is another.
-pub async fn get(app: &App, project: &ProjectState, tool: &str) -> ApiResult<(QuarantinedChange, String)> {
-    let row = app.store.import_operation(project.row.uid, tool).await?;
+pub async fn get(
+    gateway: &Gateway,
+    project: &ProjectState,
+    tool: &str,
+) -> Result<(QuarantinedChange, String), Problem> {
+    let row = gateway.store.import_operation(project.row.uid, tool).await?;
     let (row, waiting, tool) = waiting(project, row, tool)?;
     let tag = tag(&row, tool);
     let ours = &tool.definition;
     let merged = approved(&row.base, ours, &waiting.definition, |_| None).ok();
-    let mut change = told(app, project, &row, &waiting, ours);
+    let mut change = told(gateway, project, &row, &waiting, ours);
     change.definitions = Some(MergeSides {
         base: value(&row.base),
         ours: value(ours),
@@ -89,22 +92,25 @@ pub async fn get(app: &App, project: &ProjectState, tool: &str) -> ApiResult<(Qu
 /// 404 when nothing waits; what `matches` says of its tag; 409 `merge_conflict` with every place that is not decided; 422
 /// when what comes out is no definition; what the policy tests of the project refuse.
 pub async fn approve(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     by: &Changer<'_>,
     tool: &str,
     decision: &ApproveChange,
-    matches: impl Fn(&str) -> ApiResult<()>,
-) -> ApiResult<()> {
-    let _turn = turn(app, project).await?;
+    matches: impl Fn(&str) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
-        let row = app.store.import_operation(state.row.uid, tool).await?;
+        let state = current(gateway, project)?;
+        let row = gateway.store.import_operation(state.row.uid, tool).await?;
         let (row, waiting, tool) = waiting(&state, row, tool)?;
         matches(&tag(&row, tool))?;
-        let after = merged(app, &state, &row, &waiting, tool, decision)?;
+        let after = merged(gateway, &state, &row, &waiting, tool, decision)?;
         let changes = *tool.definition != after;
-        let author = approving(&by.author, &row.import);
+        let by = Changer {
+            requester: by.requester,
+            author: approving(&by.author, &row.import),
+        };
         let what = json!({
             "change": "approve_imported",
             "import": row.import,
@@ -117,12 +123,13 @@ pub async fn approve(
         } else {
             Vec::new()
         };
-        let change = settled([(row, waiting)]);
-        let commit = commit_imported(app, &state, &author, tools, change);
-        if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
-            .await?
-            .is_some()
-        {
+        let change = DefinitionChange {
+            tools,
+            imports: settled([(row, waiting)]),
+            ..DefinitionChange::default()
+        };
+        let done = commit(gateway, &state, &by, AuditAction::Import, what, change).await?;
+        if done.is_some() {
             return Ok(());
         }
     }
@@ -145,25 +152,22 @@ fn approving<'a>(author: &Author<'a>, import: &str) -> Author<'a> {
 /// # Errors
 /// 404 when nothing waits; what `matches` says of its tag.
 pub async fn reject(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     by: &Changer<'_>,
     tool: &str,
-    matches: impl Fn(&str) -> ApiResult<()>,
-) -> ApiResult<()> {
-    let _turn = turn(app, project).await?;
+    matches: impl Fn(&str) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
-        let row = app.store.import_operation(state.row.uid, tool).await?;
+        let state = current(gateway, project)?;
+        let row = gateway.store.import_operation(state.row.uid, tool).await?;
         let (row, waiting, tool) = waiting(&state, row, tool)?;
         matches(&tag(&row, tool))?;
         let what = json!({"change": "reject_imported", "import": row.import, "tool": row.tool});
-        let change = settled([(row, waiting)]);
-        let commit = commit_imported(app, &state, &by.author, Vec::new(), change);
-        if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
-            .await?
-            .is_some()
-        {
+        let change = DefinitionChange::of_imports(settled([(row, waiting)]));
+        let done = commit(gateway, &state, by, AuditAction::Import, what, change).await?;
+        if done.is_some() {
             return Ok(());
         }
     }
@@ -175,9 +179,9 @@ fn waiting<'s>(
     state: &'s ProjectState,
     row: Option<ImportOperationRow>,
     name: &str,
-) -> ApiResult<(ImportOperationRow, WaitingRow, &'s Arc<CompiledTool>)> {
+) -> Result<(ImportOperationRow, WaitingRow, &'s Arc<CompiledTool>), Problem> {
     let shown: String = name.chars().take(128).collect();
-    let none = || ApiError::not_found(format!("change of the tool \"{shown}\" in the quarantine"));
+    let none = || Problem::not_found(format!("change of the tool \"{shown}\" in the quarantine"));
     let mut row = row.ok_or_else(none)?;
     let waiting = row.waiting.take().ok_or_else(none)?;
     let tool = state.snapshot.tool(name).ok_or_else(none)?;
@@ -186,13 +190,13 @@ fn waiting<'s>(
 
 /// What approving makes of the tool.
 fn merged(
-    app: &App,
+    gateway: &Gateway,
     state: &ProjectState,
     row: &ImportOperationRow,
     waiting: &WaitingRow,
     tool: &CompiledTool,
     decision: &ApproveChange,
-) -> ApiResult<ToolDefinition> {
+) -> Result<ToolDefinition, Problem> {
     let sides = (&row.base, &*tool.definition, &waiting.definition);
     let conflicts: BTreeSet<String> = approved(sides.0, sides.1, sides.2, |_| None)
         .err()
@@ -203,7 +207,7 @@ fn merged(
     let decide = |pointer: &str| choices.get(pointer).copied().or(decision.conflicts);
     let value = approved(sides.0, sides.1, sides.2, decide).map_err(undecided)?;
     let (definition, _) =
-        with_context(app, state, |context| check_tool(&value, context)).map_err(invalid_definition)?;
+        with_context(gateway, state, |context| check_tool(&value, context)).map_err(invalid_definition)?;
     Ok(definition)
 }
 
@@ -211,7 +215,7 @@ fn merged(
 fn choices<'d>(
     decision: &'d ApproveChange,
     conflicts: &BTreeSet<String>,
-) -> ApiResult<BTreeMap<&'d str, MergeSide>> {
+) -> Result<BTreeMap<&'d str, MergeSide>, Problem> {
     let unknown = decision
         .choices
         .iter()
@@ -225,7 +229,7 @@ fn choices<'d>(
         })
         .collect();
     if !faults.is_empty() {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             "A choice is about nothing that has to be decided; nothing was changed.",
         )
@@ -238,15 +242,15 @@ fn choices<'d>(
         .collect())
 }
 
-fn undecided(conflicts: Vec<String>) -> ApiError {
+fn undecided(conflicts: Vec<String>) -> Problem {
     let faults = conflicts.into_iter().map(|pointer| {
-        Diagnostic::error("the description and somebody here changed this in different ways")
+        Diagnostic::error("the description and an edit here changed this in different ways")
             .hint("decide in `choices`, or with `conflicts` for all: \"ours\" or \"theirs\"")
             .at_pointer(pointer)
     });
-    ApiError::new(
+    Problem::new(
         ErrorCode::MergeConflict,
-        "Somebody has to decide what counts; nothing was changed. `errors` names each place of the definition.",
+        "A decision is needed; nothing was changed. `errors` names each place of the definition.",
     )
     .errors(faults.collect())
 }
@@ -265,7 +269,7 @@ fn settled(decided: impl IntoIterator<Item = (ImportOperationRow, WaitingRow)>) 
 }
 
 fn told(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
     row: &ImportOperationRow,
     waiting: &WaitingRow,
@@ -278,7 +282,7 @@ fn told(
         path: row.path.clone(),
         since: waiting.since,
         by: waiting.by.clone(),
-        change: with_context(app, project, |context| {
+        change: with_context(gateway, project, |context| {
             compare(&row.base, ours, &waiting.definition, context)
         }),
         definitions: None,

@@ -17,31 +17,30 @@ use toolgate_core::session::place::source;
 use toolgate_core::snapshot::{CompiledTool, Denial};
 use toolgate_store::rows::Opening;
 
-use super::record::{self, Asker};
+use super::record::{self, Requester};
 use super::recorded;
 use super::resolve::insufficient_groups;
-use super::sessions::{self, Turned};
-use super::world::ProjectState;
+use super::server_snapshot::ProjectState;
+use super::sessions::{self, SessionRejected};
 use super::{available, load};
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// Ranks tools and groups for a question, and records that it was asked. The text of the question is not kept.
 pub async fn recommend(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &Arc<ProjectState>,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     request: RecommendationRequest,
     limit: usize,
-) -> ApiResult<RecommendationResponse> {
-    let id = CallId(app.clock.new_id());
+) -> Result<RecommendationResponse, Problem> {
+    let id = CallId(gateway.clock.new_id());
     let version = project.snapshot.version();
-    let mut record = record::decided(id, app.clock.now(), AuditAction::Resolve, asker, version);
+    let mut record = record::decided(id, gateway.clock.now(), AuditAction::Resolve, requester, version);
     record.session_id = request.session_id;
-    let place = match place(app, project, asker, &request).await? {
+    let place = match place(gateway, project, requester, &request).await? {
         Ok(place) => place,
         Err(turned) => {
-            available::refuse(app, project, asker, turned.record(record)).await?;
+            available::refuse(gateway, project, requester, turned.record(record)).await?;
             return Err(turned.answer(id));
         }
     };
@@ -51,7 +50,7 @@ pub async fn recommend(
     record.state_before.clone_from(&state);
     record.state_from = Some(source(request.session_id.is_some(), request.state.as_deref()));
 
-    match search(app, project, asker, request.question, place, limit).await? {
+    match search(gateway, project, requester, request.question, place, limit).await? {
         Ok(answer) => {
             // An answer is no use of the preferred groups: with none named, these are all that are granted.
             let record = record::ended(record, AuditOutcome::Succeeded, None);
@@ -59,7 +58,7 @@ pub async fn recommend(
                 project: project.row.uid,
                 record,
             };
-            recorded::write(app, opening).await?;
+            recorded::write(gateway, opening).await?;
             Ok(RecommendationResponse {
                 preferred_groups: preferred,
                 state,
@@ -70,7 +69,7 @@ pub async fn recommend(
             record.missing_groups.clone_from(&denial.missing);
             let code = ErrorCode::InsufficientToolGroups;
             let record = record::ended(record, AuditOutcome::Denied, Some(code));
-            available::refuse(app, project, asker, record).await?;
+            available::refuse(gateway, project, requester, record).await?;
             Err(insufficient_groups(denial.missing).call_id(id))
         }
     }
@@ -87,23 +86,26 @@ struct Place {
 
 /// Finds it out: from the session, if the request names one.
 async fn place(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     request: &RecommendationRequest,
-) -> ApiResult<Result<Place, Box<Turned>>> {
+) -> Result<Result<Place, Box<SessionRejected>>, Problem> {
     let Some(session) = request.session_id else {
-        let preferred = request.group.clone().unwrap_or_else(|| asker.granted.to_vec());
+        let preferred = request
+            .group
+            .clone()
+            .unwrap_or_else(|| requester.granted.to_vec());
         let state = request.state.as_deref();
-        let allowed = sessions::without(project, asker, Some(&preferred), state);
+        let allowed = sessions::without(project, requester, Some(&preferred), state);
         return Ok(allowed.map(|()| Place {
-            held: asker.granted.clone(),
+            held: requester.granted.clone(),
             preferred,
             state: request.state.clone(),
             context: None,
         }));
     };
-    let entered = sessions::enter(app, project, asker, session, request.group.clone(), None).await?;
+    let entered = sessions::enter(gateway, project, requester, session, request.group.clone(), None).await?;
     Ok(entered.map(|entered| Place {
         held: groups::requested(entered.row.groups.as_deref()),
         preferred: groups::requested(entered.groups.as_deref()).to_vec(),
@@ -114,38 +116,38 @@ async fn place(
 
 /// Searches away from the threads that serve requests: the first question after a change reads all definitions.
 async fn search(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &Arc<ProjectState>,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     question: String,
     place: Place,
     limit: usize,
-) -> ApiResult<Result<RecommendationResponse, Denial>> {
-    let (app, project) = (Arc::clone(app), Arc::clone(project));
-    let principal: Principal = asker.principal.clone();
+) -> Result<Result<RecommendationResponse, Denial>, Problem> {
+    let (gateway, project) = (Arc::clone(gateway), Arc::clone(project));
+    let principal: Principal = requester.principal.clone();
     tokio::task::spawn_blocking(move || {
-        let moment = load::moment(&project, app.clock.now(), &principal, place.context.as_ref());
+        let evaluation = load::evaluation(&project, gateway.clock.now(), &principal, place.context.as_ref());
         let index = project.search.get_or_init(|| Index::build(&project.snapshot));
-        let asked = rules::Asked {
+        let asked = rules::RecommendationQuestion {
             question: &question,
             granted: &place.held,
             preferred: Some(&place.preferred),
             state: place.state.as_deref(),
-            moment: &moment,
+            evaluation: &evaluation,
             limit,
         };
         let ranking = rules::rank(&project.snapshot, index, &asked, |tool| {
-            usage(&app, &project, tool)
+            usage(&gateway, &project, tool)
         })?;
         Ok(wire(ranking, index, &question))
     })
     .await
-    .map_err(|error| ApiError::internal(&error))
+    .map_err(|error| Problem::internal(&error))
 }
 
 /// How often a tool was called.
-fn usage(app: &App, project: &ProjectState, tool: &CompiledTool) -> u64 {
-    let used = app.observer.usage().tool(project.row.uid, tool.name());
+fn usage(gateway: &Gateway, project: &ProjectState, tool: &CompiledTool) -> u64 {
+    let used = gateway.observer.usage().tool(project.row.uid, tool.name());
     used.map_or(0, |used| u64::try_from(used.counts.calls).unwrap_or(0))
 }
 

@@ -1,11 +1,10 @@
 //! From a decision to the record of it.
 
 use std::borrow::Cow;
-use std::net::IpAddr;
 
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditAction, AuditConnection, AuditOutcome, AuditRecord};
 use toolgate_api::calls::ResultNotes;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid};
@@ -15,26 +14,21 @@ use toolgate_core::redact::{redact, redact_text};
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_store::rows::{Completion, Noted, RecordSeq};
 
-use crate::error::ApiError;
-use crate::gateway::world::ProjectState;
-use crate::state::App;
-use crate::telemetry::trace_context::TraceContext;
+use crate::gateway::entry::Origin;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// Who asked, under which request.
 #[derive(Clone, Copy)]
-pub struct Asker<'a> {
+pub struct Requester<'a> {
     /// The principal.
     pub principal: &'a Principal,
     /// The groups it held at the time.
     pub granted: &'a GroupSet,
-    /// Whether it reads whole definitions. Anyone else is told of granted groups only.
+    /// Whether it reads whole definitions. Others see granted groups only.
     pub reads_definitions: bool,
-    /// The HTTP request.
-    pub request_id: &'a str,
-    /// Where it came from, when that is known.
-    pub address: Option<IpAddr>,
-    /// The trace it belongs to, when its sender said so.
-    pub trace: Option<&'a TraceContext>,
+    /// How the request came.
+    pub origin: &'a Origin,
 }
 
 /// A record with everything that is known when the decision is made.
@@ -42,7 +36,7 @@ pub fn decided(
     id: CallId,
     at: DateTime<Utc>,
     action: AuditAction,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     snapshot_version: i64,
 ) -> AuditRecord {
     AuditRecord {
@@ -51,13 +45,13 @@ pub fn decided(
         action,
         outcome: AuditOutcome::Open,
         code: None,
-        principal_kind: asker.principal.kind,
-        principal_id: asker.principal.id.clone(),
-        principal_name: asker.principal.name.clone(),
+        principal_kind: requester.principal.kind,
+        principal_id: requester.principal.id.clone(),
+        principal_name: requester.principal.name.clone(),
         tool: None,
         revision: None,
         requested_groups: Vec::new(),
-        granted_groups: asker.granted.to_vec(),
+        granted_groups: requester.granted.to_vec(),
         missing_groups: Vec::new(),
         session_id: None,
         state_before: String::new(),
@@ -66,9 +60,25 @@ pub fn decided(
         state_conflict: false,
         arguments: None,
         provenance: None,
+        coercions: Vec::new(),
         context: None,
-        request_id: asker.request_id.to_owned(),
-        address: asker.address.map(|address| address.to_string()),
+        request_id: requester.origin.request_id.to_string(),
+        address: requester.origin.address.map(|address| address.to_string()),
+        entrance: Some(requester.origin.entrance),
+        connection: requester
+            .origin
+            .connection
+            .as_ref()
+            .map(|connection| AuditConnection {
+                id: connection.id.0,
+                client_name: connection.client_name.clone(),
+            }),
+        client_name: requester.origin.client.as_ref().map(|client| client.name.clone()),
+        client_version: requester
+            .origin
+            .client
+            .as_ref()
+            .and_then(|client| client.version.clone()),
         snapshot_version,
         duration_ms: None,
         payloads_hidden: false,
@@ -111,6 +121,9 @@ pub fn conceal(project: &ProjectState, record: &mut AuditRecord) {
         .chain(&mut record.missing_groups)
         .chain(&mut record.tool)
         .chain([&mut record.state_before])
+        .chain(&mut record.client_name)
+        .chain(&mut record.client_version)
+        .chain(record.coercions.iter_mut().map(|coercion| &mut coercion.pointer))
         .chain(&mut record.state_after);
     for text in texts {
         if let Cow::Owned(clean) = known.clean_text(text) {
@@ -132,7 +145,7 @@ pub fn ended(mut record: AuditRecord, outcome: AuditOutcome, code: Option<ErrorC
 
 /// How something ended that was opened at a time and moved no state: now, and with a code when it failed.
 pub fn completion(
-    app: &App,
+    gateway: &Gateway,
     (project, id, record): (ProjectUid, CallId, RecordSeq),
     began: DateTime<Utc>,
     state: &str,
@@ -149,7 +162,7 @@ pub fn completion(
         code,
         state_before: state.to_owned(),
         state_after: state.to_owned(),
-        duration_ms: (app.clock.now() - began).num_milliseconds().max(0),
+        duration_ms: (gateway.clock.now() - began).num_milliseconds().max(0),
         usage: None,
         noted: None,
         session: None,
@@ -162,7 +175,7 @@ pub fn noted(notes: &ResultNotes) -> Option<Box<Noted>> {
     if notes.warnings.is_empty() && notes.artifact.is_none() {
         return None;
     }
-    // The names of members that stand in a message or pointer are the upstream's.
+    // The names of members in a message or pointer are the upstream's.
     let clean = |text: &String| redact_text(text);
     let warnings = notes.warnings.iter().map(|warning| Diagnostic {
         message: clean(&warning.message),
@@ -185,10 +198,10 @@ pub fn non_empty(value: Value) -> Option<Value> {
 }
 
 /// Nothing was executed, because it could not be recorded.
-pub fn audit_unavailable(app: &App, error: &toolgate_store::StoreError) -> ApiError {
-    app.metrics.audit_failure();
+pub fn audit_unavailable(gateway: &Gateway, error: &toolgate_store::StoreError) -> Problem {
+    gateway.metrics.audit_failure();
     tracing::error!(cause = %error, "the record cannot be written");
-    ApiError::new(
+    Problem::new(
         ErrorCode::AuditUnavailable,
         "The record of this request could not be written, so nothing was executed. Try again shortly.",
     )

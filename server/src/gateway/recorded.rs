@@ -5,6 +5,7 @@
 //! cannot be written at once is written by the [`Completer`] when the database answers again.
 
 mod completer;
+mod offline;
 mod pulse;
 
 use std::sync::Arc;
@@ -19,11 +20,11 @@ use toolgate_store::rows::{Completion, Opening, RecordSeq};
 use tracing::Instrument;
 
 pub use self::completer::{Completer, Waiting};
+pub use self::offline::offline;
 pub use self::pulse::Pulse;
-use super::enduring::Enduring;
+use super::detach_on_drop::DetachOnDrop;
 use super::record;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// Opens the records, does the work and completes the records with how it ended. Nothing is done if a record cannot be
 /// opened. If the caller drops this future, it continues in a task of its own.
@@ -31,12 +32,12 @@ use crate::state::App;
 /// # Errors
 /// What the work answers; [`ErrorCode::AuditUnavailable`] if a record could not be opened, or not be completed in time.
 pub async fn recorded<T: Send + 'static>(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     openings: Vec<Opening>,
-    work: impl Future<Output = ApiResult<T>> + Send + 'static,
-) -> ApiResult<T> {
-    let code = |done: &ApiResult<T>| done.as_ref().err().map(ApiError::code);
-    recorded_as(app, openings, work, code).await?
+    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    let code = |done: &Result<T, Problem>| done.as_ref().err().map(Problem::code);
+    recorded_as(gateway, openings, work, code).await?
 }
 
 /// As [`recorded`], for work that answers something else than a result: `code` says why it failed, if it did.
@@ -44,23 +45,23 @@ pub async fn recorded<T: Send + 'static>(
 /// # Errors
 /// [`ErrorCode::AuditUnavailable`] if a record could not be opened, or not be completed in time.
 pub async fn recorded_as<T: Send + 'static>(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     openings: Vec<Opening>,
     work: impl Future<Output = T> + Send + 'static,
     code: impl Fn(&T) -> Option<ErrorCode> + Send + 'static,
-) -> ApiResult<T> {
-    let app = Arc::clone(app);
+) -> Result<T, Problem> {
+    let gateway = Arc::clone(gateway);
     let whole = async move {
-        let opened = join_all(openings.into_iter().map(|opening| begin(&app, opening))).await;
+        let opened = join_all(openings.into_iter().map(|opening| begin(&gateway, opening))).await;
         // With one that failed, the others are dropped, and complete themselves as cancelled.
-        let opened: Vec<OpenRecord> = opened.into_iter().collect::<ApiResult<_>>()?;
+        let opened: Vec<OpenRecord> = opened.into_iter().collect::<Result<_, Problem>>()?;
         let done = work.await;
         let code = code(&done);
         let completed = join_all(opened.into_iter().map(|record| record.complete(code, None))).await;
-        completed.into_iter().collect::<ApiResult<()>>()?;
+        completed.into_iter().collect::<Result<(), Problem>>()?;
         Ok(done)
     };
-    Enduring::new(whole.in_current_span()).await
+    DetachOnDrop::new(whole.in_current_span()).await
 }
 
 /// Opens a record for work that outlives its request. If the caller drops this future, the record is completed as
@@ -68,39 +69,39 @@ pub async fn recorded_as<T: Send + 'static>(
 ///
 /// # Errors
 /// [`ErrorCode::AuditUnavailable`].
-pub async fn open(app: &Arc<App>, opening: Opening) -> ApiResult<OpenRecord> {
-    let app = Arc::clone(app);
-    Enduring::new(async move { begin(&app, opening).await }).await
+pub async fn open(gateway: &Arc<Gateway>, opening: Opening) -> Result<OpenRecord, Problem> {
+    let gateway = Arc::clone(gateway);
+    DetachOnDrop::new(async move { begin(&gateway, opening).await }).await
 }
 
 /// Writes a record that has ended already: a question that was answered, or a refusal.
 ///
 /// # Errors
 /// [`ErrorCode::AuditUnavailable`].
-pub async fn write(app: &App, ended: Opening) -> ApiResult<()> {
+pub async fn write(gateway: &Gateway, ended: Opening) -> Result<(), Problem> {
     debug_assert!(
         ended.record.outcome != AuditOutcome::Open,
         "nothing would complete it"
     );
-    match app.records.open(ended).await {
+    match gateway.records.open(ended).await {
         Ok(_) => Ok(()),
-        Err(error) => Err(record::audit_unavailable(app, &error)),
+        Err(error) => Err(record::audit_unavailable(gateway, &error)),
     }
 }
 
-async fn begin(app: &Arc<App>, opening: Opening) -> ApiResult<OpenRecord> {
+async fn begin(gateway: &Arc<Gateway>, opening: Opening) -> Result<OpenRecord, Problem> {
     let (project, id, began) = (opening.project, CallId(opening.record.id), opening.record.at);
     let state = opening.record.state_before.clone();
-    match app.records.open(opening).await {
-        Ok(seq) => Ok(OpenRecord::new(app, (project, id, seq), began, state)),
-        Err(error) => Err(record::audit_unavailable(app, &error)),
+    match gateway.records.open(opening).await {
+        Ok(seq) => Ok(OpenRecord::new(gateway, (project, id, seq), began, state)),
+        Err(error) => Err(record::audit_unavailable(gateway, &error)),
     }
 }
 
 /// A record that is open. Dropped without being completed, it is completed in the background: as `internal` if its work
 /// panicked, as `cancelled` otherwise.
 pub struct OpenRecord {
-    app: Arc<App>,
+    gateway: Arc<Gateway>,
     opened: (ProjectUid, CallId, RecordSeq),
     began: DateTime<Utc>,
     state: String,
@@ -110,13 +111,13 @@ pub struct OpenRecord {
 impl OpenRecord {
     /// A record that was opened at a time, in a workflow state.
     pub(super) fn new(
-        app: &Arc<App>,
+        gateway: &Arc<Gateway>,
         opened: (ProjectUid, CallId, RecordSeq),
         began: DateTime<Utc>,
         state: String,
     ) -> Self {
         Self {
-            app: Arc::clone(app),
+            gateway: Arc::clone(gateway),
             opened,
             began,
             state,
@@ -128,17 +129,17 @@ impl OpenRecord {
     ///
     /// # Errors
     /// [`ErrorCode::AuditUnavailable`], final, if that could not be written in time. It is written later.
-    pub async fn complete(mut self, code: Option<ErrorCode>, usage: Option<Value>) -> ApiResult<()> {
+    pub async fn complete(mut self, code: Option<ErrorCode>, usage: Option<Value>) -> Result<(), Problem> {
         let completion = Completion {
             usage,
             ..self.completion(code)
         };
         self.completed = true;
-        match self.app.completer.complete(completion).await {
+        match self.gateway.completer.complete(completion).await {
             Some(_) => Ok(()),
             None => {
-                self.app.metrics.audit_failure();
-                Err(ApiError::new(
+                self.gateway.metrics.audit_failure();
+                Err(Problem::new(
                     ErrorCode::AuditUnavailable,
                     "The change may have been made, but how it ended could not be recorded yet. Read it before you \
                      repeat it.",
@@ -154,7 +155,7 @@ impl OpenRecord {
     }
 
     fn completion(&self, code: Option<ErrorCode>) -> Completion {
-        record::completion(&self.app, self.opened, self.began, &self.state, code)
+        record::completion(&self.gateway, self.opened, self.began, &self.state, code)
     }
 }
 
@@ -168,6 +169,6 @@ impl Drop for OpenRecord {
         } else {
             ErrorCode::Cancelled
         };
-        self.app.completer.complete_later(self.completion(Some(code)));
+        self.gateway.completer.complete_later(self.completion(Some(code)));
     }
 }

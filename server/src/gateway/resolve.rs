@@ -3,20 +3,26 @@
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::calls::{ResolveRequest, ResolveResponse};
+use toolgate_core::snapshot::Availability;
 
 use super::available::{self, Question};
-use super::record::Asker;
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::record::Requester;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem, bounds};
 
 /// Answers which tools are available, and records that it was asked.
 pub async fn resolve(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     request: &ResolveRequest,
-) -> ApiResult<ResolveResponse> {
+) -> Result<ResolveResponse, Problem> {
+    bounds::check(
+        request.group.as_deref(),
+        request.state.as_deref(),
+        request.session_id,
+        request.context.as_ref(),
+    )?;
     let question = Question {
         action: AuditAction::Resolve,
         group: request.group.clone(),
@@ -25,17 +31,21 @@ pub async fn resolve(
         context: request.context.as_ref(),
         arguments: None,
     };
-    let (asked, opening) = available::ask(app, project, asker, question).await?;
-    available::answered(app, opening).await?;
+    let (asked, opening) = available::ask(gateway, project, requester, question).await?;
+    available::answered(gateway, opening).await?;
     let availability = asked.availability;
+    let named = request.filtered.unwrap_or(true);
+    let hidden = |names: fn(&Availability) -> Vec<String>| {
+        if named { names(&availability) } else { Vec::new() }
+    };
     Ok(ResolveResponse {
         requested_groups: availability.requested.clone(),
-        granted_groups: asker.granted.to_vec(),
+        granted_groups: requester.granted.to_vec(),
         state: availability.state.clone(),
         available: availability.available(),
-        filtered_by_group: availability.filtered_by_group(),
-        filtered_by_state: availability.filtered_by_state(),
-        filtered_by_condition: availability.filtered_by_condition(),
+        filtered_by_group: hidden(Availability::filtered_by_group),
+        filtered_by_state: hidden(Availability::filtered_by_state),
+        filtered_by_condition: hidden(Availability::filtered_by_condition),
         closed_groups: availability
             .closed_groups
             .iter()
@@ -46,8 +56,8 @@ pub async fn resolve(
 }
 
 /// The whole request is refused because it asks for more than its caller was granted.
-pub fn insufficient_groups(missing: Vec<String>) -> ApiError {
-    ApiError::new(
+pub fn insufficient_groups(missing: Vec<String>) -> Problem {
+    Problem::new(
         ErrorCode::InsufficientToolGroups,
         format!(
             "Insufficient permissions for requested tool groups: {}. Ask for fewer groups, or ask an owner of the \

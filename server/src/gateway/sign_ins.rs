@@ -7,8 +7,8 @@ use toolgate_core::ids::UserId;
 use uuid::Uuid;
 
 use crate::auth::guesses::Attempt;
-use crate::middleware::ClientNetwork;
-use crate::state::App;
+use crate::gateway::Gateway;
+use crate::network::ClientNetwork;
 
 /// How long it is kept that a user has signed in from somewhere.
 pub const KEPT: TimeDelta = TimeDelta::days(180);
@@ -18,13 +18,13 @@ pub const KEPT: TimeDelta = TimeDelta::days(180);
 /// # Errors
 /// Seconds to wait.
 pub async fn attempt(
-    app: &App,
+    gateway: &Gateway,
     name: &str,
     user: Option<UserId>,
     address: Option<IpAddr>,
     now: DateTime<Utc>,
 ) -> Result<Attempt, u32> {
-    let wait = match app.sign_ins.attempt(name, address, now) {
+    let wait = match gateway.sign_ins.attempt(name, address, now) {
         Ok(attempt) => return Ok(attempt),
         Err(wait) => wait,
     };
@@ -32,8 +32,8 @@ pub async fn attempt(
     // Looked for whether there is such a user or not, so that an answer takes as long.
     let user = user.unwrap_or(UserId(Uuid::nil()));
     let network = ClientNetwork::of(address).to_string();
-    match app.store.has_signed_in_from(user, &network).await {
-        Ok(true) => app.sign_ins.attempt_where_known(name, address, now),
+    match gateway.store.has_signed_in_from(user, &network).await {
+        Ok(true) => gateway.sign_ins.attempt_where_known(name, address, now),
         Ok(false) => Err(wait),
         Err(error) => {
             tracing::warn!(cause = %error, "from where a user has signed in could not be read");
@@ -43,10 +43,14 @@ pub async fn attempt(
 }
 
 /// Keeps that a user has signed in from an address. A sign-in does not fail because that could not be kept.
-pub async fn keep(app: &App, user: UserId, address: Option<IpAddr>) {
+pub async fn keep(gateway: &Gateway, user: UserId, address: Option<IpAddr>) {
     let Some(address) = address else { return };
     let network = ClientNetwork::of(address).to_string();
-    if let Err(error) = app.store.note_sign_in(user, &network, app.clock.now()).await {
+    if let Err(error) = gateway
+        .store
+        .note_sign_in(user, &network, gateway.clock.now())
+        .await
+    {
         tracing::warn!(cause = %error, "from where a user has signed in could not be kept");
     }
 }

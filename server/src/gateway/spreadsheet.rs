@@ -50,8 +50,8 @@ fn cell(value: Option<&Value>) -> Cow<'_, str> {
     }
 }
 
-/// Takes the power from what a spreadsheet would run as a formula, by a quote before it (ASVS 5.0, 1.2.10). Whoever reads
-/// the file with a program takes one leading quote away before any of these.
+/// Neutralizes what a spreadsheet would run as a formula, by a quote before it (ASVS 5.0, 1.2.10). A program that
+/// reads the file takes one leading quote away before any of these.
 fn safe(text: &str) -> Cow<'_, str> {
     // The wide forms are taken for the narrow ones by some programs.
     let starts = |first| {

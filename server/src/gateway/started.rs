@@ -8,37 +8,41 @@ use toolgate_core::principal::Principal;
 use toolgate_store::rows::NO_PROJECT;
 
 use super::change_record::opening;
-use super::record::{self, Asker};
+use super::entry::Origin;
+use super::record::{self, Requester};
 use super::recorded;
-use crate::error::ApiResult;
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// Records the configuration: every setting with its source; secrets are hidden.
 ///
 /// # Errors
 /// When the record cannot be written.
-pub async fn record(app: &App) -> ApiResult<()> {
+pub async fn record(gateway: &Gateway) -> Result<(), Problem> {
     let server = Principal {
         kind: PrincipalKind::External,
         id: "toolgate|server".to_owned(),
         name: "server".to_owned(),
     };
-    let asker = Asker {
+    let requester = Requester {
         principal: &server,
         granted: &GroupSet::default(),
         reads_definitions: false,
-        request_id: "start",
-        address: None,
-        trace: None,
+        origin: &Origin::internal("start"),
     };
-    let rows = app.config.shown.iter();
+    let rows = gateway.config.shown.iter();
     let settings: Vec<Value> = rows
         .map(|row| json!({"setting": row.path, "value": row.value, "source": row.source}))
         .collect();
     let what =
         json!({"change": "server_started", "version": env!("CARGO_PKG_VERSION"), "configuration": settings});
-    let version = app.world.now().directory.version();
-    let mut opening = opening(app, (NO_PROJECT, version), &asker, AuditAction::Settings, what);
+    let version = gateway.snapshots.now().directory.version();
+    let mut opening = opening(
+        gateway,
+        (NO_PROJECT, version),
+        &requester,
+        AuditAction::Settings,
+        what,
+    );
     opening.record = record::ended(opening.record, AuditOutcome::Succeeded, None);
-    recorded::write(app, opening).await
+    recorded::write(gateway, opening).await
 }

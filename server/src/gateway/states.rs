@@ -8,30 +8,58 @@ use toolgate_core::principal::Permission;
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_core::states as rules;
 
-use crate::extract::InProject;
+use super::entry::Entry;
+use super::labels::{Kind, Label, matches};
+use crate::gateway::Gateway;
 
-/// States and names of other lists that the graph tells.
+/// The most states, and names of its other lists, in a graph.
 const MAX_STATES: usize = 1_000;
-/// Ways that the graph tells.
+/// The most transitions in a graph.
 const MAX_TRANSITIONS: usize = 2_000;
 /// Tools at one way.
 const MAX_TOOLS: usize = 20;
 /// Tools that lead to one state.
 const MAX_LED_TO_BY: usize = 200;
 
+impl Label for State {
+    const KIND: Kind = Kind::State;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn get(_: &Gateway, place: &Entry, name: &str) -> Option<Self> {
+        States::new(place).get(name)
+    }
+
+    fn list(_: &Gateway, place: &Entry, after: Option<&str>, needle: Option<&str>, most: usize) -> Vec<Self> {
+        let states = States::new(place);
+        let described = |name: &str| {
+            let declared = place.project.snapshot.declared_state(name)?;
+            Some(declared.description.as_str())
+        };
+        let names = states.sizes.keys().map(String::as_str);
+        names
+            .filter(|name| after.is_none_or(|after| *name > after))
+            .filter(|name| matches(name, described(name), needle))
+            .take(most)
+            .map(|name| states.state(name))
+            .collect()
+    }
+}
+
 /// The states of a project through the eyes of one caller: a role that reads definitions sees every state; others see
 /// those of the tools they may call.
-pub struct States<'a, P> {
-    place: &'a InProject<P>,
+struct States<'a> {
+    place: &'a Entry,
     /// With how many tools name it, and how many are open in it.
     sizes: BTreeMap<String, (u64, u64)>,
     reads_definitions: bool,
 }
 
-impl<'a, P> States<'a, P> {
+impl<'a> States<'a> {
     /// As of the project's snapshot.
-    #[must_use]
-    pub fn new(place: &'a InProject<P>) -> Self {
+    fn new(place: &'a Entry) -> Self {
         let snapshot = &place.project.snapshot;
         let reads_definitions = place.may(Permission::ReadDefinitions);
         let sizes = if reads_definitions {
@@ -50,26 +78,8 @@ impl<'a, P> States<'a, P> {
         }
     }
 
-    /// The states after a name, sorted, whose name or description has a text in it.
-    pub fn after(&self, name: Option<&str>, needle: Option<&str>) -> impl Iterator<Item = State> {
-        let start = name.unwrap_or_default().to_owned();
-        self.sizes
-            .range(start.clone()..)
-            .map(|(name, _)| name.as_str())
-            .filter(move |name| *name > start.as_str())
-            .filter(move |name| needle.is_none_or(|needle| self.matches(name, needle)))
-            .map(|name| self.state(name))
-    }
-
-    fn matches(&self, name: &str, needle: &str) -> bool {
-        let declared = self.place.project.snapshot.declared_state(name);
-        name.to_lowercase().contains(needle)
-            || declared.is_some_and(|label| label.description.to_lowercase().contains(needle))
-    }
-
     /// One state; `None` when there is none that the caller may see.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<State> {
+    fn get(&self, name: &str) -> Option<State> {
         self.sizes.get(name)?;
         let mut state = self.state(name);
         state.led_to_by = Some(
@@ -103,7 +113,7 @@ impl<'a, P> States<'a, P> {
 }
 
 /// The tools that the caller may see, by name.
-fn tools<P>(place: &InProject<P>) -> Vec<&CompiledTool> {
+fn tools(place: &Entry) -> Vec<&CompiledTool> {
     let snapshot = &place.project.snapshot;
     if place.may(Permission::ReadDefinitions) {
         return snapshot.tools().iter().map(AsRef::as_ref).collect();
@@ -117,7 +127,7 @@ fn tools<P>(place: &InProject<P>) -> Vec<&CompiledTool> {
         .collect()
 }
 
-fn visible_sizes<P>(place: &InProject<P>) -> BTreeMap<String, (u64, u64)> {
+fn visible_sizes(place: &Entry) -> BTreeMap<String, (u64, u64)> {
     let mut sizes: BTreeMap<String, (u64, u64)> = BTreeMap::from([(UNDEFINED_STATE.to_owned(), (0, 0))]);
     let mut everywhere = 0;
     for tool in tools(place) {
@@ -143,10 +153,10 @@ fn visible_sizes<P>(place: &InProject<P>) -> BTreeMap<String, (u64, u64)> {
     sizes
 }
 
-/// The graph of the tools that the caller may see and somebody may call: a disabled tool opens nothing and leads nowhere.
-/// Declared states are in it for roles that read definitions.
+/// The graph of the tools that the caller may see and at least one principal may call: a disabled tool opens nothing
+/// and leads nowhere. Declared states are in it for roles that read definitions.
 #[must_use]
-pub fn graph<P>(place: &InProject<P>) -> rules::StateGraph {
+pub fn graph(place: &Entry) -> rules::StateGraph {
     let snapshot = &place.project.snapshot;
     let declared = snapshot
         .declared_states()

@@ -7,6 +7,7 @@ mod undo;
 use std::sync::Arc;
 
 use serde_json::Value;
+use toolgate_api::audit::AuditAction;
 use toolgate_api::tool_changes::{
     ToolChangeItem, ToolChangeOutcome, ToolChangeResult, ToolUndo, ToolUndoRequest, UndoneTool,
 };
@@ -20,12 +21,11 @@ use toolgate_core::tool_changes as rules;
 
 use super::change_record::Changer;
 use super::policy_tests;
-use super::publish::{self, ATTEMPTS, candidate, commit, current, too_busy, turn};
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::publish::{self, ATTEMPTS, DefinitionChange, candidate, commit, current, too_busy, turn};
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
-pub use self::selection::Asked;
+pub use self::selection::ChangeRequest;
 pub use self::undo::undo;
 
 /// Changes tools, or with `dry_run` only says what that would do.
@@ -34,19 +34,19 @@ pub use self::undo::undo;
 /// 422 for a change that is none, and when two changes select the same tool; 404 when a named tool is not there; 409
 /// `selection_changed` when another number of tools is selected than expected; what the policy tests of the project refuse.
 pub async fn change(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     by: &Changer<'_>,
-    asked: &[Asked<'_>],
+    asked: &[ChangeRequest<'_>],
     dry_run: bool,
-) -> ApiResult<ToolChangeResult> {
-    let faults: Vec<Diagnostic> = asked.iter().flat_map(Asked::faults).collect();
+) -> Result<ToolChangeResult, Problem> {
+    let faults: Vec<Diagnostic> = asked.iter().flat_map(ChangeRequest::faults).collect();
     if !faults.is_empty() {
         return Err(invalid(faults));
     }
-    let _turn = turn(app, project).await?;
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
+        let state = current(gateway, project)?;
         let steps = selection::select(&state, asked)?
             .into_iter()
             .map(|(tool, change)| Step {
@@ -60,7 +60,7 @@ pub async fn change(
         if !faults.is_empty() {
             return Err(invalid(faults));
         }
-        if let Some(result) = run(app, &state, by, "change_tools", steps, dry_run).await? {
+        if let Some(result) = run(gateway, &state, by, "change_tools", steps, dry_run).await? {
             return Ok(result);
         }
     }
@@ -68,8 +68,8 @@ pub async fn change(
 }
 
 /// 422 for what no schema says.
-fn invalid(faults: Vec<Diagnostic>) -> ApiError {
-    ApiError::new(
+fn invalid(faults: Vec<Diagnostic>) -> Problem {
+    Problem::new(
         ErrorCode::InvalidRequest,
         "This cannot be changed so; nothing was changed. `errors` names each fault with its place.",
     )
@@ -112,7 +112,8 @@ impl Step {
         })
     }
 
-    /// The revision afterwards: a change is committed only if nobody was faster, so it is the next one.
+    /// The revision afterwards: a change is committed only if no other was committed in between, so it is the next
+    /// one.
     fn revision(&self) -> Option<i64> {
         match self.outcome() {
             ToolChangeOutcome::Unchanged => self.before.as_ref().map(|tool| tool.revision),
@@ -148,15 +149,16 @@ impl Step {
     }
 }
 
-/// Does it, or says what it would do; `None` when somebody was faster, and it is to be computed again.
+/// Does it, or says what it would do; `None` when another change was committed in between and it must be computed
+/// again.
 async fn run(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     state: &Arc<ProjectState>,
     by: &Changer<'_>,
     change: &str,
     steps: Vec<Step>,
     dry_run: bool,
-) -> ApiResult<Option<ToolChangeResult>> {
+) -> Result<Option<ToolChangeResult>, Problem> {
     let changed: Vec<&Step> = steps
         .iter()
         .filter(|step| step.outcome() != ToolChangeOutcome::Unchanged)
@@ -168,8 +170,13 @@ async fn run(
     let (mut undo, mut tests) = (None, None);
     if dry_run {
         tests = (!state.policy_tests.is_empty()).then(|| {
-            let candidate = candidate(app, state, &by.author, &tools, &[]);
-            policy_tests::wire_effects(policy_tests::effects(app, &app.world.now(), state, &candidate))
+            let candidate = candidate(gateway, state, &by.author, &tools, &[]);
+            policy_tests::wire_effects(policy_tests::effects(
+                gateway,
+                &gateway.snapshots.now(),
+                state,
+                &candidate,
+            ))
         });
     } else if !tools.is_empty() {
         let what = publish::changed(
@@ -177,7 +184,9 @@ async fn run(
             &by.author,
             changed.iter().map(|step| step.revised()).collect(),
         );
-        if commit(app, state, by, what, tools, Vec::new()).await?.is_none() {
+        let tools = DefinitionChange::of_tools(tools);
+        let done = commit(gateway, state, by, AuditAction::Definition, what, tools).await?;
+        if done.is_none() {
             return Ok(None);
         }
         let tools = changed.iter().map(|step| step.undone()).collect();

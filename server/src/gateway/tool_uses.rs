@@ -14,46 +14,45 @@ use toolgate_store::rows::UsageKind;
 
 use super::observe::{self, first_hour};
 use super::secrets;
-use super::world::{ProjectState, World};
+use super::server_snapshot::{ProjectState, ServerSnapshot};
 use crate::auth::directory::Directory;
 use crate::auth::grants::{Holdings, StoredGrant};
-use crate::error::ApiResult;
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// Names in one list.
 const MOST: usize = 1000;
 /// Hours that are counted.
 const HOURS: u32 = 24;
 
-/// Everything that has to do with a tool now. Who reaches it is told only with `reads_access`.
+/// Everything that has to do with a tool now. Who reaches it is reported only with `reads_access`.
 pub async fn of(
-    app: &App,
-    world: &World,
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
     project: &ProjectState,
     tool: &CompiledTool,
     reads_access: bool,
-) -> ApiResult<ToolUses> {
-    let now = app.clock.now();
+) -> Result<ToolUses, Problem> {
+    let now = gateway.clock.now();
     let uid = project.row.uid;
-    if let Err(error) = observe::flush(app).await {
+    if let Err(error) = observe::flush(gateway).await {
         tracing::debug!(
             cause = format!("{error:#}"),
             "the latest counts are not in these uses"
         );
     }
-    let hours = app
+    let hours = gateway
         .store
         .usage_by_hour(uid, UsageKind::Tool, tool.name(), first_hour(now, HOURS))
         .await?;
     let sum =
         |of: fn(&toolgate_api::usage::UsageCounts) -> i64| hours.iter().map(|hour| of(&hour.counts)).sum();
-    let sessions = app.store.living_sessions_by_state(uid, now).await?;
+    let sessions = gateway.store.living_sessions_by_state(uid, now).await?;
     let in_open_states = sessions
         .iter()
         .filter(|(state, _)| tool.open_in(state))
         .map(|(_, sessions)| sessions.unsigned_abs());
     Ok(ToolUses {
-        principals: reads_access.then(|| principals(&world.directory, project, tool, now)),
+        principals: reads_access.then(|| principals(&server_snapshot.directory, project, tool, now)),
         policy_tests: project
             .policy_tests
             .iter()
@@ -72,7 +71,7 @@ pub async fn of(
         calls_24h: sum(|counts| counts.calls),
         denials_24h: sum(|counts| counts.denials),
         failures_24h: sum(|counts| counts.failures),
-        last_at: app
+        last_at: gateway
             .observer
             .usage()
             .tool(uid, tool.name())
@@ -100,7 +99,7 @@ fn reached_from(project: &ProjectState, tool: &CompiledTool) -> Vec<String> {
         .collect()
 }
 
-/// Everybody whose grant covers one of the tool's groups now, sorted by principal.
+/// Every principal whose grant covers one of the tool's groups now, sorted by principal.
 fn principals(
     directory: &Directory,
     project: &ProjectState,
@@ -136,7 +135,7 @@ fn principal(
         .filter(|covered| covered.how != HowGranted::Expired)
         .collect();
     let via: BTreeSet<&str> = covering.iter().map(|covered| covered.via).collect();
-    // One that does not end lets it in for ever.
+    // A grant without an end lets it in without an end.
     let ends: Option<Vec<DateTime<Utc>>> = covering.iter().map(|covered| covered.end).collect();
     (!via.is_empty()).then(|| ToolPrincipal {
         principal: stored.principal.to_string(),
@@ -148,7 +147,10 @@ fn principal(
 }
 
 /// The name for people, and when the credential itself ends.
-fn name_and_end(directory: &Directory, principal: &PrincipalRef) -> Option<(String, Option<DateTime<Utc>>)> {
+pub(super) fn name_and_end(
+    directory: &Directory,
+    principal: &PrincipalRef,
+) -> Option<(String, Option<DateTime<Utc>>)> {
     match principal.kind {
         PrincipalKind::User => {
             let user = directory.user(UserId(principal.uuid()?))?;

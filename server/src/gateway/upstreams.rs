@@ -1,4 +1,4 @@
-//! The use case "the upstreams of a project": which answer, and which are left alone.
+//! The use case "the upstreams of a project": which answer, and which have an open circuit breaker.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use toolgate_api::upstreams::{BreakerState, ToolUpstream, UpstreamHost, Upstream
 use toolgate_executors::{ProbeReport, UpstreamReport};
 
 use super::probes;
-use super::world::ProjectState;
-use crate::state::App;
+use super::server_snapshot::ProjectState;
+use crate::gateway::Gateway;
 
 /// What this server has seen of them since it started.
 #[must_use]
-pub fn of_project(app: &App, project: &ProjectState) -> Upstreams {
-    let now = app.clock.now();
+pub fn of_project(gateway: &Gateway, project: &ProjectState) -> Upstreams {
+    let now = gateway.clock.now();
     let id = &project.row.id;
-    let tools = app.executors.tool_upstreams(id);
-    let hosts = app.executors.upstreams();
+    let tools = gateway.executors.tool_upstreams(id);
+    let hosts = gateway.executors.upstreams();
     Upstreams {
         tools: tools
             .into_iter()

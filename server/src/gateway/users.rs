@@ -20,11 +20,10 @@ use self::enabling::Enabling;
 use super::access::{self, Actor, Place};
 use super::change_record::differing;
 use super::policy_tests;
-use super::world::{ProjectState, World};
+use super::server_snapshot::{ProjectState, ServerSnapshot};
 use crate::auth::password::{self, MAX_PASSWORD_BYTES, PasswordError};
 use crate::auth::strength;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// A password that was chosen or made.
 pub struct NewPassword {
@@ -52,7 +51,7 @@ pub fn check_username(name: &str) -> Option<Diagnostic> {
 /// What is wrong with a name for people, if anything.
 #[must_use]
 pub fn check_display_name(name: Option<&str>) -> Option<Diagnostic> {
-    // An empty one takes the name away.
+    // An empty one removes the name.
     let name = name.map(str::trim).filter(|name| !name.is_empty())?;
     name_fault(name, 100).map(|fault| Diagnostic::error(fault).at_pointer("/display_name"))
 }
@@ -62,11 +61,11 @@ pub fn check_display_name(name: Option<&str>) -> Option<Diagnostic> {
 /// # Errors
 /// 503 when too many passwords are being looked at.
 pub async fn check_password(
-    app: &App,
+    gateway: &Gateway,
     password: Option<&str>,
     names: &[Option<&str>],
     pointer: &str,
-) -> ApiResult<Option<Diagnostic>> {
+) -> Result<Option<Diagnostic>, Problem> {
     let Some(password) = password else { return Ok(None) };
     let length = password.chars().count();
     if length < strength::SHORTEST || password.len() > MAX_PASSWORD_BYTES {
@@ -74,7 +73,7 @@ pub async fn check_password(
         return Ok(Some(fault.at_pointer(pointer.to_owned())));
     }
     let names = names.iter().copied().flatten().map(str::to_owned).collect();
-    let weakness = app
+    let weakness = gateway
         .passwords
         .weakness(SecretString::from(password), names)
         .await?;
@@ -86,12 +85,12 @@ pub async fn check_password(
 }
 
 /// 422 with every fault, if there is any.
-pub fn refuse(faults: impl IntoIterator<Item = Option<Diagnostic>>) -> ApiResult<()> {
+pub fn refuse(faults: impl IntoIterator<Item = Option<Diagnostic>>) -> Result<(), Problem> {
     let faults: Vec<Diagnostic> = faults.into_iter().flatten().collect();
     if faults.is_empty() {
         return Ok(());
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::InvalidRequest,
         "This cannot be stored like this; `errors` names every fault.",
     )
@@ -99,19 +98,19 @@ pub fn refuse(faults: impl IntoIterator<Item = Option<Diagnostic>>) -> ApiResult
 }
 
 /// Hashes the given password, or makes one.
-pub async fn new_password(app: &App, given: Option<String>) -> ApiResult<NewPassword> {
+pub async fn new_password(gateway: &Gateway, given: Option<String>) -> Result<NewPassword, Problem> {
     let (password, generated) = match given {
         Some(given) => (SecretString::from(given), None),
         None => {
-            let made = password::generate_password().map_err(|error| ApiError::internal(&error))?;
+            let made = password::generate_password().map_err(|error| Problem::internal(&error))?;
             (made.clone(), Some(made))
         }
     };
-    let hash = app.passwords.hash(password).await?;
+    let hash = gateway.passwords.hash(password).await?;
     Ok(NewPassword { hash, generated })
 }
 
-impl From<PasswordError> for ApiError {
+impl From<PasswordError> for Problem {
     fn from(error: PasswordError) -> Self {
         match error {
             PasswordError::Busy => Self::new(
@@ -135,15 +134,15 @@ impl NewPassword {
 }
 
 /// Creates a user.
-pub async fn create(app: &Arc<App>, actor: Actor<'_>, row: UserRow) -> ApiResult<Arc<UserRow>> {
+pub async fn create(gateway: &Arc<Gateway>, actor: Actor<'_>, row: UserRow) -> Result<Arc<UserRow>, Problem> {
     let mut what = what("user_created", &row);
     what.insert("system_admin".to_owned(), json!(row.system_admin));
-    let openings = vec![of_server(app, actor, what)];
-    let (store, id) = (app.store.clone(), row.id);
-    access::carry_out(app, openings, async move {
+    let openings = vec![of_server(gateway, actor, what)];
+    let (store, id) = (gateway.store.clone(), row.id);
+    access::carry_out(gateway, openings, async move {
         match store.create_user(&row).await {
             Ok(_) => Ok(()),
-            Err(StoreError::Conflict { .. }) => Err(ApiError::new(
+            Err(StoreError::Conflict { .. }) => Err(Problem::new(
                 ErrorCode::Conflict,
                 format!(
                     "There is a user \"{}\" already. Choose another name.",
@@ -154,39 +153,39 @@ pub async fn create(app: &Arc<App>, actor: Actor<'_>, row: UserRow) -> ApiResult
         }
     })
     .await?;
-    find(&app.world.now(), id)
+    find(&gateway.snapshots.now(), id)
 }
 
 /// A user of the directory.
-pub fn find(world: &World, id: UserId) -> ApiResult<Arc<UserRow>> {
-    let user = world.directory.user(id).cloned();
-    user.ok_or_else(|| ApiError::not_found(format!("user {id}")))
+pub fn find(server_snapshot: &ServerSnapshot, id: UserId) -> Result<Arc<UserRow>, Problem> {
+    let user = server_snapshot.directory.user(id).cloned();
+    user.ok_or_else(|| Problem::not_found(format!("user {id}")))
 }
 
 /// The user as the database has it now, after `precondition` has agreed with it.
 async fn fresh(
-    app: &App,
+    gateway: &Gateway,
     id: UserId,
-    precondition: impl Fn(&UserRow) -> ApiResult<()>,
-) -> ApiResult<(Arc<World>, Arc<UserRow>)> {
-    app.world.refresh().await?;
-    let world = app.world.now();
-    let user = find(&world, id)?;
+    precondition: impl Fn(&UserRow) -> Result<(), Problem>,
+) -> Result<(Arc<ServerSnapshot>, Arc<UserRow>), Problem> {
+    gateway.snapshots.refresh().await?;
+    let server_snapshot = gateway.snapshots.now();
+    let user = find(&server_snapshot, id)?;
     precondition(&user)?;
-    Ok((world, user))
+    Ok((server_snapshot, user))
 }
 
 /// Changes a user. Disabling one is never held up, but what it breaks of a project's expectations is on its record; a user
 /// is let in again only if that breaks none, or is meant to.
 pub async fn update(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     actor: Actor<'_>,
     id: UserId,
     request: UpdateUser,
     ignore_policy_tests: bool,
-    precondition: impl Fn(&UserRow) -> ApiResult<()>,
-) -> ApiResult<Arc<UserRow>> {
-    let (world, user) = fresh(app, id, precondition).await?;
+    precondition: impl Fn(&UserRow) -> Result<(), Problem>,
+) -> Result<Arc<UserRow>, Problem> {
+    let (server_snapshot, user) = fresh(gateway, id, precondition).await?;
     let is_disabled = user.disabled_at.is_some();
     let change = UserChange {
         display_name: request.display_name.map(|name| {
@@ -196,7 +195,7 @@ pub async fn update(
         disabled_at: request
             .disabled
             .filter(|&disabled| disabled != is_disabled)
-            .map(|disabled| disabled.then(|| app.clock.now())),
+            .map(|disabled| disabled.then(|| gateway.clock.now())),
         system_admin: request.system_admin.filter(|&admin| admin != user.system_admin),
     };
     let concerns_access = change.disabled_at.is_some() || change.system_admin.is_some();
@@ -216,72 +215,86 @@ pub async fn update(
         user: id,
         ignore_policy_tests,
     });
-    let judged = enabling.map(|enabling| enabling.judge(app, &world)).transpose();
+    let judged = enabling
+        .map(|enabling| enabling.judge(gateway, &server_snapshot))
+        .transpose();
     let judged = match judged {
         Ok(judged) => judged.unwrap_or_default(),
         Err(refusal) => {
-            let opening = of_server(app, actor, what);
-            return Err(access::refused(app, opening, refusal).await?);
+            let opening = of_server(gateway, actor, what);
+            return Err(access::refused(gateway, opening, refusal).await?);
         }
     };
     let principal = PrincipalRef::user(id);
     let disables = matches!(change.disabled_at, Some(Some(_)));
     let openings = if concerns_access {
-        openings(app, actor, &world, &user, what, |project| match disables {
-            true => policy_tests::foretold(app, &world, project, &principal),
-            false => judged.said(project),
-        })
+        openings(
+            gateway,
+            actor,
+            &server_snapshot,
+            &user,
+            what,
+            |project| match disables {
+                true => policy_tests::foretold(gateway, &server_snapshot, project, &principal),
+                false => judged.said(project),
+            },
+        )
     } else {
         // A name for people: of no concern to projects.
-        vec![of_server(app, actor, what)]
+        vec![of_server(gateway, actor, what)]
     };
     tracing::info!(
         user = %id, by = %actor.identity.principal.id, disabled = ?change.disabled_at, system_admin = ?change.system_admin,
         "a user is changed"
     );
-    let (task, revision) = (Arc::clone(app), user.revision);
-    access::carry_out(app, openings, async move {
+    let (task, revision) = (Arc::clone(gateway), user.revision);
+    access::carry_out(gateway, openings, async move {
         let stored = enabling::store(&task, id, revision, &change, enabling, judged);
         stored.await
     })
     .await?;
-    find(&app.world.now(), id)
+    find(&gateway.snapshots.now(), id)
 }
 
 /// Deletes a user with all grants. What that breaks of a project's expectations is on its record.
 pub async fn delete(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     actor: Actor<'_>,
     id: UserId,
-    precondition: impl Fn(&UserRow) -> ApiResult<()>,
-) -> ApiResult<()> {
-    let (world, user) = fresh(app, id, precondition).await?;
+    precondition: impl Fn(&UserRow) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let (server_snapshot, user) = fresh(gateway, id, precondition).await?;
     let mut what = what("user", &user);
     what.insert("deleted".to_owned(), json!(true));
     let principal = PrincipalRef::user(id);
-    let openings = openings(app, actor, &world, &user, what, |project| {
-        policy_tests::foretold(app, &world, project, &principal)
+    let openings = openings(gateway, actor, &server_snapshot, &user, what, |project| {
+        policy_tests::foretold(gateway, &server_snapshot, project, &principal)
     });
     tracing::info!(user = %id, by = %actor.identity.principal.id, "a user is deleted");
-    let (store, revision) = (app.store.clone(), user.revision);
-    access::carry_out(app, openings, async move {
+    let (store, revision) = (gateway.store.clone(), user.revision);
+    access::carry_out(gateway, openings, async move {
         let deleted = store.delete_user(id, revision).await;
         deleted.map_err(changed_meanwhile)
     })
     .await
 }
 
-/// Replaces a user's password and ends the user's sign-ins. One's own is changed, that of somebody else reset.
-pub async fn set_password(app: &Arc<App>, actor: Actor<'_>, user: &UserRow, hash: String) -> ApiResult<()> {
+/// Replaces a user's password and ends the user's sign-ins. One's own is changed, that of another user is reset.
+pub async fn set_password(
+    gateway: &Arc<Gateway>,
+    actor: Actor<'_>,
+    user: &UserRow,
+    hash: String,
+) -> Result<(), Problem> {
     let own = PrincipalRef::user(user.id) == PrincipalRef::from(&actor.identity.principal);
     let change = if own { "password_changed" } else { "password_reset" };
-    let openings = vec![of_server(app, actor, what(change, user))];
+    let openings = vec![of_server(gateway, actor, what(change, user))];
     tracing::info!(user = %user.id, by = %actor.identity.principal.id, "a password is replaced");
-    let (store, id) = (app.store.clone(), user.id);
-    access::carry_out(app, openings, async move {
+    let (store, id) = (gateway.store.clone(), user.id);
+    access::carry_out(gateway, openings, async move {
         match store.set_password(id, &hash).await? {
             true => Ok(()),
-            false => Err(ApiError::not_found(format!("user {id}"))),
+            false => Err(Problem::not_found(format!("user {id}"))),
         }
     })
     .await
@@ -309,16 +322,23 @@ fn sides(user: &UserRow, change: &UserChange) -> (Value, Value) {
 }
 
 /// Ends one sign-in of a user, on the record.
-pub async fn sign_out(app: &Arc<App>, actor: Actor<'_>, token: RevokedTokenRow) -> ApiResult<()> {
+pub async fn sign_out(
+    gateway: &Arc<Gateway>,
+    actor: Actor<'_>,
+    token: RevokedTokenRow,
+) -> Result<(), Problem> {
     let principal = &actor.identity.principal;
     let what = json!({
         "change": "signed_out",
         "principal": PrincipalRef::from(principal).to_string(),
         "principal_name": principal.name,
     });
-    let (store, openings) = (app.store.clone(), vec![access::server_opening(app, actor, &what)]);
+    let (store, openings) = (
+        gateway.store.clone(),
+        vec![access::server_opening(gateway, actor, &what)],
+    );
     access::carry_out(
-        app,
+        gateway,
         openings,
         async move { Ok(store.revoke_token(&token).await?) },
     )
@@ -337,50 +357,52 @@ fn what(change: &str, user: &UserRow) -> Map<String, Value> {
     what
 }
 
-fn of_server(app: &App, actor: Actor<'_>, what: Map<String, Value>) -> Opening {
-    access::server_opening(app, actor, &Value::Object(what))
+fn of_server(gateway: &Gateway, actor: Actor<'_>, what: Map<String, Value>) -> Opening {
+    access::server_opening(gateway, actor, &Value::Object(what))
 }
 
 /// A record for the server, and one for every project where the user holds something, because what is held there changes.
 fn openings(
-    app: &App,
+    gateway: &Gateway,
     actor: Actor<'_>,
-    world: &Arc<World>,
+    server_snapshot: &Arc<ServerSnapshot>,
     user: &UserRow,
     what: Map<String, Value>,
     said: impl Fn(&ProjectState) -> Option<String>,
 ) -> Vec<Opening> {
-    let now = app.clock.now();
-    let of_projects = projects_of(world, user.id).filter_map(|project| {
+    let now = gateway.clock.now();
+    let of_projects = projects_of(server_snapshot, user.id).filter_map(|project| {
         let place = Place {
-            world: Arc::clone(world),
+            server_snapshot: Arc::clone(server_snapshot),
             project: Arc::clone(project),
-            grant: actor.identity.grant(&world.directory, &project.row, now)?,
+            grant: actor
+                .identity
+                .grant(&server_snapshot.directory, &project.row, now)?,
             now,
         };
         let what = access::noted(Value::Object(what.clone()), said(project));
-        Some(access::opening(app, &place, actor, &what))
+        Some(access::opening(gateway, &place, actor, &what))
     });
     let mut openings: Vec<Opening> = of_projects.collect();
-    openings.push(of_server(app, actor, what));
+    openings.push(of_server(gateway, actor, what));
     openings
 }
 
-/// The living projects where a user has a grant.
-fn projects_of(world: &World, user: UserId) -> impl Iterator<Item = &Arc<ProjectState>> {
-    let concerned: HashSet<_> = world.directory.projects_of(user).collect();
-    world
+/// The projects that are not deleted and where a user has a grant.
+fn projects_of(server_snapshot: &ServerSnapshot, user: UserId) -> impl Iterator<Item = &Arc<ProjectState>> {
+    let concerned: HashSet<_> = server_snapshot.directory.projects_of(user).collect();
+    server_snapshot
         .projects()
         .filter(move |project| concerned.contains(&project.row.uid))
 }
 
-fn changed_meanwhile(error: StoreError) -> ApiError {
+fn changed_meanwhile(error: StoreError) -> Problem {
     match error {
-        StoreError::VersionConflict => ApiError::new(
+        StoreError::VersionConflict => Problem::new(
             ErrorCode::PreconditionFailed,
-            "Somebody else has changed this user meanwhile. Read it again and merge.",
+            "The user has changed since it was read. Read it again and merge.",
         ),
-        StoreError::NotFound { .. } => ApiError::not_found("such user"),
+        StoreError::NotFound { .. } => Problem::not_found("such user"),
         other => other.into(),
     }
 }

@@ -1,7 +1,6 @@
 //! The network address that a request came from.
 
-use std::fmt;
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 use http::HeaderMap;
 use ipnet::IpNet;
@@ -45,7 +44,7 @@ impl TrustedProxies {
     }
 
     /// The client that a trusted proxy asks for: the last hop that is no proxy, or the first one when all are. `None` when
-    /// the peer is no trusted proxy, or names nobody.
+    /// the peer is no trusted proxy, or names no client.
     #[must_use]
     pub fn forwarded(&self, peer: SocketAddr, headers: &HeaderMap) -> Option<IpAddr> {
         if self.0.is_empty() || !self.trusts(peer.ip()) {
@@ -66,33 +65,6 @@ impl TrustedProxies {
             }
         }
         client
-    }
-}
-
-/// What one client can choose its address from: a single IPv4 address, or the 64 bits of an IPv6 network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct ClientNetwork(IpAddr);
-
-impl ClientNetwork {
-    /// The one that an address belongs to.
-    #[must_use]
-    pub fn of(address: IpAddr) -> Self {
-        match address.to_canonical() {
-            IpAddr::V6(v6) => {
-                let [a, b, c, d, ..] = v6.segments();
-                Self(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
-            }
-            v4 => Self(v4),
-        }
-    }
-}
-
-impl fmt::Display for ClientNetwork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            IpAddr::V4(v4) => v4.fmt(f),
-            IpAddr::V6(v6) => write!(f, "{v6}/64"),
-        }
     }
 }
 
@@ -140,15 +112,6 @@ mod tests {
             proxies.client(peer.parse().unwrap(), &headers).to_string(),
             client
         );
-    }
-
-    #[rstest]
-    #[case("192.0.2.1", "192.0.2.1")]
-    #[case("::ffff:192.0.2.1", "192.0.2.1")]
-    #[case("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64")]
-    #[case("2001:db8:1:2::", "2001:db8:1:2::/64")]
-    fn networks(#[case] address: &str, #[case] network: &str) {
-        assert_eq!(ClientNetwork::of(address.parse().unwrap()).to_string(), network);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use url::Url;
 
 use super::request_id;
+use crate::oauth;
 
 /// How long a browser may remember what it may send.
 const MAX_AGE: Duration = Duration::from_hours(1);
@@ -27,13 +28,18 @@ pub(super) fn layer(origins: &[String]) -> Option<CorsLayer> {
         header::LINK,
         header::RETRY_AFTER,
         header::CONTENT_DISPOSITION,
+        HeaderName::from_static("mcp-session-id"),
+        header::WWW_AUTHENTICATE,
         HeaderName::from_static("ratelimit"),
         HeaderName::from_static("ratelimit-policy"),
         request_id::HEADER,
     ];
     Some(
         CorsLayer::new()
-            .allow_origin(AllowOrigin::list(origins))
+            // What clients of other sites read before they have a token is open to all, here as where nothing is configured.
+            .allow_origin(AllowOrigin::predicate(move |origin, request| {
+                origins.contains(origin) || oauth::is_open(request.uri.path())
+            }))
             .allow_methods([
                 Method::GET,
                 Method::POST,

@@ -1,8 +1,8 @@
 //! Requests that a browser sends on behalf of a page of another site are refused.
 //!
 //! Browsers attach cookies on their own, but not `Authorization`: requests that carry one are not concerned. The
-//! others are judged by what browsers say about where they come from, with or without a cookie, so that nobody can
-//! be signed in as somebody else from another site either.
+//! others are judged by what browsers say about where they come from, with or without a cookie, so that another site
+//! cannot sign a user in as another one either.
 
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use http::uri::Authority;

@@ -11,7 +11,7 @@ use toolgate_api::ErrorCode;
 
 use super::*;
 use crate::config::Limits;
-use crate::error::ApiError;
+use crate::gateway::Problem;
 use crate::middleware::host::HostPolicy;
 use crate::serve::raw::{Server, body, header, status};
 use crate::telemetry::Metrics;
@@ -47,7 +47,7 @@ async fn fixture_behind(proxies: &[&str], limits: Limits) -> Fixture {
                 request_timeout: Duration::from_secs(2),
                 metrics: counted,
             };
-            router().layer(EdgeLayer::new(settings))
+            wrap(router(), settings)
         },
     )
     .await;
@@ -55,12 +55,12 @@ async fn fixture_behind(proxies: &[&str], limits: Limits) -> Fixture {
 }
 
 fn router() -> Router {
-    let fallback = async || ApiError::new(ErrorCode::MethodNotAllowed, "not with this method");
+    let fallback = async || Problem::new(ErrorCode::MethodNotAllowed, "not with this method");
     Router::new()
         .route("/echo/{name}", post(async |body: Bytes| body))
         .route(
             "/id",
-            get(async |axum::Extension(id): axum::Extension<RequestId>| id.as_str().to_owned()),
+            get(async |extensions: Extensions| request_id::of(&extensions).to_owned()),
         )
         .route(
             "/who",
@@ -70,10 +70,10 @@ fn router() -> Router {
         .route("/never", get(std::future::pending::<()>))
         .route(
             "/slow",
-            get(async || ApiError::new(ErrorCode::RateLimited, "too many").retry_after(7)),
+            get(async || Problem::new(ErrorCode::RateLimited, "too many").retry_after(7)),
         )
         .method_not_allowed_fallback(fallback)
-        .fallback(async || ApiError::new(ErrorCode::NotFound, "nothing here"))
+        .fallback(async || Problem::new(ErrorCode::NotFound, "nothing here"))
 }
 
 #[tokio::test]
@@ -376,8 +376,8 @@ async fn the_log_line_says_what_happened_and_no_secret() {
         .with_writer(move || writer.clone())
         .finish();
     let _default = tracing::subscriber::set_default(subscriber);
-    // While there is only one subscriber in the process, lines that another test's thread reaches first are taken to interest
-    // nobody. With a second one every subscriber is asked.
+    // While there is only one subscriber in the process, lines that another test's thread reaches first are taken to have
+    // no subscriber. With a second one every subscriber is asked.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
 
     let Fixture { server, .. } = fixture().await;

@@ -24,7 +24,7 @@ pub enum KeyError {
     )]
     Malformed,
     /// The same key twice.
-    #[error("the same key stands there twice")]
+    #[error("the same key occurs twice")]
     Twice,
 }
 
@@ -164,7 +164,7 @@ fn decode(text: &str) -> Option<Zeroizing<[u8; KEY_BYTES]>> {
     Some(Zeroizing::new(key))
 }
 
-/// Tells keys apart without saying anything about them.
+/// Identifies a key without disclosing anything about it.
 fn key_id(key: &[u8; KEY_BYTES]) -> String {
     let digest = Sha256::new().chain_update(ID_LABEL).chain_update(key).finalize();
     URL_SAFE_NO_PAD.encode(&digest[..9])

@@ -1,4 +1,4 @@
-//! Sealing everything anew under the first configured key.
+//! Seals everything again under the first configured key.
 
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::Store;
@@ -13,15 +13,15 @@ const BATCH: u32 = 100;
 /// What a rotation did.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Rotation {
-    /// Secrets that were sealed anew.
+    /// Secrets that were sealed again.
     pub secrets: u64,
-    /// Signing keys that were sealed anew.
+    /// Signing keys that were sealed again.
     pub signing_keys: u64,
     /// What could not be opened and stays as it is, each with the reason.
     pub unreadable: Vec<String>,
 }
 
-/// Seals every secret and every signing key anew that is not under the first key.
+/// Seals again every secret and every signing key that is not under the first key.
 ///
 /// Batches are transactions, and what is done is not done again: a rotation that was cut off is simply repeated. Servers
 /// go on meanwhile, if they have both keys.

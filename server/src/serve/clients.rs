@@ -1,8 +1,8 @@
 //! Who is connected, so that one client cannot take every connection.
 //!
-//! A client ([`ClientNetwork`]) has a bounded number of connections. What trusted proxies send is bounded by the client that
-//! they name instead: so many requests at a time. A connection that has not sent a request yet gives way when its place is
-//! needed, the oldest first, so that silent connections keep nobody out.
+//! A client ([`ClientNetwork`]) has a bounded number of connections. What trusted proxies send is bounded by the
+//! client that they name instead: so many requests at a time. A connection that has not sent a request yet gives way
+//! when its place is needed, the oldest first, so that silent connections keep no client out.
 
 mod refusals;
 
@@ -20,9 +20,10 @@ pub use self::refusals::Refused;
 use self::refusals::{Reason, Refusals};
 use super::stream::Activity;
 use crate::config::Limits;
-use crate::middleware::{ClientNetwork, TrustedProxies};
+use crate::middleware::TrustedProxies;
+use crate::network::ClientNetwork;
 
-/// A younger connection does not give way: its first request may be on the way.
+/// A newer connection does not give way: its first request may be on the way.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Every open connection, and the forwarded requests that run.
@@ -151,7 +152,7 @@ impl Clients {
         peer: SocketAddr,
         headers: &HeaderMap,
     ) -> Result<Option<ForwardedPlace>, TooManyRequests> {
-        // A proxy that names nobody, or another proxy, speaks for itself.
+        // A proxy that names no client, or another proxy, speaks for itself.
         let named = self.proxies.forwarded(peer, headers);
         let Some(address) = named.filter(|address| !self.proxies.trusts(*address)) else {
             return Ok(None);

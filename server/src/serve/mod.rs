@@ -5,7 +5,7 @@
 
 mod clients;
 mod files;
-mod shutdown;
+pub mod status;
 mod stream;
 
 #[cfg(test)]
@@ -38,11 +38,10 @@ use tower::Service;
 use self::clients::Place;
 pub use self::clients::{ClientReport, Clients, Refused, TooManyRequests};
 pub use self::files::{allow_files, connections};
-use self::shutdown::Running;
-pub use self::shutdown::Shutdown;
 use self::stream::{Activity, TimedStream};
 use crate::config::Limits;
-use crate::error::ApiError;
+use crate::gateway::Problem;
+use crate::shutdown::{Running, Shutdown};
 
 /// Requests that one HTTP/2 connection may have open.
 const MAX_STREAMS: u32 = 128;
@@ -91,7 +90,7 @@ pub async fn serve(
         abort: CancellationToken::new(),
     });
 
-    // Until told to stop.
+    // Until the server is asked to stop.
     server.accept_while(&listener, shutdown.stopping()).await;
     let deadline = Instant::now() + limits.drain();
     tracing::info!(running = server.running.count(), "stopping");
@@ -147,7 +146,7 @@ fn refusal(clients: &Clients) -> Vec<u8> {
     let most = clients.report().most;
     let detail =
         format!("This address has {most} connections open already. Close some, or wait for their answers.");
-    let problem = ApiError::new(ErrorCode::RateLimited, detail).into_problem("");
+    let problem = Problem::new(ErrorCode::RateLimited, detail).into_body("");
     let body = serde_json::to_string(&problem).unwrap_or_default();
     let length = body.len();
     format!(
@@ -310,7 +309,7 @@ impl Server {
     }
 }
 
-/// What a connection is told.
+/// What a connection is asked to do.
 #[derive(Debug, Clone, Copy)]
 enum Signal {
     /// To end after the answer it is at.
@@ -330,7 +329,7 @@ impl Signal {
     }
 }
 
-/// Counts an open connection while it lives.
+/// Counts an open connection until it is dropped.
 struct Open<'a>(&'a metrics::Gauge);
 
 impl<'a> Open<'a> {

@@ -14,7 +14,7 @@ use super::{Clients, Drained, Shutdown, serve};
 use crate::config::Limits;
 use crate::middleware::TrustedProxies;
 
-/// Longer than anything in these tests takes: a guard against waiting for ever.
+/// Longer than anything in these tests takes: a guard against an unbounded wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running server.

@@ -1,6 +1,6 @@
 //! One connection's time limits: for a head to arrive, for being idle, for taking an answer.
 //!
-//! hyper's own timer would allocate and register anew for every request. This stream keeps one timer and looks at it
+//! hyper's own timer would allocate and register again for every request. This stream keeps one timer and looks at it
 //! only when there is nothing to read: a request that arrives in one piece never touches it.
 
 use std::io;
@@ -20,7 +20,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// How an HTTP/2 connection begins.
 const PREFACE: &[u8] = b"PRI ";
 
-/// What goes on on one connection, as the requests tell.
+/// The activity of one connection, as its requests report it.
 #[derive(Debug, Default)]
 pub(super) struct Activity {
     running: AtomicUsize,

@@ -1,9 +1,9 @@
 //! The metrics of the tool group specification, section 8.1, under the names it gives them.
 //!
-//! Their labels are names that people choose, so each is bounded: the first [`PROJECTS`] projects that this process sees
-//! have a label of their own, and in each of them the first [`NAMES`] groups and tools and the first [`STATES`] states;
-//! everything else is counted under `other`. A name keeps its label as long as the process lives, so counters never go
-//! back. Names that are declared nowhere in the project are never a label.
+//! Their labels are names that people choose, so each is bounded: the first [`PROJECTS`] projects that this process
+//! sees have a label of their own, and in each of them the first [`NAMES`] groups and tools and the first [`STATES`]
+//! states; everything else is counted under `other`. A name keeps its label as long as the process runs, so counters
+//! never go back. Names that are declared nowhere in the project are never a label.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;

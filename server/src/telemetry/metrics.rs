@@ -13,8 +13,10 @@ use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, Promet
 use thiserror::Error;
 use tokio::task::JoinHandle;
 use toolgate_api::ErrorCode;
-use toolgate_core::definition::model::ToolDefinition;
+use toolgate_api::audit::Entrance;
+use toolgate_core::definition::ExecutorKind;
 use toolgate_core::policy::Effect;
+use toolgate_executors::BusReport;
 
 use super::agent::{AgentLabels, ProjectMetrics};
 use super::http::HttpMetrics;
@@ -36,60 +38,6 @@ const TOOL_BUCKETS: [f64; 13] = [
 /// How often samples are folded into their buckets; until then each takes 16 bytes.
 const UPKEEP: Duration = Duration::from_secs(1);
 
-/// What executes a tool, as a metric label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExecutorKind {
-    /// The Jina preset.
-    Jina,
-    /// A general HTTP request.
-    Http,
-    /// A worker on the message bus.
-    Bus,
-    /// A tool service.
-    Service,
-    /// An upstream MCP server.
-    Mcp,
-    /// Anything else.
-    Other,
-}
-
-impl ExecutorKind {
-    pub(super) const ALL: [Self; 6] = [
-        Self::Jina,
-        Self::Http,
-        Self::Bus,
-        Self::Service,
-        Self::Mcp,
-        Self::Other,
-    ];
-
-    /// The label's value.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Jina => "jina",
-            Self::Http => "http",
-            Self::Bus => "bus",
-            Self::Service => "service",
-            Self::Mcp => "mcp",
-            Self::Other => "other",
-        }
-    }
-}
-
-/// Which executor a definition leads to. The type a definition names is free text, so it is mapped to a closed set.
-#[must_use]
-pub fn executor_kind(tool: &ToolDefinition) -> ExecutorKind {
-    match tool.kind.as_str() {
-        _ if tool.options.jina.is_some() => ExecutorKind::Jina,
-        _ if tool.options.http.is_some() => ExecutorKind::Http,
-        _ if tool.target_subject.is_some() => ExecutorKind::Bus,
-        "tool-service" => ExecutorKind::Service,
-        "mcp-tool" => ExecutorKind::Mcp,
-        _ => ExecutorKind::Other,
-    }
-}
-
 /// The process has its metrics already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("metrics were installed before")]
@@ -107,16 +55,16 @@ struct Inner {
     denied: PerCode<Counter>,
     escalations: Counter,
     audit_failures: Counter,
-    calls: [CallMetrics; ExecutorKind::ALL.len()],
+    calls: [[CallCounters; ExecutorKind::ALL.len()]; Entrance::ALL.len()],
+    durations: [OnceLock<Histogram>; ExecutorKind::ALL.len()],
     http: HttpMetrics,
     agent: AgentLabels,
 }
 
 #[derive(Debug)]
-struct CallMetrics {
+struct CallCounters {
     succeeded: OnceLock<Counter>,
     failed: PerCode<Counter>,
-    duration: OnceLock<Histogram>,
 }
 
 /// One place per error code, filled on first use.
@@ -164,12 +112,14 @@ impl Metrics {
             escalations: recorder.counter("toolgate_escalation_attempts_total", &[]),
             audit_failures: recorder.counter("toolgate_audit_failures_total", &[]),
             calls: [const {
-                CallMetrics {
-                    succeeded: OnceLock::new(),
-                    failed: PerCode::new(),
-                    duration: OnceLock::new(),
-                }
-            }; ExecutorKind::ALL.len()],
+                [const {
+                    CallCounters {
+                        succeeded: OnceLock::new(),
+                        failed: PerCode::new(),
+                    }
+                }; ExecutorKind::ALL.len()]
+            }; Entrance::ALL.len()],
+            durations: [const { OnceLock::new() }; ExecutorKind::ALL.len()],
             http: HttpMetrics::default(),
             agent: AgentLabels::default(),
             recorder,
@@ -200,7 +150,7 @@ impl Metrics {
         })
     }
 
-    /// How many tools' upstreams are left alone now.
+    /// The number of open circuit breakers.
     pub fn open_breakers(&self, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         self.0.recorder.gauge("toolgate_open_breakers", &[]).set(count);
@@ -216,6 +166,29 @@ impl Metrics {
             .recorder
             .gauge("toolgate_cache_bytes", &[])
             .set(bytes as f64);
+    }
+
+    /// How the connection to the message bus is doing.
+    pub fn bus(&self, report: &BusReport) {
+        let recorder = &self.0.recorder;
+        let connected = u32::from(report.connected);
+        recorder.gauge("toolgate_bus_connected", &[]).set(connected);
+        let messages = [
+            ("received", report.messages.received),
+            ("sent", report.messages.sent),
+            ("foreign", report.messages.foreign),
+        ];
+        for (what, count) in messages {
+            recorder
+                .counter("toolgate_bus_messages_total", &[("what", what)])
+                .absolute(count);
+        }
+        recorder
+            .counter("toolgate_bus_connects_total", &[])
+            .absolute(report.connects);
+        recorder
+            .counter("toolgate_bus_lost_total", &[])
+            .absolute(report.slow);
     }
 
     /// How many tools' upstreams did not say at the last probe that they are well.
@@ -286,10 +259,15 @@ impl Metrics {
     }
 
     /// Counts one executed call; `code` is why it failed.
-    pub fn call(&self, kind: ExecutorKind, code: Option<ErrorCode>, duration_ms: i64) {
-        let metrics = &self.0.calls[kind as usize];
+    pub fn call(&self, entrance: Entrance, kind: ExecutorKind, code: Option<ErrorCode>, duration_ms: i64) {
+        let metrics = &self.0.calls[entrance as usize][kind as usize];
         let counter = |outcome, code| {
-            let labels = [("outcome", outcome), ("code", code), ("kind", kind.as_str())];
+            let labels = [
+                ("outcome", outcome),
+                ("code", code),
+                ("kind", kind.as_str()),
+                ("entrance", entrance.as_str()),
+            ];
             self.0.recorder.counter("toolgate_calls_total", &labels)
         };
         match code {
@@ -302,7 +280,7 @@ impl Metrics {
                 .get(code, || counter("failed", code.as_str()))
                 .increment(1),
         }
-        let duration = metrics.duration.get_or_init(|| {
+        let duration = self.0.durations[kind as usize].get_or_init(|| {
             self.0
                 .recorder
                 .histogram("toolgate_call_duration_seconds", &[("kind", kind.as_str())])

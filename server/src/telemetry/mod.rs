@@ -17,5 +17,5 @@ pub mod trace_context;
 
 pub use self::agent::{GroupMetrics, ProjectMetrics, ToolMetrics, WrittenMetric};
 pub use self::logs::LogGuard;
-pub use self::metrics::{ExecutorKind, Metrics, executor_kind};
+pub use self::metrics::Metrics;
 pub use self::tools::ToolUseMetrics;

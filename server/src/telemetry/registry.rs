@@ -8,7 +8,19 @@ use metrics_exporter_prometheus::PrometheusRecorder;
 /// The one histogram that counts something else than seconds.
 const FILTERED_TOOLS: &str = "agent_filtered_tools";
 const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
-pub(super) const COUNTERS: [(&str, &str); 12] = [
+pub(super) const COUNTERS: [(&str, &str); 15] = [
+    (
+        "toolgate_bus_messages_total",
+        "Messages of the bus: received, sent, and received for no call of this server.",
+    ),
+    (
+        "toolgate_bus_connects_total",
+        "Connections to the message bus that were established.",
+    ),
+    (
+        "toolgate_bus_lost_total",
+        "Times that messages were lost because this server did not take them in time.",
+    ),
     (
         "toolgate_decisions_total",
         "Decisions on calls, by effect and by the code of the refusal.",
@@ -73,7 +85,11 @@ pub(super) const HISTOGRAMS: [(&str, &str); 4] = [
         "Tools that were left after groups and state, by project.",
     ),
 ];
-pub(super) const GAUGES: [(&str, &str); 9] = [
+pub(super) const GAUGES: [(&str, &str); 10] = [
+    (
+        "toolgate_bus_connected",
+        "1 while there is a connection to the message bus, else 0; absent if none is configured.",
+    ),
     ("toolgate_build_info", "Always 1; the label is the version."),
     ("toolgate_http_connections", "Open client connections."),
     (
@@ -130,12 +146,12 @@ impl Registry {
         self.0.register_histogram(&key(name, labels), &METADATA)
     }
 
-    /// A counter with labels whose values were made at run time; whoever makes them bounds their number.
+    /// A counter with labels whose values were made at run time; the caller bounds their number.
     pub(super) fn counter_with(&self, name: &'static str, labels: Vec<Label>) -> Counter {
         self.0.register_counter(&Key::from_parts(name, labels), &METADATA)
     }
 
-    /// A histogram with labels whose values were made at run time; whoever makes them bounds their number.
+    /// A histogram with labels whose values were made at run time; the caller bounds their number.
     pub(super) fn histogram_with(&self, name: &'static str, labels: Vec<Label>) -> Histogram {
         self.0
             .register_histogram(&Key::from_parts(name, labels), &METADATA)

@@ -1,10 +1,11 @@
 use std::time::Duration;
 
 use toolgate_api::ErrorCode;
-use toolgate_core::definition::model::ToolDefinition;
+use toolgate_api::audit::Entrance;
+use toolgate_core::definition::ExecutorKind;
 use toolgate_core::policy::Effect;
 
-use super::{ExecutorKind, Metrics, WrittenMetric, executor_kind};
+use super::{Metrics, WrittenMetric};
 
 fn has(text: &str, line: &str) -> bool {
     text.lines().any(|found| found == line)
@@ -31,12 +32,17 @@ fn decisions_are_counted_by_effect_and_code() {
 #[test]
 fn calls_are_counted_and_timed_by_kind() {
     let metrics = Metrics::new();
-    metrics.call(ExecutorKind::Http, None, 3);
-    metrics.call(ExecutorKind::Http, Some(ErrorCode::Timeout), 30_000);
+    metrics.call(Entrance::Rest, ExecutorKind::Http, None, 3);
+    metrics.call(
+        Entrance::Rest,
+        ExecutorKind::Http,
+        Some(ErrorCode::Timeout),
+        30_000,
+    );
     let text = metrics.render();
     for line in [
-        "toolgate_calls_total{outcome=\"succeeded\",code=\"ok\",kind=\"http\"} 1",
-        "toolgate_calls_total{outcome=\"failed\",code=\"timeout\",kind=\"http\"} 1",
+        "toolgate_calls_total{outcome=\"succeeded\",code=\"ok\",kind=\"http\",entrance=\"rest\"} 1",
+        "toolgate_calls_total{outcome=\"failed\",code=\"timeout\",kind=\"http\",entrance=\"rest\"} 1",
         "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"0.0025\"} 0",
         "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"0.005\"} 1",
         "toolgate_call_duration_seconds_bucket{kind=\"http\",le=\"30\"} 2",
@@ -52,7 +58,7 @@ fn every_code_and_kind_has_a_place_of_its_own() {
     for &code in ErrorCode::ALL {
         metrics.decision(Effect::Deny, Some(code));
         for kind in ExecutorKind::ALL {
-            metrics.call(kind, Some(code), 1);
+            metrics.call(Entrance::Rest, kind, Some(code), 1);
         }
     }
     let text = metrics.render();
@@ -65,7 +71,7 @@ fn every_code_and_kind_has_a_place_of_its_own() {
             "{code}"
         );
         for kind in ExecutorKind::ALL.map(ExecutorKind::as_str) {
-            let labels = format!("outcome=\"failed\",code=\"{code}\",kind=\"{kind}\"");
+            let labels = format!("outcome=\"failed\",code=\"{code}\",kind=\"{kind}\",entrance=\"rest\"");
             assert!(
                 has(&text, &format!("toolgate_calls_total{{{labels}}} 1")),
                 "{code} {kind}"
@@ -77,7 +83,7 @@ fn every_code_and_kind_has_a_place_of_its_own() {
 #[test]
 fn everything_rendered_is_described_and_has_our_prefix() {
     let metrics = Metrics::new();
-    metrics.call(ExecutorKind::Jina, None, 1);
+    metrics.call(Entrance::Rest, ExecutorKind::Jina, None, 1);
     let project = metrics.project("demo");
     project.group(Some("knowledge")).requests.increment(1);
     project.tool("search").transitions.increment(1);
@@ -126,7 +132,7 @@ fn every_sample_belongs_to_a_metric_of_a_known_type() {
     project.filtered_tools().record(3.0);
     project.time_in_state("draft").record(60.0);
     project.escalations().increment(1);
-    metrics.call(ExecutorKind::Http, None, 3);
+    metrics.call(Entrance::Rest, ExecutorKind::Http, None, 3);
     let text = metrics.render() + &WrittenMetric::groups().into_text();
     let mut open: Option<(String, String)> = None;
     let mut samples = 0;
@@ -151,37 +157,6 @@ fn every_sample_belongs_to_a_metric_of_a_known_type() {
         }
     }
     assert!(samples > 20, "{text}");
-}
-
-#[test]
-fn which_executor_a_definition_leads_to() {
-    let definition = |extra: serde_json::Value| -> ToolDefinition {
-        let mut tool = serde_json::json!({"name": "t", "type": "openapi", "parameters": {"type": "object"}});
-        tool.as_object_mut()
-            .unwrap()
-            .extend(extra.as_object().unwrap().clone());
-        serde_json::from_value(tool).unwrap()
-    };
-    let rows = [
-        (
-            serde_json::json!({"options": {"jina": {"mode": "search"}}}),
-            ExecutorKind::Jina,
-        ),
-        (
-            serde_json::json!({"options": {"http": {"base_url": "https://a.test"}}}),
-            ExecutorKind::Http,
-        ),
-        (
-            serde_json::json!({"target_subject": "cmd.tool.demo.x"}),
-            ExecutorKind::Bus,
-        ),
-        (serde_json::json!({"type": "tool-service"}), ExecutorKind::Service),
-        (serde_json::json!({"type": "mcp-tool"}), ExecutorKind::Mcp),
-        (serde_json::json!({"type": "anything-else"}), ExecutorKind::Other),
-    ];
-    for (extra, kind) in rows {
-        assert_eq!(executor_kind(&definition(extra.clone())), kind, "{extra}");
-    }
 }
 
 /// The metrics that a PromQL expression reads: every name that is not a function, an operator, or within quotes, braces,

@@ -13,7 +13,7 @@ const LENGTH: usize = 55;
 /// Bytes of a `tracestate` that is handed on (Trace Context, section 3.3.1.5: at least this much).
 const MAX_STATE: usize = 512;
 
-/// Where in a trace a request stands.
+/// The place of a request in a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TraceContext {
     parent: HeaderValue,

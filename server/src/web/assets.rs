@@ -46,7 +46,7 @@ pub(super) fn text_of(name: &str) -> Option<&'static str> {
     std::str::from_utf8(asset.raw).ok()
 }
 
-/// Serves a file. What it is called changes with what it contains, so it may be kept for ever.
+/// Serves a file. What it is called changes with what it contains, so it may be cached without an end.
 pub(super) async fn get_asset(Path(file): Path<String>, headers: HeaderMap) -> Response {
     match ASSETS.iter().find(|asset| asset.file == file) {
         Some(asset) => asset.respond(choose(&headers)),

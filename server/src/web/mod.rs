@@ -5,8 +5,8 @@
 
 mod assets;
 mod encoding;
+mod page_chunks;
 mod pages;
-mod parts;
 
 pub(crate) use pages::{error_page, wants_page};
 

@@ -8,7 +8,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderName, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 
-use super::{assets, parts};
+use super::{assets, page_chunks};
 
 /// What a page may load and do: its own files, its own server. WebAssembly needs its own word; nothing inline runs,
 /// so that text which slipped into a page stays text.
@@ -78,7 +78,7 @@ struct SignIn {
     points: [&'static str; 3],
 }
 
-/// What stands in for the dashboard where it was not built in.
+/// The page in place of the dashboard where it was not built in.
 #[derive(Template)]
 #[template(path = "not_built.html")]
 struct NotBuilt;
@@ -101,13 +101,13 @@ const POINTS: [&str; 3] = [
 
 /// Every page of the dashboard: it reads the address itself.
 pub(super) async fn show_dashboard(address: Uri) -> Response {
-    if !parts::may_be_a_page(address.path()) {
+    if !page_chunks::may_be_a_page(address.path()) {
         return assets::not_found();
     }
     match Files::embedded() {
         Some(files) => page(&Shell {
             files,
-            parts: parts::of_page(address.path()),
+            parts: page_chunks::of_page(address.path()),
         }),
         None => page(&NotBuilt),
     }

@@ -119,7 +119,7 @@ mod embedded {
     #[case("keys", "access")]
     #[case("records", "run")]
     #[tokio::test]
-    async fn a_page_names_the_parts_that_it_will_load(#[case] page: &str, #[case] family: &str) {
+    async fn a_page_names_the_chunks_that_it_will_load(#[case] page: &str, #[case] bundle: &str) {
         let html = text(get(&format!("/ui/projects/demo/{page}")).await).await;
         let parts: Vec<_> = html
             .split('"')
@@ -127,7 +127,7 @@ mod embedded {
             .collect();
         assert_eq!(parts.iter().filter(|part| part.contains("/split_")).count(), 1);
         assert!(
-            parts.last().unwrap().contains(&format!("/split_{family}_pages.")),
+            parts.last().unwrap().contains(&format!("/split_{bundle}_pages.")),
             "{parts:?}"
         );
         for part in parts {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use chrono::DateTime;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::json;
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord, StateSource};
+use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord, Entrance, StateSource};
 use toolgate_api::auth::PrincipalKind;
 use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_store::rows::{Completion, Opening};
@@ -43,9 +43,14 @@ fn opening(id: CallId) -> Opening {
         state_conflict: false,
         arguments: Some(json!({"q": "how fast is a group commit", "num": 10})),
         provenance: Some(json!({"q": "caller", "num": "default"})),
+        coercions: Vec::new(),
         context: None,
         request_id: "0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e12".to_owned(),
         address: Some("192.0.2.7".to_owned()),
+        entrance: Some(Entrance::Rest),
+        connection: None,
+        client_name: None,
+        client_version: None,
         snapshot_version: 12,
         duration_ms: None,
         payloads_hidden: false,

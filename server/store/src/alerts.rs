@@ -125,8 +125,8 @@ impl Store {
         rows.into_iter().map(Alert::try_from).collect()
     }
 
-    /// Says that an alert was seen; the alert as it is then, `None` when the project has no such alert. Who said so first
-    /// stays.
+    /// Acknowledges an alert; the alert afterwards, `None` when the project has no such alert. The first
+    /// acknowledgement is kept.
     pub async fn acknowledge_alert(
         &self,
         project: ProjectUid,
@@ -177,8 +177,8 @@ impl Store {
             .collect()
     }
 
-    /// Takes a message to send it, and puts it off until `until` for everybody else. Of several servers that take the same
-    /// one, one gets `true`.
+    /// Takes a message to send it, and puts it off until `until` for all other servers. Of several servers that take
+    /// the same one, one gets `true`.
     pub async fn claim_alert(&self, due: &DueAlert, until: DateTime<Utc>) -> Result<bool> {
         writing_once!(self, |connection| {
             let claimed = execute!(
@@ -210,7 +210,7 @@ impl Store {
         .await
     }
 
-    /// Says that a message could not be sent: to be tried again at `again`, or given up.
+    /// Says that a message could not be sent: to be tried again at `again`, or dropped.
     pub async fn alert_not_delivered(
         &self,
         project: ProjectUid,
@@ -238,7 +238,7 @@ impl Store {
         .await
     }
 
-    /// Forgets the alerts that were raised before a time; the number of them.
+    /// Deletes the alerts that were raised before a time; the number of them.
     pub async fn prune_alerts(&self, raised_before: DateTime<Utc>) -> Result<u64> {
         writing!(self, |tx| {
             execute!(tx, "DELETE FROM alerts WHERE at < $1", micros(raised_before))

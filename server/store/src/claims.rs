@@ -12,10 +12,10 @@ use crate::db::{execute, writing};
 use crate::error::Result;
 use crate::rows::{Claim, Claimed, IdempotencyKey};
 
-/// A claim that stands in the way of another, with the outcome of its record.
-type Standing = (Vec<u8>, Uuid, Option<i64>, Option<String>, Option<String>);
+/// A claim that blocks another, with the outcome of its record.
+type ClaimRow = (Vec<u8>, Uuid, Option<i64>, Option<String>, Option<String>);
 
-/// Takes the key if nobody holds it, or its holder `$2` may be replaced; a claim that has expired at `$1` always may.
+/// Takes the key if it is not held, or its holder `$2` may be replaced; a claim that has expired at `$1` always may.
 const TAKE: &str = "
     INSERT INTO idempotency_claims
         (project_uid, principal_id, request_key, fingerprint, call_id, instance, expires_at)
@@ -52,7 +52,7 @@ impl Store {
                 Claimed::Fresh
             } else {
                 // In the way of the insertion, so it is there, and its lock keeps it so.
-                let standing: Standing = sqlx::query_as(
+                let claimed: ClaimRow = sqlx::query_as(
                     "SELECT c.fingerprint, c.call_id, c.status, c.body, COALESCE(d.outcome, r.outcome)
                      FROM idempotency_claims c
                      LEFT JOIN records r ON r.project_uid = c.project_uid AND r.id = c.call_id
@@ -64,11 +64,11 @@ impl Store {
                 .bind(text(&claim.key.key))
                 .fetch_one(&mut *tx)
                 .await?;
-                match judge(claim, &standing)? {
+                match judge(claim, &claimed)? {
                     Some(verdict) => verdict,
                     // Its call was refused, so nothing ran and the key is free.
-                    None if take!(tx, claim, now, standing.1, instance) => Claimed::Fresh,
-                    None => Claimed::InProgress,
+                    None if take!(tx, claim, now, claimed.1, instance) => Claimed::Fresh,
+                    None => Claimed::InProgress(CallId(claimed.1)),
                 }
             }
         })
@@ -93,9 +93,9 @@ impl Store {
     }
 }
 
-/// What a standing claim means for a new one; `None` when it may be replaced.
-fn judge(claim: &Claim, standing: &Standing) -> Result<Option<Claimed>> {
-    let (fingerprint, call, status, body, outcome) = standing;
+/// What an existing claim means for a new one; `None` when it may be replaced.
+fn judge(claim: &Claim, claimed: &ClaimRow) -> Result<Option<Claimed>> {
+    let (fingerprint, call, status, body, outcome) = claimed;
     let outcome = outcome.as_deref().map(AuditOutcome::from_word).transpose()?;
     if outcome == Some(AuditOutcome::Denied) {
         return Ok(None);
@@ -108,7 +108,7 @@ fn judge(claim: &Claim, standing: &Standing) -> Result<Option<Claimed>> {
         return Ok(Some(Claimed::Answered(CallId(*call), body)));
     }
     Ok(Some(match outcome {
-        None | Some(AuditOutcome::Open) => Claimed::InProgress,
+        None | Some(AuditOutcome::Open) => Claimed::InProgress(CallId(*call)),
         // Completed without an answer to keep is as little known to the caller as cut off.
         Some(_) => Claimed::Interrupted(CallId(*call)),
     }))

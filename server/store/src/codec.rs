@@ -32,7 +32,7 @@ pub(crate) fn to_json<T: Serialize>(value: &T) -> Result<String> {
     })
 }
 
-/// A value from JSON text; `what` says where the text stands.
+/// A value from JSON text; `what` names the column of the text.
 pub(crate) fn from_json<T: DeserializeOwned>(text: &str, what: impl FnOnce() -> String) -> Result<T> {
     serde_json::from_str(text).map_err(|error| StoreError::corrupt(format!("{}: {error}", what())))
 }
@@ -93,6 +93,7 @@ words! {
         Resolve = "resolve",
         Explain = "explain",
         Replay = "replay",
+        Cancel = "cancel",
         AgentRequest = "agent_request",
         Session = "session",
         Access = "access",
@@ -112,7 +113,7 @@ words! {
         Denied = "denied",
         Interrupted = "interrupted",
     }
-    DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31", Openapi32 = "openapi32" }
+    DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31", Openapi32 = "openapi32", Mcp = "mcp" }
     PrincipalKind { User = "user", ServiceKey = "service_key", External = "external" }
     AlertRule {
         EscalationAttempts = "escalation_attempts",
@@ -167,6 +168,7 @@ mod tests {
             AuditAction::Resolve,
             AuditAction::Explain,
             AuditAction::Replay,
+            AuditAction::Cancel,
             AuditAction::AgentRequest,
             AuditAction::Session,
             AuditAction::Access,

@@ -39,7 +39,7 @@ pub(crate) struct Lite {
     pub(crate) path: Option<PathBuf>,
 }
 
-/// The connection that writes; whoever wants it waits for its turn.
+/// The connection that writes; a caller waits for its turn.
 pub(crate) struct WriteConnection {
     connection: Kept,
     /// Whether statements that begin a transaction in their text did not get as far as to commit it.
@@ -54,7 +54,7 @@ enum Kept {
     Shared(SqlitePool),
 }
 
-/// The turn of whoever has waited for it.
+/// The turn of a caller that has waited for it.
 pub(crate) struct Turn<'a> {
     connection: Lent<'a>,
     unfinished: &'a AtomicBool,
@@ -108,7 +108,7 @@ impl WriteConnection {
         Ok(turn)
     }
 
-    /// Closes it, once whoever has it is done.
+    /// Closes it, once its current user is done.
     pub(crate) async fn close(&self) {
         match &self.connection {
             Kept::Own(connection) => {
@@ -124,7 +124,7 @@ impl WriteConnection {
 }
 
 impl Turn<'_> {
-    /// Runs statements that begin and commit for themselves. Unless it is told that they have [finished](Self::finish),
+    /// Runs statements that begin and commit for themselves. Unless they are reported as [finished](Self::finish),
     /// what they leave open is rolled back at the start of the next turn, also when this one was dropped half-way.
     pub(crate) fn start(&mut self) -> &mut SqliteConnection {
         self.unfinished.store(true, Ordering::Relaxed);

@@ -42,8 +42,8 @@ static NUMBERED_REVISIONS: MultiRow = MultiRow::new(
          AND found.revision = wanted.revision",
 );
 static INSERT_REVISIONS: MultiRow = MultiRow::new(
-    "INSERT INTO tool_revisions (project_uid, name, revision, author, created_at, note, definition)",
-    7,
+    "INSERT INTO tool_revisions (project_uid, name, revision, author, created_at, note, definition, version)",
+    8,
     "",
 );
 static PUT_TOOLS: MultiRow = MultiRow::new(
@@ -81,9 +81,10 @@ impl Store {
     /// Applies a change of definitions and of names, whole or not at all, and makes a new revision of every tool in it.
     ///
     /// # Errors
-    /// [`StoreError::VersionConflict`] when the project, or the directory if a version of it is expected, is not at the
-    /// expected version (any more), or the project does not live; [`StoreError::NotFound`] when a tool to delete is not there; [`StoreError::Conflict`] when a name is in it
-    /// twice, or a grant names what a group is to be called.
+    /// [`StoreError::VersionConflict`] when the project, or the directory if a version of it is expected, is not at
+    /// the expected version (any more), or the project does not exist; [`StoreError::NotFound`] when a tool to delete
+    /// is not there; [`StoreError::Conflict`] when a name is in it twice, or a grant names what a group is to be
+    /// called.
     pub async fn publish(&self, publication: &Publication) -> Result<Published> {
         self.publish_with(publication, &ImportChange::default()).await
     }
@@ -145,7 +146,8 @@ impl Store {
                         .bind(&*author)
                         .bind(at)
                         .bind(note.as_deref())
-                        .bind(change.definition);
+                        .bind(change.definition)
+                        .bind(publication.expected_version + 1);
                 }
                 query.execute(&mut *tx).await?;
             }
@@ -212,7 +214,7 @@ impl Store {
         .await
     }
 
-    /// The last revision of each of these tools, living or deleted. A tool that never was is left out.
+    /// The last revision of each of these tools, deleted ones included. A tool that never was is left out.
     pub async fn last_revisions(
         &self,
         project: ProjectUid,

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::Store;
 use crate::codec::{Word, digest, from_json, time};
+use crate::connections::{ConnectionColumns, connection};
 use crate::db::reading;
 use crate::error::{Result, StoreError};
 use crate::rows::{DirectoryRows, GrantRow, KeyRow, PreviousSecret, RevokedTokenRow, SigningKeyRow, UserRow};
@@ -60,7 +61,7 @@ struct KeyColumns {
 impl Store {
     /// All users, grants, keys and revoked tokens, with the version they belong to.
     pub async fn load_directory(&self) -> Result<DirectoryRows> {
-        let (version, users, grants, keys, signing_keys, revoked_tokens) = reading!(self, |tx| {
+        let (version, users, grants, keys, connections, signing_keys, revoked_tokens) = reading!(self, |tx| {
             let version: i64 = sqlx::query_scalar("SELECT version FROM versions WHERE scope = 'directory'")
                 .fetch_one(&mut *tx)
                 .await?;
@@ -74,6 +75,9 @@ impl Store {
             let keys: Vec<KeyColumns> = sqlx::query_as("SELECT * FROM service_keys ORDER BY created_at, id")
                 .fetch_all(&mut *tx)
                 .await?;
+            let connections: Vec<ConnectionColumns> = sqlx::query_as("SELECT * FROM connections ORDER BY id")
+                .fetch_all(&mut *tx)
+                .await?;
             let signing_keys: Vec<SigningKeyColumns> = sqlx::query_as(
                 "SELECT kid, pkcs8, created_at, retired_at, key_id FROM signing_keys ORDER BY created_at, kid",
             )
@@ -83,7 +87,15 @@ impl Store {
                 sqlx::query_as("SELECT jti, expires_at FROM revoked_tokens ORDER BY jti")
                     .fetch_all(&mut *tx)
                     .await?;
-            (version, users, grants, keys, signing_keys, revoked_tokens)
+            (
+                version,
+                users,
+                grants,
+                keys,
+                connections,
+                signing_keys,
+                revoked_tokens,
+            )
         })
         .await?;
         Ok(DirectoryRows {
@@ -91,6 +103,7 @@ impl Store {
             users: users.into_iter().map(user).collect::<Result<_>>()?,
             grants: grants.into_iter().map(grant).collect::<Result<_>>()?,
             keys: keys.into_iter().map(key).collect::<Result<_>>()?,
+            connections: connections.into_iter().map(connection).collect::<Result<_>>()?,
             signing_keys: signing_keys.into_iter().map(signing_key).collect::<Result<_>>()?,
             revoked_tokens: revoked_tokens
                 .into_iter()

@@ -1,4 +1,5 @@
-//! What a project has one of, as a JSON document with a revision: its settings, its limits and its egress list.
+//! What a project has one of, as a JSON document with a revision: its settings, its limits, its egress list and its MCP
+//! servers.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -18,6 +19,7 @@ pub(crate) enum Kind {
     Settings,
     Limits,
     Egress,
+    McpServers,
 }
 
 impl Kind {
@@ -26,6 +28,7 @@ impl Kind {
             Self::Settings => "settings",
             Self::Limits => "limits",
             Self::Egress => "egress",
+            Self::McpServers => "mcp_servers",
         }
     }
 }

@@ -29,7 +29,7 @@ pub enum StoreError {
     /// What a change was judged by has changed meanwhile, though not what it changes: judge again and repeat.
     #[error("what it was judged by was changed meanwhile")]
     Overtaken,
-    /// Nobody would be left to manage something.
+    /// No principal would be left to manage something.
     #[error("{what} would have no administrator left")]
     LastAdministrator {
         /// What would have none.

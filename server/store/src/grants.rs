@@ -1,4 +1,4 @@
-//! What principals hold in projects, and that nobody is ever the last to leave.
+//! What principals hold in projects, and that the last owner cannot be removed.
 
 use toolgate_core::ids::{ProjectUid, UserId};
 use toolgate_core::principal::{PrincipalKind, PrincipalRef, Role};
@@ -79,7 +79,7 @@ macro_rules! require_other_owner {
 }
 pub(crate) use require_other_owner;
 
-/// The revision of the grant that stands there.
+/// The revision of the grant that is stored.
 macro_rules! current_revision {
     ($tx:expr, $project:expr, $principal:expr) => {{
         let revision: Option<i64> = sqlx::query_scalar(
@@ -95,13 +95,14 @@ macro_rules! current_revision {
 }
 
 impl Store {
-    /// Grants a role and groups in a project, in place of the grant of the revision `expected`; `None` when there must be
-    /// none. `row.revision` is not read; the new one is answered. With a `basis` only while its versions stand.
+    /// Grants a role and groups in a project, in place of the grant of the revision `expected`; `None` when there
+    /// must be none. `row.revision` is not read; the new one is answered. With a `basis` only while its versions are
+    /// current.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when the project does not live, or there is no such user or no such key that is not revoked
-    /// in it; [`StoreError::VersionConflict`] when another grant stands there; [`StoreError::Overtaken`] when the basis is
-    /// of the past; [`StoreError::LastAdministrator`] when the project would be left without an owner.
+    /// [`StoreError::NotFound`] when the project does not exist, or there is no such user or no such key that is not
+    /// revoked in it; [`StoreError::VersionConflict`] when another grant is stored; [`StoreError::Overtaken`] when
+    /// the basis is outdated; [`StoreError::LastAdministrator`] when the project would be left without an owner.
     pub async fn put_grant(
         &self,
         row: &GrantRow,
@@ -156,11 +157,11 @@ impl Store {
         .await
     }
 
-    /// Takes away the grant of a revision. With a `basis` only while its versions stand.
+    /// Deletes the grant of a revision. With a `basis` only while its versions are current.
     ///
     /// # Errors
-    /// [`StoreError::VersionConflict`] when that grant does not stand there (any more); [`StoreError::Overtaken`] when the
-    /// basis is of the past; [`StoreError::LastAdministrator`] when the project would be left without an owner.
+    /// [`StoreError::VersionConflict`] when that grant is not stored (any more); [`StoreError::Overtaken`] when the
+    /// basis is outdated; [`StoreError::LastAdministrator`] when the project would be left without an owner.
     pub async fn delete_grant(
         &self,
         project: ProjectUid,

@@ -237,7 +237,7 @@ impl Store {
         row.map(operation).transpose()
     }
 
-    /// The tools of each import of a project, living or deleted, by name.
+    /// The tools of each import of a project, deleted ones included, by name.
     pub async fn imported_tools(&self, project: ProjectUid) -> Result<HashMap<String, String>> {
         let rows: Vec<(String, String)> = both!(self, |pool| {
             sqlx::query_as("SELECT tool, import_id FROM import_operations WHERE project_uid = $1")

@@ -18,8 +18,8 @@ impl Store {
     /// Stores a service key with its grant. `row.revision` is not read; the new one is answered, and the grant has it too.
     ///
     /// # Errors
-    /// [`crate::StoreError::Conflict`] when the prefix is taken; [`crate::StoreError::NotFound`] when the project does not
-    /// live.
+    /// [`crate::StoreError::Conflict`] when the prefix is taken; [`crate::StoreError::NotFound`] when the project
+    /// does not exist.
     pub async fn create_key(&self, row: &KeyRow, terms: &GrantTerms) -> Result<i64> {
         let principal = PrincipalRef::key(row.id);
         writing!(self, |tx| {
@@ -142,7 +142,7 @@ impl Store {
         .await
     }
 
-    /// Forgets signing keys that were retired before a time; the number of them.
+    /// Deletes signing keys that were retired before a time; the number of them.
     pub async fn drop_signing_keys(&self, retired_before: DateTime<Utc>) -> Result<u64> {
         writing!(self, |tx| {
             touch_directory!(tx);
@@ -155,7 +155,7 @@ impl Store {
         .await
     }
 
-    /// Forgets what has expired by `now`: revoked tokens and idempotency claims. Nothing that a server holds in memory
+    /// Deletes what has expired by `now`: revoked tokens and idempotency claims. Nothing that a server holds in memory
     /// changes by that, so no version does.
     pub async fn prune(&self, now: DateTime<Utc>) -> Result<()> {
         writing!(self, |tx| {

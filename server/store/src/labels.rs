@@ -1,5 +1,5 @@
-//! Declared groups and states, and changes of names wherever they stand. They are committed with the definitions they
-//! belong to, in one transaction: see [`crate::Store::publish`].
+//! Declared groups and states, and changes of names wherever they are used. They are committed with the definitions
+//! they belong to, in one transaction: see [`crate::Store::publish`].
 
 use chrono::{DateTime, Utc};
 use toolgate_api::limits::ProjectLimits;

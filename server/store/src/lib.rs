@@ -1,7 +1,8 @@
 //! Everything Toolgate keeps: SQLite and PostgreSQL behind one API. The only crate that knows SQL.
 //!
-//! [`Store`] has one method per use; they stand in the module of their subject. [`RecordWriter`] writes the record of
-//! decisions and calls, many of them in one commit. Nothing here reads a clock or makes an id: both come in as arguments.
+//! [`Store`] has one method per use; it is in the module of their subject. [`RecordWriter`] writes the record of
+//! decisions and calls, many of them in one commit. Nothing here reads a clock or makes an id: both come in as
+//! arguments.
 //!
 //! Every change that a running server must notice adds one to the version of its [`Scope`] in the same transaction, so
 //! that comparing [`Store::versions`] is enough to know what to load again.
@@ -12,8 +13,10 @@
 
 mod alerts;
 mod artifacts;
+mod calls;
 mod claims;
 mod codec;
+mod connections;
 mod db;
 mod definitions;
 mod directory;
@@ -21,13 +24,17 @@ mod documents;
 mod egress;
 mod error;
 mod grants;
+mod guides;
 mod imports;
 mod instances;
 mod keys;
 mod labels;
 mod limits;
 mod loading;
+mod mcp_clients;
+mod mcp_servers;
 mod multirow;
+mod oauth_clients;
 mod open;
 mod policy_tests;
 mod projects;
@@ -49,6 +56,7 @@ use uuid::Uuid;
 use crate::db::{Db, both, execute, reading, writing};
 pub use crate::definitions::Published;
 pub use crate::error::{Result, StoreError};
+pub use crate::guides::GuideChange;
 pub use crate::labels::{LabelChange, LabelContent};
 pub use crate::policy_tests::PolicyTestChange;
 pub use crate::records::tail::{ChainEntry, ChainReader, ChainState, ChainStep};
@@ -155,7 +163,7 @@ impl Store {
         })
     }
 
-    /// Closes all connections; everything that is asked afterwards is refused as unavailable. Shut writers down first.
+    /// Closes all connections; every later call fails as unavailable. Shut writers down first.
     pub async fn close(&self) {
         match self.db() {
             Db::Lite(lite) => {

@@ -16,7 +16,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError::VersionConflict`] when they are not at the expected revision;
-    /// [`crate::StoreError::NotFound`] when the project does not live.
+    /// [`crate::StoreError::NotFound`] when the project does not exist.
     pub async fn put_limits(
         &self,
         project: ProjectUid,
@@ -26,7 +26,7 @@ impl Store {
         self.put_document(project, Kind::Limits, replacement, at).await
     }
 
-    /// How many servers of this database were heard of since a time and have not ended.
+    /// How many servers of this database have a heartbeat since a time and have not ended.
     pub async fn living_servers(&self, alive_after: DateTime<Utc>) -> Result<u32> {
         // A SQLite file has one server at a time.
         if let Db::Lite(_) = self.db() {

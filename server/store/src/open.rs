@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::migrate::{Migrate, Migrator};
 use sqlx::pool::PoolOptions;
@@ -17,15 +17,19 @@ use crate::multirow::STATEMENTS;
 static SQLITE: Migrator = sqlx::migrate!("../../migrations/sqlite");
 static POSTGRES: Migrator = sqlx::migrate!("../../migrations/postgres");
 
-/// How long a statement waits for a lock, in either database, before the operation is given up as unavailable.
+/// How long a statement waits for a lock, in either database, before the operation fails as unavailable.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
+/// The code of `SQLITE_BUSY`.
+const BUSY: &str = "5";
+/// Between two attempts to connect to a file that is busy.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
 /// How long an operation waits for a connection.
 pub(crate) const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 /// Connections to PostgreSQL per server.
 const PG_CONNECTIONS: u32 = 16;
 /// Reading connections to a SQLite file.
 const SQLITE_READERS: u32 = 4;
-/// Pages in the write-ahead log before they are moved to the database file, which whoever commits next waits for: 8 MB
+/// Pages in the write-ahead log before they are moved to the database file, which the next commit waits for: 8 MB
 /// takes some milliseconds, but under load comes less than once in a hundred commits.
 const CHECKPOINT_PAGES: &str = "2048";
 
@@ -57,7 +61,7 @@ async fn open_sqlite(url: &str) -> Result<Db> {
         .disable_statement_logging();
     let in_memory = url.contains(":memory:") || url.contains("mode=memory");
     if in_memory {
-        // The database lives as long as its connection, so there is one, and it is never closed.
+        // The database exists as long as its connection, so there is one, and it is never closed.
         let one_connection = SqlitePoolOptions::new().max_connections(1);
         let read = lasting(one_connection).connect_with(options).await?;
         migrate_sqlite(&mut *read.acquire().await?).await?;
@@ -81,7 +85,7 @@ async fn open_sqlite(url: &str) -> Result<Db> {
         .journal_mode(SqliteJournalMode::Wal)
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES)
         .pragma("cache_size", CACHE);
-    let mut write = SqliteConnection::connect_with(&options).await?;
+    let mut write = connect_to_file(&options).await?;
     migrate_sqlite(&mut write).await?;
     let read = lasting(SqlitePoolOptions::new().max_connections(SQLITE_READERS))
         .connect_with(options.pragma("query_only", "ON"))
@@ -93,7 +97,23 @@ async fn open_sqlite(url: &str) -> Result<Db> {
     }))
 }
 
-/// Connections to a file do not age, and there is nobody on the other side who could close them.
+/// Connects to a file. Of several processes that switch a new file to its write-ahead log at once, SQLite refuses some without
+/// waiting; they try again.
+async fn connect_to_file(options: &SqliteConnectOptions) -> Result<SqliteConnection> {
+    let until = Instant::now() + LOCK_WAIT;
+    loop {
+        match SqliteConnection::connect_with(options).await {
+            Err(sqlx::Error::Database(error))
+                if error.code().as_deref() == Some(BUSY) && Instant::now() < until =>
+            {
+                tokio::time::sleep(BUSY_PAUSE).await;
+            }
+            connected => return Ok(connected?),
+        }
+    }
+}
+
+/// Connections to a file do not age, and there is no server that could close them.
 fn lasting<DB: Database>(options: PoolOptions<DB>) -> PoolOptions<DB> {
     options
         .min_connections(1)

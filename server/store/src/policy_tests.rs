@@ -63,8 +63,9 @@ impl Store {
     /// Stores and removes policy tests; answers the project's version afterwards.
     ///
     /// # Errors
-    /// [`StoreError::VersionConflict`] when the project is not at the expected version (any more), or does not live;
-    /// [`StoreError::NotFound`] when a test to remove is not there; [`StoreError::Conflict`] when a name is in it twice.
+    /// [`StoreError::VersionConflict`] when the project is not at the expected version (any more), or is deleted;
+    /// [`StoreError::NotFound`] when a test to remove is not there; [`StoreError::Conflict`] when a name is in it
+    /// twice.
     pub async fn change_policy_tests(&self, change: &PolicyTestChange) -> Result<i64> {
         let uid = change.project;
         let version = change.expected_version + 1;

@@ -29,7 +29,7 @@ pub(crate) fn project((uid, id, name, created_at): ProjectColumns) -> Result<Pro
     })
 }
 
-/// Fails unless the project lives. Use it after [`touch_directory`], which keeps it alive until the commit.
+/// Fails unless the project exists. Use it after [`touch_directory`], which keeps it alive until the commit.
 macro_rules! require_project {
     ($tx:expr, $uid:expr) => {
         let living: i64 =
@@ -45,7 +45,7 @@ macro_rules! require_project {
 pub(crate) use require_project;
 
 impl Store {
-    /// All living projects, by id.
+    /// All projects that are not deleted, by id.
     pub async fn projects(&self) -> Result<Vec<ProjectRow>> {
         let rows: Vec<ProjectColumns> = both!(self, |pool| {
             sqlx::query_as(
@@ -61,7 +61,7 @@ impl Store {
     /// Creates a project. Its owner, if given, becomes one with a grant of every group.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when a living project has the id; [`StoreError::NotFound`] for an unknown owner.
+    /// [`StoreError::Conflict`] when another project has the id; [`StoreError::NotFound`] for an unknown owner.
     pub async fn create_project(&self, row: &ProjectRow, owner: Option<UserId>) -> Result<()> {
         let everything = GrantTerms {
             role: Role::Owner,
@@ -109,8 +109,8 @@ impl Store {
     }
 
     /// Deletes a project with its tools, imports, services, grants, keys, sessions, artifacts and idempotency claims;
-    /// `false` when it does not live.
-    /// Its records and the revisions they refer to stay, and its id is free for another project.
+    /// `false` when it does not exist. Its records and the revisions they refer to stay, and its id is free for
+    /// another project.
     pub async fn delete_project(&self, uid: ProjectUid, at: DateTime<Utc>) -> Result<bool> {
         writing!(self, |tx| {
             touch_directory!(tx);
@@ -135,12 +135,16 @@ impl Store {
             execute!(tx, "DELETE FROM tool_services WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM import_operations WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM imports WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM tool_guides WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM mcp_clients WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM policy_tests WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM project_documents WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM secrets WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM grants WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM service_keys WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM connections WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM idempotency_claims WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM call_cancellations WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM sessions WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM artifacts WHERE project_uid = $1", uid.0);
             deleted > 0

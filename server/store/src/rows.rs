@@ -3,9 +3,11 @@
 mod alerts;
 mod artifacts;
 mod claims;
+mod connections;
 mod definitions;
 mod directory;
 mod documents;
+mod guides;
 mod imports;
 mod records;
 mod secrets;
@@ -16,15 +18,17 @@ pub use toolgate_core::record::RecordFilter;
 
 pub use self::alerts::{AlertDeliveries, AlertFilter, DueAlert, NO_PROJECT, NewAlert};
 pub use self::artifacts::{ArtifactLimits, ArtifactRow};
-pub use self::claims::{Claim, Claimed, IdempotencyKey, Settlement};
+pub use self::claims::{Claim, Claimed, IdempotencyKey, KeptAnswer, Settlement};
+pub use self::connections::{CodeRow, CodeUse, ConnectionRow, OauthClientRow, Refresh, RefreshTokenRow};
 pub use self::definitions::{
-    ProjectParts, ProjectRow, ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow,
+    ProjectChanges, ProjectParts, ProjectRow, ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow,
 };
 pub use self::directory::{
     DirectoryRows, GrantRow, KeyRotation, KeyRow, PreviousSecret, RevokedTokenRow, SigningKeyRow, UserChange,
     UserRow,
 };
 pub use self::documents::{Replacement, Revised};
+pub use self::guides::{GuideRow, McpClientRow};
 pub use self::imports::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
 pub use self::records::{
     ChainPlace, Completed, Completion, Noted, Opening, RecordOrder, RecordPage, RecordRange, RecordSeq,
@@ -32,6 +36,6 @@ pub use self::records::{
 };
 pub use self::secrets::{NewSecret, Resealed, ResealedSecret, SecretRow, SecretUse};
 pub use self::sessions::{
-    SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionRow, TransitionRow,
+    SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionPlace, SessionRow, TransitionRow,
 };
 pub use self::usage::{GroupUseRow, Took, UsageDelta, UsageKind, UsageTotal};

@@ -77,8 +77,8 @@ impl Store {
     /// Sets a secret; its new revision, which is one that no secret of the project ever had.
     ///
     /// # Errors
-    /// [`StoreError::VersionConflict`] when it is not at the expected revision; [`StoreError::NotFound`] when the project
-    /// does not live.
+    /// [`StoreError::VersionConflict`] when it is not at the expected revision; [`StoreError::NotFound`] when the
+    /// project does not exist.
     pub async fn put_secret(&self, secret: &NewSecret<'_>, at: DateTime<Utc>) -> Result<i64> {
         writing!(self, |tx| {
             let version = next_version!(tx, secret.project);
@@ -163,7 +163,8 @@ impl Store {
         rows.into_iter().map(|(name, at)| Ok((name, time(at)?))).collect()
     }
 
-    /// Secrets of living projects that are sealed under another key than `key_id`, after a project and name.
+    /// Secrets of projects that are not deleted that are sealed under another key than `key_id`, after a project and
+    /// name.
     pub async fn secrets_not_under(
         &self,
         key_id: &str,
@@ -190,7 +191,8 @@ impl Store {
             .collect()
     }
 
-    /// Replaces how secrets are sealed, not their values; the number of them. One that was set meanwhile is left alone.
+    /// Replaces how secrets are sealed, not their values; the number of them. One that was set meanwhile is not
+    /// changed.
     pub async fn reseal_secrets(&self, secrets: &[ResealedSecret]) -> Result<u64> {
         writing!(self, |tx| {
             // In one order everywhere, so that two rotations wait for each other and do not block each other.

@@ -10,11 +10,15 @@ use crate::Store;
 use crate::codec::{Word, from_json, micros, text, time, to_json};
 use crate::db::{both, execute, writing};
 use crate::error::{Result, StoreError};
-use crate::rows::{SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionRow, TransitionRow};
+use crate::rows::{
+    SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionPlace, SessionRow, TransitionRow,
+};
 use crate::versions::Scope;
 
-/// Sessions that one statement forgets.
+/// Sessions that one statement deletes.
 const PRUNED_AT_ONCE: i64 = 500;
+/// Sessions that one statement says the place of.
+const PLACES_AT_ONCE: usize = 16;
 
 /// A session as it is read.
 #[derive(sqlx::FromRow)]
@@ -82,7 +86,7 @@ macro_rules! select {
     };
 }
 
-/// Counts living sessions, but no more of them than it takes to know that there are too many.
+/// Counts active sessions, but no more of them than it takes to know that there are too many.
 macro_rules! count_living {
     ($tx:expr, $condition:literal, $limit:expr $(, $value:expr)* $(,)?) => {{
         let living: i64 = sqlx::query_scalar(concat!(
@@ -99,7 +103,7 @@ macro_rules! count_living {
 }
 
 impl Store {
-    /// How many living sessions are in each state, of those that have any.
+    /// How many active sessions are in each state, of those that have any.
     pub async fn living_sessions_by_state(
         &self,
         project: ProjectUid,
@@ -119,10 +123,10 @@ impl Store {
         Ok(rows)
     }
 
-    /// Stores a session unless its project or its principal has as many living ones as it may have.
+    /// Stores a session unless its project or its principal has as many active ones as it may have.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when the project does not live.
+    /// [`StoreError::NotFound`] when the project does not exist.
     pub async fn create_session(&self, row: &SessionRow, limits: SessionLimits) -> Result<SessionAdmission> {
         let now = micros(row.created_at);
         writing!(self, |tx| {
@@ -182,7 +186,7 @@ impl Store {
         .await
     }
 
-    /// A session of a project, ended and expired ones included until they are forgotten.
+    /// A session of a project, ended and expired ones included until they are deleted.
     pub async fn session(&self, project: ProjectUid, id: SessionId) -> Result<Option<SessionRow>> {
         let row: Option<SessionColumns> = both!(self, |pool| {
             sqlx::query_as(select!("WHERE id = $1 AND project_uid = $2"))
@@ -193,6 +197,50 @@ impl Store {
         })
         .await?;
         row.map(SessionRow::try_from).transpose()
+    }
+
+    /// The states of sessions, of those among `ids` that are stored. Whose they are was checked before.
+    pub async fn session_places(&self, ids: &[SessionId]) -> Result<Vec<SessionPlace>> {
+        let mut places = Vec::with_capacity(ids.len());
+        for chunk in ids.chunks(PLACES_AT_ONCE) {
+            // One statement for every number: what is left over is filled with an id that is there already.
+            let id = |at: usize| chunk.get(at).unwrap_or(&chunk[0]).0;
+            let rows: Vec<(Uuid, i64, String, Option<i64>)> = both!(self, |pool| {
+                sqlx::query_as(
+                    "SELECT id, version, state, ended_at FROM sessions
+                     WHERE id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+                )
+                .bind(id(0))
+                .bind(id(1))
+                .bind(id(2))
+                .bind(id(3))
+                .bind(id(4))
+                .bind(id(5))
+                .bind(id(6))
+                .bind(id(7))
+                .bind(id(8))
+                .bind(id(9))
+                .bind(id(10))
+                .bind(id(11))
+                .bind(id(12))
+                .bind(id(13))
+                .bind(id(14))
+                .bind(id(15))
+                .fetch_all(pool)
+                .await?
+            })
+            .await?;
+            places.extend(
+                rows.into_iter()
+                    .map(|(id, version, state, ended_at)| SessionPlace {
+                        id: SessionId(id),
+                        version,
+                        state,
+                        ended: ended_at.is_some(),
+                    }),
+            );
+        }
+        Ok(places)
     }
 
     /// The sessions of a project that match a filter, newest first; those before a session if one is given.
@@ -322,8 +370,8 @@ impl Store {
             .collect()
     }
 
-    /// Forgets sessions that expired before a time, with their moves; the number of sessions. Their records stay. Done in
-    /// small steps, so that calls do not wait long for it.
+    /// Deletes sessions that expired before a time, with their moves; the number of sessions. Their records stay.
+    /// Done in small steps, so that calls do not wait long for it.
     pub async fn prune_sessions(&self, expired_before: DateTime<Utc>) -> Result<u64> {
         let mut pruned = 0;
         loop {

@@ -14,7 +14,7 @@ impl Store {
     ///
     /// # Errors
     /// [`crate::StoreError::VersionConflict`] when they are not at the expected revision;
-    /// [`crate::StoreError::NotFound`] when the project does not live.
+    /// [`crate::StoreError::NotFound`] when the project does not exist.
     pub async fn put_settings(
         &self,
         project: ProjectUid,

@@ -51,7 +51,7 @@ impl Store {
         Ok(count > 0)
     }
 
-    /// Forgets the networks from which nobody has signed in since `before`; the number of them.
+    /// Deletes the networks without a sign-in since `before`; the number of them.
     pub async fn prune_sign_ins(&self, before: DateTime<Utc>) -> Result<u64> {
         writing!(self, |tx| {
             execute!(

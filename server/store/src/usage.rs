@@ -61,7 +61,7 @@ impl Store {
                     micros(delta.last_at),
                 );
             }
-            // All of one table before the other: the order of locks stays the same for everybody.
+            // All of one table before the other: the order of locks stays the same in every transaction.
             for delta in deltas {
                 execute!(
                     tx,
@@ -142,7 +142,7 @@ impl Store {
         Ok(first)
     }
 
-    /// The totals in living projects of what was asked for at or after a time, the latest first.
+    /// The totals in projects that are not deleted of what was asked for at or after a time, the latest first.
     pub async fn usage_totals(&self, since: DateTime<Utc>, limit: u32) -> Result<Vec<UsageTotal>> {
         let rows: Vec<TotalColumns> = both!(self, |pool| {
             sqlx::query_as(
@@ -173,7 +173,7 @@ impl Store {
             .collect()
     }
 
-    /// Who has used which group in living projects, at or after a time, the latest first.
+    /// Who has used which group in projects that are not deleted, at or after a time, the latest first.
     pub async fn group_uses(&self, since: DateTime<Utc>, limit: u32) -> Result<Vec<GroupUseRow>> {
         let rows: Vec<(Uuid, String, String, i64, i64)> = both!(self, |pool| {
             sqlx::query_as(
@@ -278,7 +278,7 @@ impl Store {
             .collect()
     }
 
-    /// Forgets the hours that began before a time, and everything of deleted projects.
+    /// Deletes the hours that began before a time, and everything of deleted projects.
     pub async fn prune_usage(&self, hours_before: DateTime<Utc>) -> Result<()> {
         writing!(self, |tx| {
             execute!(

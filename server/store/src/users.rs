@@ -100,14 +100,14 @@ impl Store {
         .await
     }
 
-    /// Changes a user of the revision `expected`; the new revision. Only while the versions stand that the projects' share
-    /// of the change was judged by, if it was: `judged`, in the order of the projects.
+    /// Changes a user of the revision `expected`; the new revision. Only while the versions are current by which the
+    /// projects' share of the change was judged, if it was: `judged`, in the order of the projects.
     ///
     /// # Errors
     /// [`StoreError::NotFound`]; [`StoreError::VersionConflict`] when the user is at another revision;
-    /// [`StoreError::Overtaken`] when the basis is of the past; [`StoreError::LastAdministrator`] when no system
-    /// administrator would be left who can sign in. An owner of a project
-    /// may be disabled, whoever else there is: a system administrator can always appoint another.
+    /// [`StoreError::Overtaken`] when the basis is outdated; [`StoreError::LastAdministrator`] when no system
+    /// administrator would be left who can sign in. An owner of a project may be disabled in any case: a system
+    /// administrator can always appoint another.
     pub async fn update_user(
         &self,
         user: UserId,

@@ -15,9 +15,9 @@ use crate::error::{Result, StoreError};
 pub enum Scope {
     /// Projects, users, grants, keys and tokens.
     Directory,
-    /// One living project: its definitions, and what else it has.
+    /// One project: its definitions, and what else it has.
     Project(ProjectUid),
-    /// The tools, services, groups and states of one living project. It is the version of the project that changed them
+    /// The tools, services, groups and states of one project. It is the version of the project that changed them
     /// last, and missing while an earlier release did.
     Definitions(ProjectUid),
 }
@@ -93,7 +93,7 @@ macro_rules! hold_version {
 }
 pub(crate) use {hold_version, next_directory, touch_directory};
 
-/// The versions that a change of permissions was judged by: it is stored only while both stand.
+/// The versions that a change of permissions was judged by: it is stored only while both are current.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Basis {
     /// Of the directory: who held what.
@@ -102,8 +102,8 @@ pub struct Basis {
     pub project: i64,
 }
 
-/// Fails unless both versions of a basis stand. Use it after the directory's version was taken: `next` is the one that
-/// the transaction made.
+/// Fails unless both versions of a basis are current. Use it after the directory's version was taken: `next` is the
+/// one that the transaction made.
 macro_rules! require_basis {
     ($tx:expr, $project:expr, $basis:expr, $next:expr) => {
         if let Some(basis) = $basis {
@@ -122,7 +122,7 @@ macro_rules! require_basis {
 pub(crate) use require_basis;
 
 impl Store {
-    /// The version of the directory and of every living project and its definitions. Versions only grow.
+    /// The version of the directory and of every project that is not deleted and its definitions. Versions only grow.
     pub async fn versions(&self) -> Result<HashMap<Scope, i64>> {
         let rows: Vec<(String, i64)> = both!(self, |pool| {
             sqlx::query_as("SELECT scope, version FROM versions")

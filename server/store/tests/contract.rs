@@ -27,16 +27,22 @@ macro_rules! contract {
 mod alerts;
 #[path = "contract/artifacts.rs"]
 mod artifacts;
+#[path = "contract/calls.rs"]
+mod calls;
 #[path = "contract/chains.rs"]
 mod chains;
 #[path = "contract/claims.rs"]
 mod claims;
+#[path = "contract/connections.rs"]
+mod connections;
 #[path = "contract/definitions.rs"]
 mod definitions;
 #[path = "contract/directory.rs"]
 mod directory;
 #[path = "contract/grants.rs"]
 mod grants;
+#[path = "contract/guides.rs"]
+mod guides;
 #[path = "contract/imports.rs"]
 mod imports;
 #[path = "contract/instances.rs"]

@@ -9,8 +9,9 @@ use axum::extract::ConnectInfo;
 use axum::http::Method;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
+use toolgate::gateway::entry::Origin;
 use toolgate::gateway::observe::{self, Observed};
-use toolgate::gateway::record::Asker;
+use toolgate::gateway::record::Requester;
 use toolgate_api::audit::AuditAction;
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::{Principal, PrincipalKind};
@@ -68,7 +69,7 @@ async fn patterns_become_alerts_that_are_listed_and_acknowledged() {
     .await;
     let agent = app.key(&admin, "demo", "agent", &["g"]).await;
     escalate(&agent, 2).await;
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     assert_eq!(listed(&admin, ALERTS).await, [Value::Null; 0]);
     escalate(&agent, 1).await;
     for _ in 0..2 {
@@ -77,7 +78,7 @@ async fn patterns_become_alerts_that_are_listed_and_acknowledged() {
             .await
             .problem(403, "tool_not_in_state");
     }
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
 
     let alerts = listed(&admin, ALERTS).await;
     assert_eq!(alerts.len(), 2, "{alerts:?}");
@@ -136,10 +137,10 @@ async fn the_same_pattern_is_one_alert_in_a_window() {
     )
     .await;
     let agent = app.key(&admin, "demo", "agent", &["g"]).await;
-    let started: DateTime<Utc> = app.app.clock.now();
+    let started: DateTime<Utc> = app.gateway.clock.now();
     escalate(&agent, 10).await;
-    observe::flush(&app.app).await.expect("stored");
-    let ended: DateTime<Utc> = app.app.clock.now();
+    observe::flush(&app.gateway).await.expect("stored");
+    let ended: DateTime<Utc> = app.gateway.clock.now();
     // A day ends once a day; then there are two windows.
     let windows = if started.date_naive() == ended.date_naive() {
         1
@@ -151,28 +152,29 @@ async fn the_same_pattern_is_one_alert_in_a_window() {
 
 /// A request as a key makes it, at a time of the test's choosing.
 fn asks(app: &TestApp, id: &str, at: DateTime<Utc>, groups: &[&str], address: Option<IpAddr>) {
-    let world = app.app.world.now();
-    let project = world.project("demo").expect("the project");
+    let server_snapshot = app.gateway.snapshots.now();
+    let project = server_snapshot.project("demo").expect("the project");
     let granted: GroupSet = ["*"].into_iter().collect();
     let principal = Principal {
         kind: PrincipalKind::ServiceKey,
         id: id.to_owned(),
         name: "agent key".to_owned(),
     };
-    let asker = Asker {
+    let requester = Requester {
         principal: &principal,
         reads_definitions: false,
         granted: &granted,
-        request_id: "r-1",
-        address,
-        trace: None,
+        origin: &Origin {
+            address,
+            ..Origin::internal("r-1")
+        },
     };
     let requested: Vec<String> = groups.iter().map(|&group| group.to_owned()).collect();
     let seen = Observed {
         action: AuditAction::Call,
         at,
         project,
-        asker: &asker,
+        requester: &requester,
         requested: &requested,
         missing: &[],
         tool: Some("a"),
@@ -181,7 +183,7 @@ fn asks(app: &TestApp, id: &str, at: DateTime<Utc>, groups: &[&str], address: Op
         context: None,
         available: None,
     };
-    drop(observe::observed(&app.app, &seen));
+    drop(observe::observed(&app.gateway, &seen));
 }
 
 async fn rules(admin: &Client<'_>) -> Vec<String> {
@@ -201,9 +203,9 @@ async fn what_a_key_does_for_the_first_time_when_it_is_old() {
     let agent = app.key(&admin, "demo", "agent", &["*"]).await;
     let me = agent.get("/auth/me").await.expect(200).json();
     let id = me["id"].as_str().expect("an id");
-    let now = app.app.clock.now();
+    let now = app.gateway.clock.now();
     asks(&app, id, now + TimeDelta::seconds(100), &["g"], None);
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     assert_eq!(
         rules(&admin).await,
         [""; 0],
@@ -214,11 +216,11 @@ async fn what_a_key_does_for_the_first_time_when_it_is_old() {
     asks(&app, id, later, &["g"], None);
     asks(&app, id, later, &["*"], None);
     asks(&app, id, later, &["made up"], None);
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     assert_eq!(rules(&admin).await, ["first_group_use"]);
     assert_eq!(listed(&admin, ALERTS).await[0]["details"]["groups"], json!(["*"]));
     asks(&app, id, later + TimeDelta::seconds(400), &["*"], None);
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     assert_eq!(rules(&admin).await.len(), 1, "it is not the first time any more");
 }
 
@@ -234,15 +236,15 @@ async fn calls_after_a_wide_grant_and_many_addresses() {
     let agent = app.key(&admin, "demo", "agent", &["*"]).await;
     let me = agent.get("/auth/me").await.expect(200).json();
     let id = me["id"].as_str().expect("an id");
-    let now = app.app.clock.now();
+    let now = app.gateway.clock.now();
     let from = |n| Some(IpAddr::V4(Ipv4Addr::new(192, 0, 2, n)));
     for n in [1, 1, 2] {
         asks(&app, id, now, &["g"], from(n));
     }
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     assert_eq!(rules(&admin).await, [""; 0]);
     asks(&app, id, now, &["g"], from(3));
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     assert_eq!(rules(&admin).await, ["calls_after_wide_grant", "key_addresses"]);
     let alert = &listed(&admin, &format!("{ALERTS}?rule=key_addresses")).await[0];
     assert_eq!(
@@ -265,7 +267,7 @@ async fn refused_credentials_are_an_alert_of_the_server() {
         request.extensions_mut().insert(address);
         app.send(request).await.problem(401, "unauthenticated");
     }
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     let alerts = listed(&admin, "/alerts").await;
     assert_eq!(alerts.len(), 1);
     assert_eq!(alerts[0]["rule"], "refused_credentials");
@@ -301,7 +303,7 @@ async fn refused_keys_of_a_project_are_an_alert_of_it() {
             .insert(ConnectInfo(SocketAddr::from(([192, 0, 2, 8], 4000))));
         app.send(request).await.problem(401, "unauthenticated");
     }
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     assert_eq!(rules(&admin).await, ["refused_credentials"]);
     assert_eq!(listed(&admin, ALERTS).await[0]["subject"], "address:192.0.2.8");
     assert_eq!(

@@ -195,7 +195,7 @@ async fn an_artifact_is_for_its_caller_and_for_auditors_until_it_expires() {
     for stranger in [&other, &owner] {
         whole(stranger, &answer).await.problem(404, "not_found");
     }
-    // What the cache serves is the artifact of whoever was served.
+    // What the cache serves is the artifact of the principal that was served.
     let served = call(&other, "items").await;
     assert_ne!(served["notes"]["artifact"]["id"], id);
     assert_eq!(served["result"], answer["result"]);
@@ -212,15 +212,15 @@ async fn an_artifact_is_for_its_caller_and_for_auditors_until_it_expires() {
     for reader in [&auditor, &owner] {
         assert_eq!(reader.get(&path).await.expect(200).json()["artifact_id"], id);
     }
-    let verified = app.app.store.verify_chains().await.expect("reports");
+    let verified = app.gateway.store.verify_chains().await.expect("reports");
     assert!(verified.iter().all(|report| report.fault.is_none()));
 
     let lasting = call(&agent, "text").await;
     app.later(61);
     whole(&agent, &answer).await.problem(404, "not_found");
     whole(&agent, &lasting).await.expect(200);
-    let now = app.app.clock.now();
-    assert_eq!(app.app.store.prune_artifacts(now).await.expect("pruned"), 2);
+    let now = app.gateway.clock.now();
+    assert_eq!(app.gateway.store.prune_artifacts(now).await.expect("pruned"), 2);
     app.later(24 * 3600);
     whole(&agent, &lasting).await.problem(404, "not_found");
 }
@@ -252,6 +252,6 @@ async fn warnings_are_in_the_record_for_those_who_may_read_payloads() {
         (record.get("warnings"), &record["payloads_hidden"]),
         (None, &json!(true))
     );
-    let verified = app.app.store.verify_chains().await.expect("reports");
+    let verified = app.gateway.store.verify_chains().await.expect("reports");
     assert!(verified.iter().all(|report| report.fault.is_none()));
 }

@@ -184,7 +184,7 @@ async fn only_auditors_see_what_was_passed_along() {
         let page = reader.get("/projects/demo/audit?q=nope").await.expect(200);
         assert_eq!(page.json()["items"][0], record);
         assert!(!page.text().contains("Marmalade") && !page.text().contains("trace-7"));
-        // Neither a search nor a filter tells what is hidden.
+        // Neither a search nor a filter discloses what is hidden.
         let found = reader
             .get("/projects/demo/audit?q=marmalade")
             .await

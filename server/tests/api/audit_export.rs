@@ -47,7 +47,7 @@ async fn json_lines_are_the_records_of_the_list() {
         .collect();
     assert_eq!(Value::from(lines), listed["items"]);
 
-    // The export itself is on the record, and only later exports tell of it.
+    // The export itself is on the record, and only later exports contain it.
     let exported = auditor
         .get("/projects/demo/audit?action=export")
         .await
@@ -146,10 +146,17 @@ async fn exports_are_asked_for_properly() {
 
 /// Writes many records at once.
 pub(crate) async fn write_many(app: &TestApp, count: usize) {
-    let project = app.app.world.now().project("demo").expect("the project").row.uid;
+    let project = app
+        .gateway
+        .snapshots
+        .now()
+        .project("demo")
+        .expect("the project")
+        .row
+        .uid;
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..count {
-        let (records, record) = (app.app.records.clone(), plain(app, number));
+        let (records, record) = (app.gateway.records.clone(), plain(app, number));
         tasks.spawn(async move { records.open(Opening { project, record }).await.map(drop) });
     }
     for outcome in tasks.join_all().await {
@@ -159,10 +166,10 @@ pub(crate) async fn write_many(app: &TestApp, count: usize) {
 
 /// A record of little.
 fn plain(app: &TestApp, number: usize) -> AuditRecord {
-    let id = app.app.clock.new_id();
+    let id = app.gateway.clock.new_id();
     AuditRecord {
         id,
-        at: app.app.clock.now(),
+        at: app.gateway.clock.now(),
         action: AuditAction::Resolve,
         outcome: AuditOutcome::Succeeded,
         code: None,
@@ -181,9 +188,14 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
         state_conflict: false,
         arguments: None,
         provenance: None,
+        coercions: Vec::new(),
         context: None,
         request_id: number.to_string(),
         address: None,
+        entrance: None,
+        connection: None,
+        client_name: None,
+        client_version: None,
         snapshot_version: 1,
         payloads_hidden: false,
         duration_ms: Some(0),
@@ -280,7 +292,7 @@ fn resident_mb() -> usize {
 }
 
 #[tokio::test]
-async fn an_export_that_nobody_takes_ends() {
+async fn an_export_without_a_reader_ends() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     with_calls(&app, &admin, 3).await;
@@ -293,7 +305,7 @@ async fn an_export_that_nobody_takes_ends() {
         }
         tokio::task::yield_now().await;
     };
-    // It may have been written before it was known that nobody reads.
+    // It may have been written before it was known that there is no reader.
     assert!(
         record["outcome"] == "succeeded" || record["code"] == "cancelled",
         "{record}"

@@ -17,7 +17,7 @@ use crate::support::{Client, TestApp, echo, tool};
 
 const STREAM: &str = "/projects/demo/audit/stream";
 const CALLS: &str = "/projects/demo/calls";
-/// A guard against waiting for ever.
+/// A guard against an unbounded wait.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// One event.
@@ -121,7 +121,7 @@ async fn call(agent: &Client<'_>, name: &str) {
 }
 
 #[tokio::test]
-async fn calls_are_told_when_they_are_opened_and_when_they_end() {
+async fn calls_are_sent_when_they_are_opened_and_when_they_end() {
     let base = echo().await;
     let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
     let (admin, agent) = project(&app, &base).await;
@@ -159,7 +159,7 @@ async fn calls_are_told_when_they_are_opened_and_when_they_end() {
 }
 
 #[tokio::test]
-async fn whoever_comes_back_misses_nothing() {
+async fn a_listener_that_comes_back_misses_nothing() {
     let base = echo().await;
     let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
     let (admin, agent) = project(&app, &base).await;
@@ -213,14 +213,14 @@ async fn a_restart_is_no_gap() {
         .token
         .expect("a key");
     let token = admin.token.clone().expect("a token");
-    let idle = Arc::strong_count(&app.app);
+    let idle = Arc::strong_count(&app.gateway);
     let mut events = Events::open(&app.client(token.clone()), "action=call", None).await;
     call(&app.client(agent.clone()), "a").await;
     let last = events.records(1).await.remove(0);
     call(&app.client(agent.clone()), "b").await;
-    app.app.shutdown.stop();
+    app.gateway.shutdown.stop();
     while events.next().await.is_some() {}
-    while Arc::strong_count(&app.app) > idle {
+    while Arc::strong_count(&app.gateway) > idle {
         tokio::task::yield_now().await;
     }
     let app = app.restart(&[]).await;
@@ -250,7 +250,7 @@ async fn streams_end_with_the_credential_and_with_the_server() {
     );
     assert_eq!(watched.next().await, None);
 
-    app.app.shutdown.stop();
+    app.gateway.shutdown.stop();
     let end = other.next().await.expect("an event");
     assert_eq!(
         (end.kind.as_str(), &end.data["code"]),
@@ -274,7 +274,7 @@ async fn listeners_are_bounded_per_project() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_listener_that_takes_nothing_is_told_where_to_go_on() {
+async fn a_listener_that_takes_nothing_gets_the_id_to_continue_from() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let agent = app.key(&admin, "demo", "agent", &["default"]).await;
@@ -306,7 +306,7 @@ async fn a_listener_that_takes_nothing_is_told_where_to_go_on() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_happens_on_one_server_is_told_by_another() {
+async fn what_happens_on_one_server_is_sent_by_another() {
     let url = new_database().await;
     let settings = [("TOOLGATE_DATABASE_URL", url.as_str())];
     let first = TestApp::with(&settings).await;
@@ -333,7 +333,7 @@ async fn what_happens_on_one_server_is_told_by_another() {
             }
         }
     }
-    // What one server gave out, another understands; a third that has begun since is told too.
+    // What one server gave out, another understands; a third that has started since gets it too.
     let third = TestApp::with(&settings).await;
     call(&third.client(agent.token.clone().expect("a key")), "e").await;
     let mut again = Events::open(&admin, "", Some(&last)).await;
@@ -358,10 +358,10 @@ async fn a_stream_outlives_the_limits_of_requests_and_not_the_server() {
         idle_timeout_s: 1,
         request_timeout_s: 1,
         linger_s: 0,
-        ..Limits::default()
+        ..app.gateway.config.limits.clone()
     };
-    let (router, shutdown) = (app.router(), app.app.shutdown.clone());
-    let clients = Arc::clone(&app.app.clients);
+    let (router, shutdown) = (app.router(), app.gateway.shutdown.clone());
+    let clients = app.clients();
     let served = tokio::spawn(async move { serve(listener, router, &limits, clients, shutdown).await });
     let mut response = reqwest::Client::new()
         .get(format!("http://{address}{STREAM}"))
@@ -390,7 +390,7 @@ async fn a_stream_outlives_the_limits_of_requests_and_not_the_server() {
     assert!(more("\"late\"", PATIENCE).await);
 
     let stopped = std::time::Instant::now();
-    app.app.shutdown.stop();
+    app.gateway.shutdown.stop();
     assert!(more("event: end", PATIENCE).await);
     let drained = timeout(PATIENCE, served)
         .await

@@ -134,10 +134,14 @@ async fn tokens_can_be_verified_with_the_published_keys_and_survive_rotation() {
         "the private part is never published"
     );
 
-    toolgate::start::rotate_signing_key(&app.app.store, &app.app.keyring, app.app.clock.as_ref())
-        .await
-        .unwrap();
-    app.app.world.refresh().await.unwrap();
+    toolgate::start::rotate_signing_key(
+        &app.gateway.store,
+        &app.gateway.keyring,
+        app.gateway.clock.as_ref(),
+    )
+    .await
+    .unwrap();
+    app.gateway.snapshots.refresh().await.unwrap();
     let new = app
         .anonymous()
         .get("/.well-known/jwks.json")

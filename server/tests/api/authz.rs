@@ -58,6 +58,12 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("get_key", OWNERS),
         ("revoke_key", OWNERS),
         ("rotate_key", OWNERS),
+        ("get_consent", &["admin"]),
+        ("give_consent", &["admin"]),
+        ("list_connections", MEMBERS),
+        ("get_connection", MEMBERS),
+        ("limit_connection", MEMBERS),
+        ("revoke_connection", MEMBERS),
         ("list_permissions", &["auditor", "owner", "admin"]),
         ("list_permission_candidates", OWNERS),
         ("get_permission", &["auditor", "owner", "admin"]),
@@ -74,6 +80,12 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("get_tool", MEMBERS),
         ("get_tool_uses", READERS),
         ("upload_tools", EDITORS),
+        ("list_guides", MEMBERS),
+        ("get_guide", MEMBERS),
+        ("upload_guides", EDITORS),
+        ("put_guide", EDITORS),
+        ("delete_guide", EDITORS),
+        ("list_mcp_clients", &["auditor", "owner", "admin"]),
         ("preview_import", EDITORS),
         ("list_imports", READERS),
         ("get_import", READERS),
@@ -81,6 +93,14 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("put_import", EDITORS),
         ("refresh_import", &["admin"]),
         ("delete_import", EDITORS),
+        ("list_mcp_servers", READERS),
+        ("add_mcp_servers", OWNERS),
+        ("get_mcp_server", READERS),
+        ("put_mcp_server", OWNERS),
+        ("delete_mcp_server", OWNERS),
+        ("test_mcp_server", EDITORS),
+        ("refresh_mcp_server", EDITORS),
+        ("get_mcp_server_log", READERS),
         ("list_quarantine", READERS),
         ("get_quarantined_change", READERS),
         ("approve_change", EDITORS),
@@ -90,6 +110,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("delete_tool", EDITORS),
         ("change_tools", EDITORS),
         ("check_definitions", EDITORS),
+        ("list_tool_types", KNOWN),
         ("list_tool_revisions", READERS),
         ("get_tool_revision", READERS),
         ("diff_tool_revisions", READERS),
@@ -115,6 +136,8 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("replace_policy_test", OWNERS),
         ("delete_policy_test", OWNERS),
         ("call_tool", MEMBERS),
+        ("get_call", MEMBERS),
+        ("cancel_call", MEMBERS),
         ("get_artifact", MEMBERS),
         ("get_tool_api", MEMBERS),
         ("invoke_tool", MEMBERS),
@@ -210,7 +233,7 @@ async fn every_operation_lets_in_exactly_who_it_should() {
 
 /// What `GET /auth/me` says a caller may do: the dashboard offers that and nothing else.
 #[tokio::test]
-async fn a_caller_is_told_what_it_may_do() {
+async fn a_caller_is_answered_what_it_may_do() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     const READ: &[&str] = &["use", "read_definitions"];
@@ -273,6 +296,7 @@ async fn attempt(client: &Client<'_>, method: &str, path: &str, id: &str) -> cra
         .replace("{state}", "undefined")
         .replace("{revision}", "1")
         .replace("{key_id}", "00000000-0000-7000-8000-000000000000")
+        .replace("{connection_id}", "00000000-0000-7000-8000-000000000000")
         .replace("{record_id}", "00000000-0000-7000-8000-000000000000")
         .replace("{session_id}", "00000000-0000-7000-8000-000000000000")
         .replace("{user_id}", "00000000-0000-7000-8000-000000000000")

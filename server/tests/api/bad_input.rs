@@ -1,4 +1,4 @@
-//! Requests that cannot be answered: each gets a problem that says what, where and how to mend it.
+//! Requests that cannot be answered: each gets a problem that says what, where and how to correct it.
 
 use axum::body::Body;
 use axum::http::{Method, Request, header};
@@ -57,7 +57,7 @@ async fn broken_and_unfitting_bodies() {
 }
 
 #[tokio::test]
-async fn values_of_queries_and_bodies_are_told_in_plain_words() {
+async fn faults_of_queries_and_bodies_are_reported_in_plain_words() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     for (query, expected) in [

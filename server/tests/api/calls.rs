@@ -63,7 +63,8 @@ async fn a_call_is_decided_executed_recorded_and_answered() {
     assert_eq!(record["context"], json!({"agent_id": "a1"}));
 }
 
-/// Wherever the caller goes away: before its record is durable, while the tool runs, and before the end is recorded.
+/// Wherever the caller disconnects: before its record is durable, while the tool runs, and before the end is
+/// recorded.
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_no_open_record() {
     let app = with_search("").await;
@@ -341,7 +342,7 @@ async fn a_repeated_request_is_answered_again_and_not_run_again() {
             .await
             .problem(400, "malformed_request");
     }
-    // A refusal ran nothing, so the key is free for the mended request.
+    // A refusal ran nothing, so the key is free for the corrected request.
     keyed(&agent, "k2", &json!({"tool": "nope"}))
         .await
         .problem(404, "tool_not_found");

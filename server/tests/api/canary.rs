@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
-use toolgate::alerts;
+use toolgate::gateway::alerts;
 use toolgate::gateway::observe;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -41,7 +41,7 @@ fn forms() -> Vec<String> {
     forms.push(json!(forms[3]).to_string().trim_matches('"').to_owned());
     for before in ["", "1", "22"] {
         let encoded = STANDARD_NO_PAD.encode(format!("{before}{CANARY}"));
-        // Without the characters that also depend on what stands around.
+        // Without the characters that also depend on what is around.
         let inner = encoded[4..encoded.len() - 2].to_owned();
         forms.push(inner.replace('+', "-").replace('/', "_"));
         forms.push(inner);
@@ -332,8 +332,8 @@ async fn search(postgresql: Option<String>) {
         .with_ansi(false)
         .finish();
     let guard = tracing::subscriber::set_default(subscriber);
-    // While there is only one subscriber in the process, lines that another test's thread reaches first are taken to interest
-    // nobody. With a second one every subscriber is asked.
+    // While there is only one subscriber in the process, lines that another test's thread reaches first are taken to
+    // interest no subscriber. With a second one every subscriber is asked.
     let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
 
     let base = serve(Router::new().fallback(repeat)).await;
@@ -347,9 +347,12 @@ async fn search(postgresql: Option<String>) {
     let app = TestApp::with(&settings).await;
     assert_clean(
         "the summary of the configuration",
-        app.app.config.summary().as_bytes(),
+        app.gateway.config.summary().as_bytes(),
     );
-    assert_clean("the configuration", format!("{:?}", app.app.config).as_bytes());
+    assert_clean(
+        "the configuration",
+        format!("{:?}", app.gateway.config).as_bytes(),
+    );
     let admin = app.demo().await;
     let auditor = app.key(&admin, "demo", "auditor", &["*"]).await;
     let stream = auditor.open("/projects/demo/audit/stream", &[]).await;
@@ -456,8 +459,8 @@ async fn search(postgresql: Option<String>) {
     let refused = json!({"tool": "header-200", "group": ["default"]});
     let (status, _) = check(&agent, Method::POST, "/projects/demo/calls", Some(&refused)).await;
     assert_eq!(status, StatusCode::FORBIDDEN);
-    observe::flush(&app.app).await.expect("stored");
-    alerts::deliver(&app.app).await.expect("sent");
+    observe::flush(&app.gateway).await.expect("stored");
+    alerts::deliver(&app.gateway).await.expect("sent");
 
     for (path, body) in [
         ("resolve", json!({"group": ["*"]})),
@@ -514,13 +517,13 @@ async fn search(postgresql: Option<String>) {
     drop(stream);
     assert_clean("the stream of records", &streamed);
 
-    toolgate::gateway::secrets::keep_uses(&app.app)
+    toolgate::gateway::secrets::keep_uses(&app.gateway)
         .await
         .expect("kept");
     match &postgresql {
         Some(url) => check_tables(url).await,
         None => {
-            let database = app.app.config.database_url.expose_secret();
+            let database = app.gateway.config.database_url.expose_secret();
             let file = Path::new(database.trim_start_matches("sqlite:"));
             check_files(file.parent().expect("a folder"));
         }

@@ -37,7 +37,7 @@ async fn a_configured_origin_may_send_calls_and_read_what_answers_say() {
     );
     assert!(answer.header("access-control-allow-methods").contains("POST"));
     assert_eq!(answer.header("access-control-max-age"), "3600");
-    // A page of another site never acts with the cookie of somebody who is signed in.
+    // A page of another site never acts with the cookie of a user who is signed in.
     assert_eq!(answer.header("access-control-allow-credentials"), "");
 
     let admin = app.demo().await;
@@ -74,7 +74,7 @@ async fn other_origins_are_not_allowed() {
             "https://app.example.com.evil.example",
         ),
         (TestApp::with(&ours()).await, "null"),
-        // Without the setting nobody is.
+        // Without the setting no origin is allowed.
         (TestApp::new().await, SITE),
     ] {
         let answer = preflight(&app, origin).await;

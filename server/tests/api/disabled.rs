@@ -97,7 +97,7 @@ async fn a_disabled_tool_is_denied_in_every_way_of_asking() {
             ("execution", "not_reached"),
         ]
     );
-    // Who cannot list it learns what a call would tell, and no more.
+    // A caller that cannot list it learns what a call would answer, and no more.
     let blind = agent
         .post("/projects/demo/explain", &json!({"tool": "off"}))
         .await

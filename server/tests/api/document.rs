@@ -228,7 +228,7 @@ async fn the_server_takes_every_value_that_the_document_lists_in_a_query() {
     assert!(asked > 20, "only {asked} values were sent");
 }
 
-/// The status of an answer, and what is wrong if anything; streams go on for ever.
+/// The status of an answer, and what is wrong if anything; streams do not end.
 async fn answered(client: &Client<'_>, path: &str) -> (u16, String) {
     let answer = client.open(path, &[]).await;
     let status = answer.status().as_u16();

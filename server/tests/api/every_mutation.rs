@@ -13,16 +13,21 @@ use serde_json::{Value, json};
 use toolgate::gateway::observe;
 
 use crate::imports_kept::{description, pet};
-use crate::support::{ANY, Client, NEW, PASSWORD, TestApp, serve};
+use crate::oauth;
+use crate::support::{ANY, Client, NEW, PASSWORD, TestApp, serve, tool};
 
 /// Operations with a method that changes something, though they do not.
-const HARMLESS: [(&str, &str); 4] = [
+const HARMLESS: [(&str, &str); 5] = [
     (
         "login",
         "makes a token that is stored nowhere; refusals are in the log",
     ),
     ("check_definitions", "checks a text"),
     ("preview_import", "checks a text"),
+    (
+        "test_mcp_server",
+        "connects and lists tools; nothing is stored or called",
+    ),
     ("run_policy_tests", "decides, like a test; nothing is called"),
 ];
 
@@ -125,10 +130,13 @@ async fn every_mutating_operation_leaves_a_record() {
                     async move { axum::Json(fetched) }
                 }),
             )
+            .route("/hang", any(std::future::pending::<()>))
             .fallback(|| async { axum::Json(json!({"ok": true})) }),
     )
     .await;
-    let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base), ("TOOLGATE_SECRETS_KEY", KEY)]).await;
+    let upstream = crate::mcp_servers::Upstream::new(|_| None).await;
+    let allowed = format!("{base},{}", upstream.url);
+    let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &allowed), ("TOOLGATE_SECRETS_KEY", KEY)]).await;
     let document = app.anonymous().get("/openapi.json").await.expect(200).json();
     let mut operations = BTreeMap::new();
     for (path, item) in document["paths"].as_object().expect("paths") {
@@ -202,6 +210,21 @@ async fn every_mutating_operation_leaves_a_record() {
             &ANY,
             &none,
         )
+        .await;
+
+    // Guides.
+    let guide = json!({"summary": "How to search", "text": "a text that is not repeated"});
+    let (_, record) = trial
+        .does("put_guide", "definition", &demo("guides/searching"), &NEW, &guide)
+        .await;
+    assert_eq!(change(&record)["guides"][0]["after"]["summary"], "How to search");
+    assert!(!record.to_string().contains("not repeated"), "{record}");
+    let upload = json!({"guide": {"reading": guide}});
+    trial
+        .does("upload_guides", "definition", &demo("guides"), &NO, &upload)
+        .await;
+    trial
+        .does("delete_guide", "definition", &demo("guides/reading"), &ANY, &none)
         .await;
 
     // Tools.
@@ -367,6 +390,28 @@ async fn every_mutating_operation_leaves_a_record() {
         )
         .await;
 
+    let server = json!({"url": upstream.url});
+    let servers = json!({"mcpServers": {"weather": server}});
+    let path = demo("mcp-servers/weather");
+    trial
+        .does("put_mcp_server", "settings", &path, &NO, &server)
+        .await;
+    trial
+        .does("delete_mcp_server", "settings", &path, &ANY, &none)
+        .await;
+    trial
+        .does("add_mcp_servers", "settings", &demo("mcp-servers"), &NO, &servers)
+        .await;
+    trial
+        .does(
+            "refresh_mcp_server",
+            "import",
+            &demo("mcp-servers/weather/refresh"),
+            &NO,
+            &none,
+        )
+        .await;
+
     // Questions, calls and sessions.
     for (id, path, action) in [
         ("resolve_tools", "resolve", "resolve"),
@@ -383,6 +428,22 @@ async fn every_mutating_operation_leaves_a_record() {
     }
     let call = json!({"tool": "ping", "group": ["*"]});
     trial.does("call_tool", "call", &demo("calls"), &NO, &call).await;
+    // One that runs until it is cancelled.
+    let hang = tool("hang", &base, "/hang", "");
+    trial.admin.upload(&demo("tools"), &hang).await.expect(201);
+    let wait_not = [(HeaderName::from_static("prefer"), "respond-async")];
+    let hanging = json!({"tool": "hang", "group": ["*"]});
+    let admin = trial.admin.clone();
+    let begun = admin
+        .send_json(Method::POST, &demo("calls"), &wait_not, &hanging)
+        .await;
+    let id = begun.expect(202).json()["call_id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    trial
+        .does("cancel_call", "cancel", &demo(&format!("calls/{id}")), &NO, &none)
+        .await;
     trial
         .does(
             "invoke_tool",
@@ -416,6 +477,30 @@ async fn every_mutating_operation_leaves_a_record() {
         .does("rotate_key", "access", &format!("{key}/rotate"), &ANY, &none)
         .await;
     trial.does("revoke_key", "access", &key, &ANY, &none).await;
+    let client = oauth::register(&app).await;
+    let resource = format!("{}{}", app.gateway.config.base_url(), demo("mcp"));
+    let request = oauth::changed(oauth::parameters(&client), &[("resource", &resource)]);
+    let consent = json!({"request": request, "allow": true});
+    let (given, record) = trial
+        .does("give_consent", "access", "/auth/consent", &NO, &consent)
+        .await;
+    assert_eq!(change(&record)["client_name"], "Test client");
+    let to = given["redirect_to"].as_str().expect("an address");
+    let code = oauth::parameter(to, "code").expect("a code");
+    oauth::exchange_at(&app, &client, &code, &resource)
+        .await
+        .expect(200);
+    let connections = admin.get(&demo("connections")).await.expect(200).json();
+    let id = connections["items"][0]["id"].as_str().expect("an id").to_owned();
+    let connection = demo(&format!("connections/{id}"));
+    let limit = json!({"groups": []});
+    let (_, record) = trial
+        .does("limit_connection", "access", &connection, &ANY, &limit)
+        .await;
+    assert_eq!(change(&record)["after"], limit);
+    trial
+        .does("revoke_connection", "access", &connection, &ANY, &none)
+        .await;
     let body = json!({"username": "ada", "password": "a long enough password"});
     let (ada, _) = trial.does("create_user", "access", "/users", &NO, &body).await;
     let user = format!("/users/{}", ada["id"].as_str().expect("an id"));
@@ -451,7 +536,7 @@ async fn every_mutating_operation_leaves_a_record() {
             .await
             .expect(401);
     }
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     for (id, list) in [
         ("acknowledge_alert", demo("alerts")),
         ("acknowledge_server_alert", "/alerts".to_owned()),

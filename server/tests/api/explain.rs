@@ -1,4 +1,4 @@
-//! Explanations: equal to what a call is told, for the right people, without any effect but a record.
+//! Explanations: equal to what a call is answered, for the right people, without any effect but a record.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ impl Dice {
 }
 
 #[tokio::test]
-async fn an_explanation_tells_what_a_call_is_told() {
+async fn an_explanation_says_what_a_call_is_answered() {
     let base = echo().await;
     let app = with_upstream(&base).await;
     let admin = demo(&app, &base).await;
@@ -166,31 +166,38 @@ async fn who_may_ask_about_whom() {
     let about = |principal: &str| json!({"tool": "read", "group": ["knowledge"], "principal": principal});
 
     for role in ["owner", "auditor"] {
-        let asker = app.key(&admin, "demo", role, &[]).await;
-        let answer = asker.post(EXPLAIN, &about(&agent_ref)).await.expect(200).json();
+        let requester = app.key(&admin, "demo", role, &[]).await;
+        let answer = requester
+            .post(EXPLAIN, &about(&agent_ref))
+            .await
+            .expect(200)
+            .json();
         assert_eq!(answer["granted_groups"], json!(["knowledge"]));
         assert_eq!(answer["principal"], json!({"kind": "service_key", "id": id}));
         assert_eq!(answer["items"][0]["effect"], "allow");
-        // Somebody who is not there, or belongs elsewhere.
+        // A principal that does not exist, or belongs to another project.
         for other in [
             "service_key:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11",
             "user:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11",
             "external:https://idp.example|bob",
         ] {
-            asker.post(EXPLAIN, &about(other)).await.problem(404, "not_found");
+            requester
+                .post(EXPLAIN, &about(other))
+                .await
+                .problem(404, "not_found");
         }
-        asker
+        requester
             .post(EXPLAIN, &about("ada"))
             .await
             .problem(422, "invalid_request");
     }
     for role in ["editor", "viewer", "agent"] {
-        let asker = app.key(&admin, "demo", role, &["knowledge"]).await;
-        asker
+        let requester = app.key(&admin, "demo", role, &["knowledge"]).await;
+        requester
             .post(EXPLAIN, &about(&agent_ref))
             .await
             .problem(403, "forbidden");
-        asker
+        requester
             .post(EXPLAIN, &json!({"tool": "read", "group": ["knowledge"]}))
             .await
             .expect(200);
@@ -238,7 +245,7 @@ async fn of_a_tool_that_one_could_not_list_one_learns_what_a_call_tells() {
         json!(["knowledge/read", "basic"])
     );
 
-    // A list holds what one could list, page by page.
+    // A list holds what the caller could list, page by page.
     let names = |answer: &Value| {
         let items = answer["items"].as_array().unwrap().iter();
         items
@@ -317,7 +324,7 @@ async fn a_call_in_a_session_is_explained_with_what_the_session_has() {
     let path = format!("/projects/demo/sessions/{}", session["id"].as_str().unwrap());
     assert_eq!(agent.get(&path).await.expect(200).json()["state"], "analysis");
 
-    // Owners see it as its principal does; nobody else sees it.
+    // Owners see it as its principal does; no other principal sees it.
     let seen = admin.post(EXPLAIN, &ask).await.expect(200).json();
     assert_eq!(seen["items"], after["items"]);
     assert_eq!(seen["principal"]["kind"], "service_key");
@@ -355,7 +362,7 @@ fn report<'a>(explained: &'a Value, test: &str) -> &'a Value {
 }
 
 #[tokio::test]
-async fn a_limit_that_is_used_up_is_told_as_a_call_is_told() {
+async fn a_limit_that_is_used_up_is_explained_as_a_call_is_answered() {
     let base = echo().await;
     let app = with_upstream(&base).await;
     let admin = demo(&app, &base).await;
@@ -406,7 +413,7 @@ async fn a_limit_that_is_used_up_is_told_as_a_call_is_told() {
     assert_eq!(explained["items"][0]["code"], "insufficient_tool_groups");
     assert_eq!(report(&explained, "limits")["outcome"], "not_reached");
 
-    // Nobody knows what will be used then.
+    // The use of a later time is not known.
     let later = json!({"tool": "plain", "at": "2099-01-01T00:00:00Z"});
     let explained = agent.post(EXPLAIN, &later).await.expect(200).json();
     assert_eq!(explained["items"][0]["effect"], "allow");

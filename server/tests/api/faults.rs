@@ -1,4 +1,4 @@
-//! When the database is away, nothing is executed; after a restart nothing is left open.
+//! When the database is unavailable, nothing is executed; after a restart nothing is left open.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::{TestApp, serve, tool};
 
-/// An upstream that counts, and that answers when told to.
+/// An upstream that counts, and that answers when released.
 async fn counting() -> (String, Arc<AtomicUsize>, Arc<tokio::sync::Semaphore>) {
     let count = Arc::new(AtomicUsize::new(0));
     let gate = Arc::new(tokio::sync::Semaphore::new(0));
@@ -40,7 +40,7 @@ async fn without_a_record_nothing_runs() {
         .expect(200);
     assert_eq!(hits.load(Ordering::SeqCst), 1);
 
-    app.app.store.close().await;
+    app.gateway.store.close().await;
     admin
         .post("/projects/demo/calls", &json!({"tool": "a"}))
         .await

@@ -48,6 +48,11 @@ impl Gate {
         self.arrivals.recv().await.expect("the upstream runs")
     }
 
+    /// Whether no further request has arrived.
+    pub(crate) fn is_quiet(&mut self) -> bool {
+        self.arrivals.try_recv().is_err()
+    }
+
     /// Lets a request go with a status.
     pub(crate) fn release(&self, q: &str, status: u16) {
         let release = self.held.lock().expect("no panic").remove(q).expect("it is held");

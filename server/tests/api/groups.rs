@@ -228,9 +228,9 @@ async fn load_is_what_runs_now() {
     declare(&admin, "admin", json!({"condition": "load.calls_in_flight < 1"}))
         .await
         .expect(201);
-    let now = app.app.clock.now();
-    let world = app.app.world.now();
-    let project = world.project("demo").unwrap();
+    let now = app.gateway.clock.now();
+    let server_snapshot = app.gateway.snapshots.now();
+    let project = server_snapshot.project("demo").unwrap();
     let open = async || admin.get(&format!("{GROUPS}/admin")).await.expect(200).json()["open"].clone();
     assert_eq!(open().await, true);
     let running = project.load.enter(now);

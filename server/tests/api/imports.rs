@@ -91,7 +91,7 @@ async fn a_description_is_previewed_and_its_tools_send_what_it_says() {
         (&json!("https://owners.example"), &json!(false))
     );
 
-    // What is previewed can be uploaded as it stands, and then is what the project has.
+    // What is previewed can be uploaded unchanged, and then is what the project has.
     let chosen = format!("{PATH}?operation_id=replacePet&definitions=true");
     let answer = admin
         .post(&chosen, &description(&upstream))
@@ -165,7 +165,7 @@ async fn operations_are_chosen() {
 }
 
 #[tokio::test]
-async fn whoever_imports_says_what_the_description_does_not() {
+async fn the_importing_user_says_what_the_description_does_not() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let mut relative = description("/v1");

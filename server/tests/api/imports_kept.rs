@@ -267,6 +267,15 @@ async fn importing_again_tells_what_changed_and_changes_no_tool() {
         .expect(200)
         .json();
     assert_eq!(outcomes(&dry), expected);
+    let gone = &dry["operations"][4]["change"]["upstream"];
+    assert_eq!(
+        (
+            &gone[0]["pointer"],
+            &gone[0]["breaking"],
+            &gone[0]["before"]["name"]
+        ),
+        (&json!(""), &json!(true), &json!("delete_pets_by_id"))
+    );
     let change = &dry["operations"][0]["change"];
     let diff = change["diff"].as_str().expect("a difference");
     assert!(
@@ -294,6 +303,11 @@ async fn importing_again_tells_what_changed_and_changes_no_tool() {
     assert_ne!(report.header("etag"), made.header("etag"));
     let report = report.json();
     assert_eq!(outcomes(&report), expected);
+    assert_eq!(
+        report["operations"][4]["change"]["upstream"],
+        json!([{"pointer": "", "breaking": true}]),
+        "values are in the answer when definitions are asked for"
+    );
     assert_eq!(
         report["import"]["counts"],
         json!({"operations": 5, "waiting": 1, "gone": 1})

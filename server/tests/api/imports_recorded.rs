@@ -107,7 +107,7 @@ async fn an_import_that_policy_tests_refuse_is_on_the_record_as_failed() {
 }
 
 #[tokio::test]
-async fn credentials_that_are_not_there_are_told() {
+async fn credentials_that_do_not_exist_are_reported() {
     let app = TestApp::with(&[("TOOLGATE_TOOL_ENV", "OFFERED,UNSET"), ("OFFERED", "a value")]).await;
     let admin = app.demo().await;
     let mut pets = pets("1", "Get a pet");
@@ -157,7 +157,7 @@ async fn credentials_that_are_not_there_are_told() {
     }
 }
 
-/// Somebody writes a key where an address or a name belongs. It is refused, and it is nowhere afterwards.
+/// A user writes a key where an address or a name belongs. The import is refused, and the key is stored nowhere.
 #[tokio::test]
 async fn a_key_in_what_an_import_says_is_nowhere() {
     const KEY: &str = "sk-canary-4711";
@@ -242,7 +242,7 @@ async fn a_key_in_what_an_import_says_is_nowhere() {
     }
 }
 
-/// Wherever the caller goes away, what has been begun comes to its end.
+/// Wherever the caller disconnects, what has begun is completed.
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_a_complete_record() {
     let app = TestApp::new().await;

@@ -22,12 +22,12 @@ async fn the_record_is_verified_part_by_part_and_a_change_is_named() {
     for _ in 0..300 {
         admin.post("/projects/demo/resolve", &json!({})).await.expect(200);
     }
-    app.app
+    app.gateway
         .records
-        .heartbeat(app.app.clock.now())
+        .heartbeat(app.gateway.clock.now())
         .await
         .expect("alive");
-    integrity::verify(&app.app).await.expect("a part");
+    integrity::verify(&app.gateway).await.expect("a part");
     let intact = admin.get(INTEGRITY).await.expect(200).json();
     assert_eq!(intact["status"], "intact", "{intact}");
     let entries = intact["entries"].as_u64().unwrap();
@@ -39,11 +39,11 @@ async fn the_record_is_verified_part_by_part_and_a_change_is_named() {
         .post("/projects/demo/calls", &json!({"tool": "none"}))
         .await
         .problem(404, "tool_not_found");
-    integrity::verify(&app.app).await.expect("a part");
+    integrity::verify(&app.gateway).await.expect("a part");
     let again = admin.get(INTEGRITY).await.expect(200).json();
     assert_eq!(again["entries"], entries + 1);
 
-    // Somebody changes the database past the server, which starts anew and verifies from the beginning.
+    // The database is changed past the server, which restarts and verifies from the beginning.
     let id = refused["call_id"].as_str().unwrap().to_owned();
     app.side(&format!(
         "UPDATE records SET tool = 'other' WHERE id = x'{}'",
@@ -53,7 +53,7 @@ async fn the_record_is_verified_part_by_part_and_a_change_is_named() {
     admin.post("/projects", &json!({"id": "other"})).await.expect(201);
     let app = app.restart(&[]).await;
     let admin = app.admin().await;
-    integrity::verify(&app.app).await.expect("a part");
+    integrity::verify(&app.gateway).await.expect("a part");
     let broken = admin.get(INTEGRITY).await.expect(200).json();
     assert_eq!(broken["status"], "broken", "{broken}");
     let fault = &broken["first_fault"];

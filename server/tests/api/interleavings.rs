@@ -59,14 +59,14 @@ struct Running {
     answer: tokio::task::JoinHandle<Value>,
 }
 
-struct World {
+struct ServerSnapshot {
     app: Arc<TestApp>,
     token: String,
     gate: Gate,
     calls: usize,
 }
 
-impl World {
+impl ServerSnapshot {
     async fn start() -> Self {
         let gate = Gate::start().await;
         let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &gate.base)]).await;
@@ -245,7 +245,7 @@ fn no_order_of_calls_confuses_a_session() {
         .enable_all()
         .build()
         .expect("a runtime");
-    let world = std::cell::RefCell::new(runtime.block_on(World::start()));
+    let server_snapshot = std::cell::RefCell::new(runtime.block_on(ServerSnapshot::start()));
     let config = Config {
         cases: 24,
         failure_persistence: None,
@@ -255,7 +255,7 @@ fn no_order_of_calls_confuses_a_session() {
     let rng = TestRng::deterministic_rng(RngAlgorithm::ChaCha);
     TestRunner::new_with_rng(config, rng)
         .run(&steps(), |steps| {
-            runtime.block_on(world.borrow_mut().run(&steps));
+            runtime.block_on(server_snapshot.borrow_mut().run(&steps));
             Ok(())
         })
         .unwrap_or_else(|failed| panic!("{failed}"));

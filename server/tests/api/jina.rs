@@ -76,7 +76,7 @@ async fn search_and_reader_answer_with_data_and_usage() {
 }
 
 #[tokio::test]
-async fn the_hosts_errors_are_told_apart() {
+async fn the_hosts_errors_are_distinguished() {
     let hosts = JinaStandIn::start().await;
     let app = with_hosts(&hosts, VALID_KEY).await;
     let admin = app.admin().await;

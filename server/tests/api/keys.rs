@@ -39,7 +39,7 @@ async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
 }
 
 #[tokio::test]
-async fn nobody_gives_more_than_they_hold() {
+async fn a_caller_cannot_give_more_than_it_holds() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let owner = app.key(&admin, "demo", "owner", &["knowledge"]).await;
@@ -169,7 +169,7 @@ async fn a_secret_is_replaced_with_an_overlap_or_at_once() {
 }
 
 #[tokio::test]
-async fn whoever_rotates_a_key_holds_what_it_holds() {
+async fn a_caller_that_rotates_a_key_holds_what_it_holds() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let owner = app.key(&admin, "demo", "owner", &["knowledge"]).await;
@@ -209,7 +209,9 @@ async fn a_key_tells_when_it_was_last_used() {
     let list = admin.get("/projects/demo/keys").await.expect(200).json();
     assert!(list["items"][0]["last_used_at"].as_str().unwrap() > first.as_str());
     // It outlives the server.
-    toolgate::gateway::observe::flush(&app.app).await.expect("stored");
+    toolgate::gateway::observe::flush(&app.gateway)
+        .await
+        .expect("stored");
     let app = app.restart(&[]).await;
     let admin = app.admin().await;
     let kept = admin.get(&path).await.expect(200).json();

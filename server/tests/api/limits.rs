@@ -1,4 +1,4 @@
-//! Limits: who is stopped by which, what callers are told, and what is recorded.
+//! Limits: who is stopped by which, what callers are answered, and what is recorded.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -81,7 +81,7 @@ async fn limits_are_replaced_whole_by_revision_and_checked() {
 }
 
 #[tokio::test]
-async fn a_key_that_has_used_its_limit_waits_and_nobody_else() {
+async fn a_key_that_has_used_its_limit_waits_and_no_other() {
     let base = echo().await;
     let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
     let admin = limited(&app, &base, "", &per_key(2)).await;
@@ -275,12 +275,12 @@ async fn servers_share_a_limit_in_equal_parts() {
     .await;
     let second = TestApp::with(&settings).await;
     assert_eq!(
-        second.app.servers.load(Ordering::Relaxed),
+        second.gateway.servers.load(Ordering::Relaxed),
         2,
         "known from its start"
     );
     // The first one learns it with its next heartbeat.
-    first.app.servers.store(2, Ordering::Relaxed);
+    first.gateway.servers.store(2, Ordering::Relaxed);
     let there = second.client(admin.token.clone().expect("a token"));
     for client in [&admin, &there] {
         for _ in 0..2 {

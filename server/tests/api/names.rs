@@ -122,8 +122,8 @@ async fn a_name_that_deceives_is_refused_wherever_it_comes_in(#[case] name: &str
         assert!(says.contains(why), "{place}: {problem}");
     }
     assert_eq!(
-        app.app
-            .world
+        app.gateway
+            .snapshots
             .now()
             .project("demo")
             .expect("a project")

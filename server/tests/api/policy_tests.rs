@@ -206,7 +206,7 @@ async fn a_run_explains_what_failed() {
         "insufficient_tool_groups"
     );
 
-    // Who may not see who holds what sees that a test about somebody failed, but not what they hold.
+    // A caller that may not see who holds what sees that a test about a principal failed, but not what it holds.
     let run = key
         .post(&format!("{TESTS}/run"), &json!({}))
         .await
@@ -262,20 +262,20 @@ async fn a_change_of_definitions_that_breaks_an_expectation_is_refused() {
         "nothing was stored"
     );
 
-    // A change that breaks nothing passes, and so does one that mends.
+    // A change that breaks nothing passes, and so does one that repairs.
     admin
         .upload(TOOLS, &definition("other", "knowledge"))
         .await
         .expect(201);
 
-    // Told to, it passes, and the revision says so.
+    // With the override it passes, and the revision says so.
     admin
         .upload(&format!("{TOOLS}?ignore_policy_tests=true&note=tidy"), &moved)
         .await
         .expect(200);
     let revision = admin.get(&format!("{path}/revisions/2")).await.expect(200).json();
     assert_eq!(revision["note"], "tidy [breaks policy tests: readers-read]");
-    // What fails already stands in nobody's way.
+    // What fails already blocks no change.
     admin
         .upload(TOOLS, &definition("read", "attic"))
         .await
@@ -441,7 +441,7 @@ async fn a_revocation_is_never_held_up_and_says_what_it_breaks() {
         .expect(200);
     let change = last_change(&auditor, audit).await;
     assert_eq!(change["note"], "breaks policy tests: ada-reads");
-    // Letting her in again mends it, so nothing is said.
+    // Letting her in again corrects it, so nothing is said.
     admin
         .send_json(Method::PATCH, &user, &ANY, &json!({"disabled": false}))
         .await

@@ -1,4 +1,4 @@
-//! What newer descriptions change, until somebody approves or rejects it.
+//! What newer descriptions change, until it is approved or rejected.
 
 use axum::http::{Method, header};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ async fn decide(client: &Client<'_>, verb: &str, tag: &str, body: &Value) -> Ans
         .await
 }
 
-/// Edits the tool as somebody here would.
+/// Edits the tool as an editor would.
 async fn edit(client: &Client<'_>, key: &str, value: Value) {
     let mut tool = definition(client, "getPet").await;
     tool[key] = value;
@@ -140,7 +140,7 @@ async fn an_approved_change_is_joined_with_what_was_edited_here() {
 }
 
 #[tokio::test]
-async fn a_conflict_is_decided_by_somebody() {
+async fn a_conflict_is_decided_by_a_user() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     make(&admin, PETS, &pets("1", "Get a pet", &[])).await.expect(201);

@@ -14,7 +14,7 @@ fn api(version: &str, summary: &str) -> Value {
     description(version, json!({"/a": one, "/b": one, "/c": one}))
 }
 
-/// Three changes wait; somebody here has edited `get_b` too.
+/// Three changes wait; `get_b` was edited here too.
 async fn waiting(admin: &Client<'_>) {
     make(admin, PETS, &api("1", "one")).await.expect(201);
     let mut tool = definition(admin, "get_b").await;

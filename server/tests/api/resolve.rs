@@ -45,6 +45,32 @@ async fn the_specifications_requests_by_the_rule() {
     assert_eq!(everything["filtered_by_group"], json!([]));
 }
 
+/// The lists of what is hidden are as long as the project; who does not need them leaves them out.
+#[tokio::test]
+async fn what_is_hidden_can_be_left_out() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    admin.upload("/projects/demo/tools", WORKFLOW).await.expect(201);
+    let asked = json!({"group": ["read-only", "knowledge"]});
+    let mut whole = admin
+        .post("/projects/demo/resolve", &asked)
+        .await
+        .expect(200)
+        .json();
+    assert_ne!(whole["filtered_by_group"], json!([]));
+    assert_ne!(whole["filtered_by_state"], json!([]));
+    let short = json!({"group": ["read-only", "knowledge"], "filtered": false});
+    let short = admin
+        .post("/projects/demo/resolve", &short)
+        .await
+        .expect(200)
+        .json();
+    for list in ["filtered_by_group", "filtered_by_state", "filtered_by_condition"] {
+        whole[list] = json!([]);
+    }
+    assert_eq!(short, whole);
+}
+
 #[tokio::test]
 async fn absent_null_and_empty_stay_different() {
     let app = TestApp::new().await;

@@ -112,7 +112,7 @@ async fn definitions_shape_results() {
 }
 
 #[tokio::test]
-async fn a_result_that_does_not_fit_its_schema_stands_with_warnings() {
+async fn a_result_that_does_not_fit_its_schema_is_answered_with_warnings() {
     let base = upstream().await;
     let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &base)]).await;
     let admin = app.demo().await;

@@ -1,4 +1,5 @@
-//! Checks against schemas are bounded, whoever wrote the schema and the value: an editor, a description, an upstream.
+//! Checks against schemas are bounded, whatever the source of the schema and the value: an editor, a description, an
+//! upstream.
 
 use axum::Router;
 use axum::routing::get;

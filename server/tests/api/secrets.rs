@@ -13,7 +13,7 @@ use crate::support::{ANY, Answer, Client, TestApp, echo};
 const SECRETS: &str = "/projects/demo/secrets";
 const CALLS: &str = "/projects/demo/calls";
 
-fn key(byte: u8) -> String {
+pub(super) fn key(byte: u8) -> String {
     STANDARD.encode([byte; 32])
 }
 
@@ -329,7 +329,9 @@ async fn keys_are_changed_by_having_both_for_a_while() {
         let texts: Vec<_> = keys.iter().map(|key| key.as_str().into()).collect();
         Keyring::new(&texts).expect("keys")
     };
-    let elsewhere = rotate(&app.app.store, &ring(&[&new])).await.expect("an answer");
+    let elsewhere = rotate(&app.gateway.store, &ring(&[&new]))
+        .await
+        .expect("an answer");
     assert_eq!(
         (
             elsewhere.secrets,
@@ -351,7 +353,7 @@ async fn keys_are_changed_by_having_both_for_a_while() {
         .await
         .header("etag")
         .to_owned();
-    let done = rotate(&app.app.store, &ring(&[&new, &old]))
+    let done = rotate(&app.gateway.store, &ring(&[&new, &old]))
         .await
         .expect("rotated");
     assert_eq!(
@@ -362,11 +364,11 @@ async fn keys_are_changed_by_having_both_for_a_while() {
             unreadable: vec![]
         }
     );
-    let again = rotate(&app.app.store, &ring(&[&new, &old]))
+    let again = rotate(&app.gateway.store, &ring(&[&new, &old]))
         .await
         .expect("nothing left");
     assert_eq!(again, Rotation::default());
-    app.app.world.refresh().await.expect("loaded");
+    app.gateway.snapshots.refresh().await.expect("loaded");
     assert_eq!(
         call(&app.client(token.clone()), "search").await,
         Ok(12),
@@ -441,7 +443,7 @@ async fn a_new_value_is_used_by_every_server() {
     while call(&there, "search").await != Ok(10) {
         tokio::task::yield_now().await;
     }
-    toolgate::gateway::secrets::keep_uses(&second.app)
+    toolgate::gateway::secrets::keep_uses(&second.gateway)
         .await
         .expect("kept");
     let shown = admin.get(&format!("{SECRETS}/KEY")).await.expect(200).json();

@@ -194,7 +194,7 @@ async fn absent_and_empty_groups_stay_different() {
 }
 
 #[tokio::test]
-async fn nobody_else_can_see_or_use_it() {
+async fn no_other_principal_can_see_or_use_it() {
     let app = with_steps(&[]).await;
     let admin = app.admin().await;
     let agent = app.key(&admin, "demo", "agent", &["*"]).await;
@@ -402,14 +402,19 @@ async fn a_calls_context_goes_over_its_sessions() {
     .await;
     let body = json!({"tool": "start", "session_id": session["id"], "context": {"trace_id": "u"}});
     let answer = admin.post(CALLS, &body).await.expect(200).json();
-    let project = app.app.world.now().project("demo").unwrap().row.uid;
+    let project = app.gateway.snapshots.now().project("demo").unwrap().row.uid;
     let filter = toolgate_store::rows::RecordFilter {
         id: Some(toolgate_core::ids::CallId(
             answer["call_id"].as_str().unwrap().parse().unwrap(),
         )),
         ..Default::default()
     };
-    let records = app.app.store.records(project, &filter, None, 1).await.unwrap();
+    let records = app
+        .gateway
+        .store
+        .records(project, &filter, None, 1)
+        .await
+        .unwrap();
     assert_eq!(
         records[0].context,
         Some(json!({"agent_id": "a", "trace_id": "u"}))

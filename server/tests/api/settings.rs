@@ -107,10 +107,10 @@ async fn settings_survive_a_restart_and_stay_with_their_project() {
     assert_eq!(read.header("etag"), "\"r1\"");
 }
 
-/// Everything that is made of the definitions: where the tools stand in memory, and what is searched.
+/// Everything that is made of the definitions: where the tools are in memory, and what is searched.
 fn made_of_definitions(app: &TestApp) -> (usize, usize, i64) {
-    let world = app.app.world.now();
-    let project = world.project("demo").expect("the project");
+    let server_snapshot = app.gateway.snapshots.now();
+    let project = server_snapshot.project("demo").expect("the project");
     (
         project.snapshot.tools().as_ptr().addr(),
         Arc::as_ptr(&project.search).addr(),
@@ -148,8 +148,8 @@ async fn what_is_no_definition_leaves_the_definitions_where_they_are() {
         version += 1;
         assert_eq!(made_of_definitions(&app), (tools, search, version), "{path}");
     }
-    let world = app.app.world.now();
-    let project = world.project("demo").expect("the project");
+    let server_snapshot = app.gateway.snapshots.now();
+    let project = server_snapshot.project("demo").expect("the project");
     assert_eq!(project.settings.alerts.window_s, 60);
     assert_eq!(project.limits.document.limits.len(), 1);
     assert!(project.secrets.get("A").is_some() && project.policy_tests.len() == 1);
@@ -174,7 +174,14 @@ async fn how_long_a_change_of_settings_takes_among_100_000_tools() {
         let definition = serde_json::from_value(json).expect("a definition");
         (ToolName::parse(name).expect("a name"), Some(definition))
     };
-    let project = app.app.world.now().project("demo").expect("the project").row.uid;
+    let project = app
+        .gateway
+        .snapshots
+        .now()
+        .project("demo")
+        .expect("the project")
+        .row
+        .uid;
     let publication = Publication {
         project,
         expected_version: 1,
@@ -183,12 +190,12 @@ async fn how_long_a_change_of_settings_takes_among_100_000_tools() {
         services: Vec::new(),
         labels: toolgate_store::LabelChange::default(),
         author: "admin".to_owned(),
-        at: app.app.clock.now(),
+        at: app.gateway.clock.now(),
         note: None,
     };
-    app.app.store.publish(&publication).await.expect("published");
+    app.gateway.store.publish(&publication).await.expect("published");
     let started = Instant::now();
-    app.app.world.refresh().await.expect("loaded");
+    app.gateway.snapshots.refresh().await.expect("loaded");
     println!("loading everything: {:?}", started.elapsed());
     for window in [60, 61, 62] {
         let started = Instant::now();

@@ -22,7 +22,7 @@ fn has(status: &Value, id: &str) -> bool {
 }
 
 #[tokio::test]
-async fn operators_see_everything_with_how_to_mend_it() {
+async fn operators_see_everything_with_how_to_correct_it() {
     let app = TestApp::with(&[("TOOLGATE_ADMIN_PASSWORD", "correct horse battery staple")]).await;
     let admin = app.demo().await;
     let status = admin.get("/status").await.expect(200).json();
@@ -118,7 +118,7 @@ async fn a_project_sees_what_concerns_it_and_who_may() {
 }
 
 #[tokio::test]
-async fn what_does_not_work_is_told() {
+async fn what_does_not_work_is_reported() {
     // Nothing listens on the discard port of this machine.
     let dead = "http://127.0.0.1:9";
     let app = TestApp::with(&[
@@ -156,7 +156,7 @@ async fn what_does_not_work_is_told() {
     );
 
     // Without the database it still answers, with what it knows.
-    app.app.store.close().await;
+    app.gateway.store.close().await;
     let status = admin.get("/status?project_id=demo").await.expect(200).json();
     assert_eq!(check(&status, "database")["status"], "failing", "{status}");
     assert_eq!(status["status"], "failing");

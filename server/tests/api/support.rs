@@ -13,9 +13,10 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use toolgate::clock::{Clock, SystemClock};
 use toolgate::config::{Config, ServeArgs};
-use toolgate::serve::Shutdown;
+use toolgate::gateway::Gateway;
+use toolgate::serve::Clients;
+use toolgate::shutdown::Shutdown;
 use toolgate::start::{self, Started};
-use toolgate::state::AppState;
 use toolgate::telemetry::Metrics;
 use tower::ServiceExt;
 use uuid::Uuid;
@@ -44,7 +45,7 @@ impl Clock for LaterClock {
 
 /// A running application without a socket.
 pub(crate) struct TestApp {
-    pub(crate) app: AppState,
+    pub(crate) gateway: Arc<Gateway>,
     clock: Arc<LaterClock>,
     router: Router,
     started: Started,
@@ -135,14 +136,18 @@ impl TestApp {
         let started = start::start(config, time, Shutdown::new(), Metrics::new())
             .await
             .expect("the application starts");
-        let app = Arc::clone(&started.app);
         Self {
-            router: toolgate::router::router(Arc::clone(&app)),
-            app,
+            router: toolgate::router::router(started.app.clone()),
+            gateway: Arc::clone(&started.app.gateway),
             clock,
             started,
             folder,
         }
+    }
+
+    /// The counts of connected clients, for a server of the test's own.
+    pub(crate) fn clients(&self) -> Arc<Clients> {
+        Arc::clone(&self.started.app.clients)
     }
 
     /// Lets time pass.
@@ -152,16 +157,16 @@ impl TestApp {
 
     /// Stops, and starts again on the same database.
     pub(crate) async fn restart(self, settings: &[(&str, &str)]) -> Self {
-        self.app.records.shutdown(self.app.clock.now()).await;
-        self.app.store.close().await;
+        self.gateway.records.shutdown(self.gateway.clock.now()).await;
+        self.gateway.store.close().await;
         let Self {
-            app,
+            gateway,
             clock,
             router,
             started,
             folder,
         } = self;
-        drop((app, router, started));
+        drop((gateway, router, started));
         Self::at(clock, folder, settings).await
     }
 
@@ -421,8 +426,8 @@ pub(crate) fn tool(name: &str, base: &str, path: &str, more: &str) -> String {
     )
 }
 
-/// Polls a request so many times, each time when it is woken, and drops it then, as the server does when the caller goes away.
-/// Whether it had ended.
+/// Polls a request so many times, each time when it is woken, and drops it then, as the server does when the caller
+/// disconnects. Whether it had ended.
 pub(crate) async fn dropped_after(polls: usize, request: impl Future) -> bool {
     let mut request = pin!(request);
     let mut polled = 0;

@@ -236,7 +236,7 @@ async fn a_policy_test_guards_a_change_and_its_undoing() {
         .expect(200)
         .json()["note"];
     assert!(note.as_str().unwrap().contains("a-is-there"), "{note}");
-    // The way back mends the expectation, so nothing is in its way.
+    // The undo meets the expectation again, so nothing blocks it.
     admin.post(CHANGES, &done["undo"]).await.expect(200);
 }
 

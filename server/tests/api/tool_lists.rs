@@ -164,7 +164,7 @@ async fn a_file_has_all_that_match_and_csv_runs_no_formula() {
         .text();
     assert_eq!(copied, yaml.text());
 
-    // Whoever does not read definitions gets no YAML, and in the other files what the list has.
+    // A principal that does not read definitions gets no YAML, and in the other files what the list has.
     let agent = app.key(&admin, "demo", "agent", &["c"]).await;
     agent
         .get(&format!("{TOOLS}?format=yaml"))

@@ -1,4 +1,4 @@
-//! Tools that nothing executes: stored with a warning, shown to administrators with the reason, offered to nobody.
+//! Tools that nothing executes: stored with a warning, shown to administrators with the reason, offered to no caller.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ const WITHOUT: [(&str, &str); 5] = [
 ];
 
 #[tokio::test]
-async fn what_nothing_executes_is_said_at_the_upload_and_offered_to_nobody() {
+async fn what_nothing_executes_is_reported_at_the_upload_and_not_offered() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     admin

@@ -125,7 +125,7 @@ async fn upstreams_are_asked_whether_they_are_well() {
     let after = async |seconds| {
         let before = asked.load(Ordering::Relaxed);
         app.later(seconds);
-        probes::run_due(&app.app).await;
+        probes::run_due(&app.gateway).await;
         asked.load(Ordering::Relaxed) - before
     };
     after(0).await;

@@ -140,11 +140,18 @@ async fn counts_survive_a_restart_and_are_known_at_start() {
     let admin = workflow(&app, &base).await;
     let agent = app.key(&admin, "demo", "agent", &["knowledge"]).await;
     six_requests(&agent).await;
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     let me = agent.get("/auth/me").await.expect(200).json();
     let app = app.restart(&settings).await;
-    let uid = app.app.world.now().project("demo").expect("the project").row.uid;
-    let usage = app.app.observer.usage();
+    let uid = app
+        .gateway
+        .snapshots
+        .now()
+        .project("demo")
+        .expect("the project")
+        .row
+        .uid;
+    let usage = app.gateway.observer.usage();
     let search = usage.tool(uid, "search").expect("it was called").counts;
     assert_eq!((search.calls, search.denials, search.failures), (2, 1, 0));
     let group = usage.group(uid, "knowledge").expect("it was asked for").counts;

@@ -374,7 +374,7 @@ async fn what_happens_to_users_is_on_the_record_of_the_server() {
         let whole = admin.get("/audit").await.expect(200).text();
         assert!(!whole.contains(secret), "{whole}");
     }
-    // It is nobody's but a system administrator's, and no project's.
+    // It is for system administrators only, and no project's.
     app.anonymous()
         .get("/audit")
         .await

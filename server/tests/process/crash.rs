@@ -166,7 +166,7 @@ async fn verifying_names_the_first_bad_row_and_exits_with_3() {
     assert!(server.stop());
     assert_eq!(verify(folder.path()), Some(0));
 
-    // Two records are changed: the earlier one is told.
+    // Two records are changed: the earlier one is reported.
     let url = format!("sqlite:{}", folder.path().join("toolgate.db").display());
     let mut database = SqliteConnection::connect(&url).await.expect("the database");
     for call in [&calls[3], &calls[1]] {

@@ -1,4 +1,4 @@
-//! Tests of a real server process: how it ends, what it tells while it runs, and what it trusts.
+//! Tests of a real server process: how it ends, what it reports while it runs, and what it trusts.
 
 mod clients;
 mod crash;

@@ -123,7 +123,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Status and JSON of an answer; nothing when the server has gone away.
+    /// Status and JSON of an answer; nothing when the server has stopped.
     pub(crate) async fn send(&self, method: Method, url: String, body: &Value) -> Option<(u16, Value)> {
         let request = self
             .http

@@ -38,7 +38,7 @@ async fn record(server: &mut Server, action: &str) -> Value {
     }
 }
 
-/// What tells the trace that a request belongs to (W3C Trace Context, section 3.2).
+/// The header that names the trace that a request belongs to (W3C Trace Context, section 3.2).
 fn traced() -> HeaderMap {
     let parent = format!("00-{TRACE}-{CALLER}-01").parse().expect("a value");
     HeaderMap::from_iter([(header::HeaderName::from_static("traceparent"), parent)])

@@ -66,7 +66,7 @@ impl Authority {
     }
 }
 
-/// An upstream that tells by which version of HTTP it was asked.
+/// An upstream that reports by which version of HTTP it was asked.
 struct Upstream {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
@@ -94,7 +94,7 @@ impl Upstream {
                 connections.fetch_add(1, Ordering::Relaxed);
                 let (acceptor, service) = (acceptor.clone(), service.clone());
                 tokio::spawn(async move {
-                    // Whoever does not trust the certificate goes away.
+                    // A client that does not trust the certificate disconnects.
                     let Ok(stream) = acceptor.accept(stream).await else {
                         return;
                     };

@@ -74,6 +74,11 @@ pub(crate) fn postgres() -> Result<()> {
     Ok(())
 }
 
+/// A folder with `nats-server` and a Python that has its client, for the message bus of the tests.
+pub(crate) fn nats() -> Result<PathBuf> {
+    python("nats", &paths::root().join("openapi/tests/nats.txt"))
+}
+
 /// A Python environment of our own with the packages of a requirements file; returns its `bin` folder.
 pub(crate) fn python(name: &str, requirements: &Path) -> Result<PathBuf> {
     let folder = paths::tools().join(name);
@@ -117,17 +122,22 @@ fn runs(program: &Path) -> bool {
     Sh::new(program).arg("--version").succeeds()
 }
 
-/// A folder with `node` and `npm` in it that are new enough.
+/// A folder with `node` and `npm` in it that are new enough for everything but single tools.
 pub(crate) fn node() -> Result<PathBuf> {
+    node_since(NODE)
+}
+
+/// A folder with `node` and `npm` in it, of at least a version.
+pub(crate) fn node_since(least: (u32, u32)) -> Result<PathBuf> {
     if let (Some(node), Some(_)) = (find("node"), find("npm"))
-        && new_enough(&Sh::new(&node).arg("--version").read().unwrap_or_default())
+        && new_enough(&Sh::new(&node).arg("--version").read().unwrap_or_default(), least)
         && let Some(folder) = node.parent()
     {
         return Ok(folder.to_owned());
     }
     println!(
         "  there is no Node {}.{} or newer: taking the one that comes as a Python package",
-        NODE.0, NODE.1
+        least.0, least.1
     );
     python(
         "node-runtime",
@@ -135,14 +145,14 @@ pub(crate) fn node() -> Result<PathBuf> {
     )
 }
 
-fn new_enough(version: &str) -> bool {
+fn new_enough(version: &str, least: (u32, u32)) -> bool {
     let mut numbers = version
         .trim()
         .trim_start_matches('v')
         .split('.')
         .map_while(|part| part.parse::<u32>().ok());
     match (numbers.next(), numbers.next()) {
-        (Some(major), Some(minor)) => (major, minor) >= NODE,
+        (Some(major), Some(minor)) => (major, minor) >= least,
         _ => false,
     }
 }
@@ -203,7 +213,7 @@ mod tests {
             ("v18.19.0", false),
             ("", false),
         ] {
-            assert_eq!(new_enough(version), enough, "{version:?}");
+            assert_eq!(new_enough(version, NODE), enough, "{version:?}");
         }
     }
 

@@ -5,17 +5,19 @@
 //! add a file with a `run` function and a variant here; to add a check, add a row to `test::STAGES`.
 
 mod bench;
-mod carry;
+mod bus;
 mod client;
+mod disk_space;
 mod install;
 mod openapi;
 mod package;
+mod pages;
 mod paths;
 mod release;
-mod room;
 mod server;
 mod sh;
 mod split;
+mod style;
 mod test;
 mod ui;
 mod up;

@@ -45,7 +45,7 @@ impl Package {
     }
 
     /// Writes every file with its `.br` and `.gz`, and `manifest.json`, into a folder made afresh. It is put in place
-    /// in one step, so that nobody finds half a package.
+    /// in one step, so that a reader never finds half a package.
     pub(crate) fn write(&self, folder: &Path) -> Result<()> {
         let parent = folder.parent().context("the folder has no parent")?;
         fs::create_dir_all(parent)?;

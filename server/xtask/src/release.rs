@@ -1,8 +1,8 @@
 //! `cargo xtask release`: the server with its dashboard, laid out by the compiler for what it does most.
 //!
 //! The build is profile-guided ("Profile-guided Optimization" in The rustc book): a server that counts how often each
-//! branch is taken answers calls and listings for some seconds, and the build that follows reads the counts. What the hot
-//! path needs then stands close together, which matters most where the processor waits for instructions.
+//! branch is taken answers calls and listings for some seconds, and the build that follows reads the counts. What the
+//! hot path needs is then close together, which matters most where the processor waits for instructions.
 
 use std::fs;
 use std::path::{Path, PathBuf};

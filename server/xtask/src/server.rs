@@ -36,8 +36,8 @@ pub(crate) struct Start<'a> {
     pub(crate) database_url: &'a str,
     /// Further settings.
     pub(crate) envs: &'a [(&'a str, &'a str)],
-    /// Whether a person watches: its log is shown as it comes, and Ctrl-C is for us alone. A server that gets it too and is
-    /// then told by us to stop takes that for haste, and leaves its calls unfinished.
+    /// Whether a person watches: its log is shown as it comes, and Ctrl-C is for us alone. A server that gets
+    /// it too and is then asked by us to stop takes that for a second signal, and leaves its calls unfinished.
     pub(crate) watched: bool,
 }
 
@@ -179,7 +179,7 @@ impl Drop for Server {
     }
 }
 
-/// A port of 127.0.0.1 that nobody listens on at the moment.
+/// A port of 127.0.0.1 without a listener at the moment.
 pub(crate) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind("127.0.0.1:0")
         .context("there is no free port")?

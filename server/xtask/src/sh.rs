@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::paths;
 
-/// A program with its arguments, run in the workspace's root unless told otherwise.
+/// A program with its arguments, run in the workspace's root unless set otherwise.
 pub(crate) struct Sh {
     program: OsString,
     args: Vec<OsString>,

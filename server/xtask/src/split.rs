@@ -8,19 +8,19 @@ use anyhow::{Context, Result, anyhow};
 use wasm_encoder::{Module, RawSection};
 use wasmparser::{Parser, Payload};
 
-use crate::carry;
-
-/// The script that loads the parts, as the divided module imports it.
+/// The script that loads the chunks, as the divided module imports it.
 const LOADER: &str = "./__wasm_split.js";
 /// The glue that starts the module; the loader takes the module's exports from it.
 const GLUE: &str = "./app.js";
 
-/// A module in parts.
+/// A divided module.
 pub(crate) struct Divided {
     /// What is loaded at the start, still to be given its glue.
     pub(crate) main: Vec<u8>,
     /// What is loaded later, by file name.
-    pub(crate) parts: BTreeMap<String, Vec<u8>>,
+    pub(crate) chunks: BTreeMap<String, Vec<u8>>,
+    /// The files of every split point, in the order in which they are needed, its own last.
+    pub(crate) bundles: BTreeMap<String, Vec<String>>,
     /// The loader.
     pub(crate) loader: String,
 }
@@ -35,16 +35,25 @@ pub(crate) fn divide(module: &[u8], folder: &Path) -> Result<Divided> {
     options.main_module = GLUE;
     let split = wasm_split_cli_support::transform(options)
         .map_err(|error| anyhow!("the module cannot be divided: {error:#}"))?;
-    let mut parts = BTreeMap::new();
+    let mut chunks = BTreeMap::new();
     for path in split.split_modules {
-        let name = path.file_name().context("a part has no name")?;
+        let name = path.file_name().context("a chunk has no name")?;
         let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        parts.insert(name.to_string_lossy().into_owned(), without_names(&bytes)?);
+        chunks.insert(name.to_string_lossy().into_owned(), without_names(&bytes)?);
     }
-    let loader = fs::read_to_string(folder.join(LOADER)).context("there is no loader for the parts")?;
-    let loader = carry::small_parts(&mut parts, &loader)?;
+    let loader = fs::read_to_string(folder.join(LOADER)).context("there is no loader for the chunks")?;
     let main = fs::read(&main).context("the divided module has no main part")?;
-    Ok(Divided { main, parts, loader })
+    let bundles = split
+        .prefetch_map
+        .into_iter()
+        .map(|(name, files)| (name, files.iter().map(|file| format!("{file}.wasm")).collect()))
+        .collect();
+    Ok(Divided {
+        main,
+        chunks,
+        bundles,
+        loader,
+    })
 }
 
 /// The module without its custom sections: names of functions, and the like, which browsers do not need.

@@ -11,7 +11,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 
 use crate::package::{self, Package};
-use crate::{paths, split, wasm};
+use crate::{pages, paths, split, style, wasm};
 
 /// The sources of a package besides the compiled dashboard.
 struct Sources {
@@ -63,7 +63,7 @@ fn read_sources(frontend: &Path) -> Result<Sources> {
     }
     Ok(Sources {
         boot: read("boot.js")?,
-        style: read("style/main.css")?,
+        style: style::join(&frontend.join("style"))?,
         assets,
     })
 }
@@ -87,7 +87,8 @@ fn stamp(wasm: &[u8], sources: &Sources) -> String {
     let rules = [
         include_bytes!("ui.rs").as_slice(),
         include_bytes!("package.rs"),
-        include_bytes!("carry.rs"),
+        include_bytes!("pages.rs"),
+        include_bytes!("../../../frontend/src/page_table.rs"),
         include_bytes!("split.rs"),
     ];
     let mut parts = vec![wasm, &sources.boot, &sources.style];
@@ -107,7 +108,7 @@ fn package(compiled: &[u8], sources: &Sources) -> Result<Package> {
         .input_bytes("app", divided.main)
         .web(true)?
         .typescript(false)
-        // The parts refer to what they share by the linker's names.
+        // The chunks refer to what they share by the linker's names.
         .keep_lld_exports(true)
         .remove_name_section(true)
         .remove_producers_section(true)
@@ -118,14 +119,15 @@ fn package(compiled: &[u8], sources: &Sources) -> Result<Package> {
     let app = files.remove("app.js").context("wasm-bindgen made no app.js")?;
     let app = split::join(&String::from_utf8(app)?, &divided.loader)?;
     files.insert("app.js".to_owned(), app.into_bytes());
-    assemble(files, divided.parts, sources)
+    assemble(files, divided.chunks, &divided.bundles, sources)
 }
 
 /// Puts the glue and the sources together; a file that names another is added after it, so that it can name it by
 /// its hashed name.
 fn assemble(
     mut glue: BTreeMap<String, Vec<u8>>,
-    parts: BTreeMap<String, Vec<u8>>,
+    chunks: BTreeMap<String, Vec<u8>>,
+    bundles: &BTreeMap<String, Vec<String>>,
     sources: &Sources,
 ) -> Result<Package> {
     let mut package = Package::default();
@@ -139,7 +141,7 @@ fn assemble(
     }
     let wasm = package.add("app_bg.wasm", wasm);
     let mut names = vec![("app_bg.wasm".to_owned(), wasm.clone())];
-    for (name, bytes) in parts {
+    for (name, bytes) in chunks {
         let hashed = package.add(&name, bytes);
         names.push((name, hashed));
     }
@@ -167,6 +169,7 @@ fn assemble(
         .collect();
     let style = replace(sources.style.clone(), &borrowed(&links))?;
     package.add("main.css", style);
+    package.add("pages.json", pages::manifest(bundles, &package)?);
     Ok(package)
 }
 
@@ -197,6 +200,19 @@ mod tests {
         }
     }
 
+    fn bundles() -> BTreeMap<String, Vec<String>> {
+        pages::tests::chunks()
+    }
+
+    fn chunks() -> BTreeMap<String, Vec<u8>> {
+        let later = [("later.wasm".to_owned(), b"\0asm later".to_vec())];
+        let of_pages = bundles().into_values().flatten();
+        of_pages
+            .map(|name| (name, b"\0asm".to_vec()))
+            .chain(later)
+            .collect()
+    }
+
     fn glue() -> BTreeMap<String, Vec<u8>> {
         BTreeMap::from([
             (
@@ -211,8 +227,7 @@ mod tests {
     #[test]
     fn files_name_each_other_by_their_hashed_names() {
         let folder = tempfile::tempdir().unwrap();
-        let parts = BTreeMap::from([("later.wasm".to_owned(), b"\0asm later".to_vec())]);
-        let package = assemble(glue(), parts, &sources()).unwrap();
+        let package = assemble(glue(), chunks(), &bundles(), &sources()).unwrap();
         package.write(folder.path()).unwrap();
         let hashed = |plain| package.hashed(plain).unwrap().to_owned();
         let text = |plain| fs::read_to_string(folder.path().join(hashed(plain))).unwrap();
@@ -221,6 +236,7 @@ mod tests {
         assert!(text("boot.js").contains(&format!("'./{}'", hashed("app_bg.wasm"))));
         assert!(text("app.js").contains(&hashed("app_bg.wasm")));
         assert!(text("app.js").contains(&hashed("later.wasm")));
+        assert!(text("pages.json").contains(&hashed("split_tools_pages.wasm")));
         assert!(text("main.css").contains(&format!("url(./{})", hashed("mark.svg"))));
         assert_eq!(hashed("snippets/x/inline0.js"), "snippets/x/inline0.js");
     }
@@ -237,6 +253,6 @@ mod tests {
 
     #[test]
     fn incomplete_glue_is_an_error() {
-        assert!(assemble(BTreeMap::new(), BTreeMap::new(), &sources()).is_err());
+        assert!(assemble(BTreeMap::new(), chunks(), &bundles(), &sources()).is_err());
     }
 }

@@ -17,6 +17,7 @@ use clap::Args;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use crate::bus::{self, Bus};
 use crate::client::{Body, Client, text};
 use crate::server::{Server, Start};
 use crate::sh::Sh;
@@ -35,6 +36,9 @@ pub(crate) struct Options {
     /// Stop after the first call instead of waiting for Ctrl-C.
     #[arg(long)]
     pub(crate) once: bool,
+    /// With a message bus (NATS), and a tool service and a worker in Python behind it.
+    #[arg(long)]
+    pub(crate) bus: bool,
     /// Build with optimisation: slower to build, faster to run.
     #[arg(long)]
     pub(crate) release: bool,
@@ -56,7 +60,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     for signal in [SIGHUP, SIGINT, SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop)).context("cannot listen for Ctrl-C")?;
     }
-    let (server, password) = set_up(&binary, &paths::target().join("up"), options.port, true)?;
+    let folder = paths::target().join("up");
+    let (server, password, _bus) = set_up(&binary, &folder, options.port, (true, options.bus))?;
     println!();
     println!("Toolgate is ready");
     println!("  dashboard     {}/ui/", server.address());
@@ -84,8 +89,13 @@ fn build(release: bool) -> Result<PathBuf> {
 }
 
 /// Starts on a new database, creates the example project, and makes the first call. Returns the running server and
-/// the administrator's password. `watched` is as in [`Start`].
-pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16, watched: bool) -> Result<(Server, String)> {
+/// the administrator's password, and the message bus if there is to be one. `watched` is as in [`Start`].
+pub(crate) fn set_up(
+    binary: &Path,
+    folder: &Path,
+    port: u16,
+    (watched, with_bus): (bool, bool),
+) -> Result<(Server, String, Option<Bus>)> {
     println!("Starting on a new SQLite database in {}", folder.display());
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
@@ -118,14 +128,28 @@ pub(crate) fn set_up(binary: &Path, folder: &Path, port: u16, watched: bool) -> 
     println!("Starting again with that key in {KEY_VARIABLE}, and calls to {address} allowed");
     first.stop()?;
 
-    let envs = [
+    let mut bus = with_bus.then(|| Bus::start(folder)).transpose()?;
+    let mut envs = vec![
         ("TOOLGATE_EGRESS_ALLOW", address.as_str()),
         ("TOOLGATE_TOOL_ENV", KEY_VARIABLE),
         (KEY_VARIABLE, key.as_str()),
     ];
+    let url = bus.as_ref().map(|bus| bus.url().to_owned());
+    if let Some(url) = &url {
+        println!("With the message bus at {url}");
+        envs.extend([
+            ("TOOLGATE_NATS_URL", url.as_str()),
+            ("TOOLGATE_NATS_SUBJECTS", bus::SUBJECTS),
+        ]);
+    }
     let server = start(&authority, &envs, watched)?;
-    first_call(&Client::new(server.address()), &password)?;
-    Ok((server, password))
+    let anyone = Client::new(server.address());
+    first_call(&anyone, &password)?;
+    if let Some(bus) = &mut bus {
+        bus.start_examples()?;
+        bus.first_call(&anyone, &anyone.sign_in(ADMIN, &password)?, PROJECT)?;
+    }
+    Ok((server, password, bus))
 }
 
 /// A key to encrypt the example's secrets with, kept beside its database in a file that only its owner can read.

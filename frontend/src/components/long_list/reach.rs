@@ -2,7 +2,7 @@
 
 /// Rows that are ready above and below those in sight.
 const SPARE: usize = 8;
-/// The rows on the page change in steps of so many.
+/// The rows on the page change in steps of this many.
 const STEP: usize = 2;
 /// Rows that are made at once, as long as frames are of the length they should have; the rest waits for the next frame, so
 /// that no task is long.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use web_sys::{Element, HtmlElement};
 
-use super::Column;
+use super::column::Column;
 use crate::components::Markup;
 use crate::components::list::UNREADABLE;
 use crate::paged::Item;
@@ -12,7 +12,7 @@ use crate::paged::Item;
 /// Writes the cells of one row; none, and nothing is written, when the item does not fit the contract.
 pub(crate) type RowMarkup = Arc<dyn Fn(&Item, &mut Markup) -> Option<()> + Send + Sync>;
 
-/// What stands in the body of the list now.
+/// The present content of the list's body.
 #[derive(Default)]
 pub(super) struct Rows {
     first: usize,
@@ -56,7 +56,7 @@ impl Rows {
         self.columns = columns;
     }
 
-    /// Writes those rows anew that stay, but show something else now.
+    /// Rewrites the rows that stay but now show something else.
     fn renew(
         &self,
         body: &HtmlElement,

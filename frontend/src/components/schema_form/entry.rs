@@ -1,8 +1,8 @@
-//! What is typed, and the value that it stands for.
+//! What is typed, and the value that it means.
 
 use serde_json::{Map, Value};
 
-/// How a text that is typed stands for a value.
+/// How a text that is typed is read as a value.
 #[derive(Clone, Copy)]
 pub(super) enum Entry {
     /// As it is.
@@ -48,7 +48,7 @@ impl Entry {
     }
 }
 
-/// Puts a part where a pointer says, making objects on the way; `None` takes it away.
+/// Puts a part where a pointer says, making objects on the way; `None` removes it.
 pub(super) fn put(value: &mut Value, pointer: &str, part: Option<Value>) {
     let Some((above, last)) = pointer.rsplit_once('/') else {
         *value = part.unwrap_or_else(|| Value::Object(Map::new()));

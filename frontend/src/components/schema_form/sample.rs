@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-/// Deeper parts are left to whoever fills the form.
+/// Deeper parts are left to the person who fills in the form.
 const DEEPEST: usize = 4;
 
 /// Most items that are made up for an array.

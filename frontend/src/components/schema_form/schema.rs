@@ -35,7 +35,7 @@ pub(super) fn choices(part: &Value) -> Option<Vec<Value>> {
     }
 }
 
-/// Whether a value looks like one of a schema; enough to tell variants apart.
+/// Whether a value looks like one of a schema; enough to distinguish variants.
 pub(super) fn fits(value: &Value, part: &Value) -> bool {
     let has = |name: &Value| name.as_str().is_some_and(|name| value.get(name).is_some());
     let is_kind = match kind_of(part) {

@@ -1,4 +1,4 @@
-//! What looked suspicious, and who has seen it.
+//! Suspicious patterns, and who has acknowledged them.
 
 use std::sync::Arc;
 
@@ -10,20 +10,24 @@ use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, TimeAgo, Tone, word};
 use crate::paged::{Item, Paged};
 use crate::reactive::text_memo;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::url::{UrlParam, project_in_path};
 
-const CHOICES: [(&str, &str); 3] = [("", "All alerts"), ("false", "To be seen"), ("true", "Seen")];
+const CHOICES: [(&str, &str); 3] = [
+    ("", "All alerts"),
+    ("false", "Unacknowledged"),
+    ("true", "Acknowledged"),
+];
 
 /// All alerts, newest first.
 #[component]
 pub(crate) fn AlertsPage() -> impl IntoView {
     let project = project_in_path();
-    let seen = UrlParam::new("acknowledged");
+    let acknowledged = UrlParam::new("acknowledged");
     let address = text_memo(move || {
         with_query(
             in_project(&project.get(), &["alerts"]),
-            &[("acknowledged", &seen.get())],
+            &[("acknowledged", &acknowledged.get())],
         )
     });
     let list = Paged::new(move || address.get());
@@ -48,32 +52,32 @@ pub(crate) fn AlertsPage() -> impl IntoView {
             .to_vec(),
     );
     view! {
-        <SectionHead section=Section::Alerts text="Patterns in the record that deserve a look. When they are raised is set in the settings.">
-            <a class="button" href=move || Page::In(project.get(), Section::Settings).path()>
+        <SectionHead section=PageKind::Alerts text="Suspicious patterns in the record. The settings say when an alert is raised.">
+            <a class="button" href=move || Page::of_project(project.get(), PageKind::Settings).path()>
                 "Thresholds"
             </a>
         </SectionHead>
         <div class="filters">
             <Select
-                id="alert-seen"
+                id="alert-acknowledged"
                 name="Which alerts"
-                value=seen.signal()
+                value=acknowledged.signal()
                 options
-                on_change=move |key: String| seen.push(&key)
+                on_change=move |key: String| acknowledged.push(&key)
             />
         </div>
         {action.outcome()}
-        <List list what="alerts" columns=&["When", "What", "Message", "Standing"] cells empty />
+        <List list what="alerts" columns=&["When", "What", "Message", "Status"] cells empty />
     }
 }
 
 fn row(alert: Alert, acknowledge: Callback<String>) -> AnyView {
     let id = alert.id.to_string();
-    let standing = match alert.acknowledged_by {
-        Some(by) => view! { <span class="muted">"Seen by " {by}</span> }.into_any(),
+    let status = match alert.acknowledged_by {
+        Some(by) => view! { <span class="muted">"Acknowledged by " {by}</span> }.into_any(),
         None => view! {
             <button type="button" class="button button-small" on:click=move |_| acknowledge.run(id.clone())>
-                "I have seen it"
+                "Acknowledge"
             </button>
         }
         .into_any(),
@@ -90,8 +94,8 @@ fn row(alert: Alert, acknowledge: Callback<String>) -> AnyView {
         </th>
         <td role="cell" data-label="What">{word(&alert.rule).replace('_', " ")}</td>
         <td role="cell" data-label="Message">{alert.message}</td>
-        <td role="cell" data-label="Standing">
-            <span class="row">{standing} {delivery}</span>
+        <td role="cell" data-label="Status">
+            <span class="row">{status} {delivery}</span>
         </td>
     }
     .into_any()

@@ -83,7 +83,7 @@ mod tests {
             "group": groups, "available_in_states": states, "updated_at": "2026-01-01T00:00:00Z",
             "parameters": {"type": "object", "required": ["word"], "properties": {"word": {"type": "string"}}},
         });
-        toolgate_api::json::from_value(&tool).expect("it is a tool")
+        serde_json::from_value(tool).expect("it is a tool")
     }
 
     fn held(groups: &[&str]) -> Vec<String> {

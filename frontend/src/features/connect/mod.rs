@@ -1,31 +1,51 @@
 //! How agents and programs connect: snippets of a tool and a key that exist, which run as they are pasted.
 
 mod call;
+mod clients;
+mod inspector;
+mod mcp;
 
 use leptos::prelude::*;
 use toolgate_api::keys::{Key, KeyPage};
 use toolgate_api::settings::{ProjectSettings, SessionUse};
-use toolgate_api::tools::{Tool, ToolPage};
+use toolgate_api::tools::Tool;
 
 use crate::api::{in_project, with_query};
-use crate::components::{CodeBlock, EmptyState, Field, SectionHead, Select, Symbol};
+use crate::components::{
+    CodeBlock, EmptyState, Field, ProblemPanel, SearchBox, SectionHead, Select, Skeleton, Symbol, Tabs,
+};
 use crate::features::keys::{CreateKeyDialog, is_usable};
 use crate::loaded::Loaded;
-use crate::reactive::{When, condition, part, text};
-use crate::routes::{API_REFERENCE, Page, Section};
+use crate::paged::{Item, Paged, Status};
+use crate::reactive::{When, condition, effect, part, text};
+use crate::routes::{API_REFERENCE, Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::snippets;
 use crate::url::{UrlParam, project_in_path};
+
+/// Tools read at once; the others are found by searching, or read page by page.
+const READ_AT_ONCE: usize = 100;
+
+/// The views: what the address says, and their names.
+const VIEWS: [(&str, &str); 4] = [
+    ("rest", "REST API"),
+    ("mcp", "MCP clients"),
+    ("inspector", "Inspector"),
+    ("clients", "Connected clients"),
+];
 
 /// What the snippets are made from.
 #[derive(Clone, Copy)]
 struct Example {
     project: Memo<String>,
     session: Session,
-    /// The first tools by name, and the chosen one.
+    /// The tools by name, as far as they were read, and the chosen one.
+    list: Paged,
     tools: Memo<Vec<Tool>>,
     tool: UrlParam,
-    /// The keys that work; none for those who may not know them.
+    /// What the tools are searched for.
+    search: UrlParam,
+    /// The keys that work; none for users that may not see them.
     keys: Memo<Vec<Key>>,
     key: UrlParam,
     /// Whether the project requires sessions.
@@ -92,12 +112,34 @@ impl Example {
 #[component]
 pub(crate) fn ConnectPage() -> impl IntoView {
     let project = project_in_path();
+    let view_param = UrlParam::new("view");
+    let groups = RwSignal::new(String::new());
+    let view = view_param.signal();
+    view! {
+        <SectionHead section=PageKind::Connect text="Agents speak MCP, programs the REST API: the same tools, decisions and record. A key says who calls; the groups it asks for and the workflow state say what it may call." />
+        <Tabs param=view_param name="Ways to connect" choices=&VIEWS />
+        {part(move || match view.get().as_str() {
+            "mcp" => mcp::configure(project, groups),
+            "inspector" => inspector::inspector(project, groups),
+            "clients" => mcp::connected(project),
+            _ => rest(project),
+        })}
+    }
+}
+
+/// The snippets of the REST API.
+fn rest(project: Memo<String>) -> AnyView {
     let session = Session::get();
     let may_manage_keys = condition(move || session.may(&project.get(), Permission::ManageKeys));
-    let listed = Loaded::new(move || {
-        let query = [("enabled", "true"), ("limit", "100")];
-        with_query(in_project(&project.get(), &["tools"]), &query)
-    });
+    let search = UrlParam::new("q");
+    let list = Paged::sized(
+        move || {
+            let query = [("enabled", "true"), ("q", &search.get())];
+            with_query(in_project(&project.get(), &["tools"]), &query)
+        },
+        READ_AT_ONCE,
+    );
+    let tool = UrlParam::new("tool");
     let known = Loaded::new(move || {
         if may_manage_keys.get() {
             with_query(in_project(&project.get(), &["keys"]), &[("limit", "200")])
@@ -109,13 +151,13 @@ pub(crate) fn ConnectPage() -> impl IntoView {
     let example = Example {
         project,
         session,
+        list,
         tools: Memo::new(move |_| {
-            listed
-                .read::<ToolPage>()
-                .map(|page| page.items)
-                .unwrap_or_default()
+            list.items
+                .with(|items| items.iter().filter_map(Item::read).collect())
         }),
-        tool: UrlParam::new("tool"),
+        tool,
+        search,
         keys: Memo::new(move |_| {
             let all = known.read::<KeyPage>().map(|page| page.items).unwrap_or_default();
             all.into_iter().filter(is_usable).collect()
@@ -126,18 +168,36 @@ pub(crate) fn ConnectPage() -> impl IntoView {
             settings.is_some_and(|settings| settings.sessions == SessionUse::Required)
         }),
     };
-    let is_known = condition(move || listed.is_there() && (!may_manage_keys.get() || known.is_known()));
+    // A link may name a tool that is on a later page.
+    effect(move || {
+        let name = tool.get();
+        let is_read = name.is_empty()
+            || example
+                .tools
+                .with(|tools| tools.iter().any(|tool| tool.name == name));
+        if !is_read && list.status.get() == Status::Ready && list.has_more() {
+            list.more();
+        }
+    });
+    let is_listed = condition(move || list.shown.with(|shown| !shown.is_empty()));
+    let is_known = condition(move || is_listed.get() && (!may_manage_keys.get() || known.is_known()));
     view! {
-        <SectionHead section=Section::Connect text="Everything goes through one REST API. A key says who calls; the groups it asks for and the workflow state say what it may call." />
-        {listed.placeholder("the tools")}
+        {part(move || match list.status.get() {
+            Status::Failed(error) => view! { <ProblemPanel error on_retry=move |()| list.retry() /> }.into_any(),
+            Status::Loading if !is_listed.get() => view! { <Skeleton what="the tools" rows=4 /> }.into_any(),
+            _ => ().into_any(),
+        })}
         {known.problem()}
         <When test=move || is_known.get()>{steps(example, may_manage_keys, known)}</When>
     }
+    .into_any()
 }
 
 fn steps(example: Example, may_manage_keys: Memo<bool>, known: Loaded) -> AnyView {
     let project = example.project;
     let has_tool = condition(move || example.tools.with(|tools| !tools.is_empty()));
+    let is_searched = condition(move || !example.search.get().is_empty());
+    let may_search = condition(move || is_searched.get() || example.list.total.get() > READ_AT_ONCE);
     let list = text(move || snippets::list(&project.get()));
     let begin = text(move || snippets::begin_session(&project.get(), &example.session()));
     let call = text(move || snippets::call_by_key(&project.get(), &example.body()));
@@ -155,7 +215,13 @@ fn steps(example: Example, may_manage_keys: Memo<bool>, known: Loaded) -> AnyVie
             </li>
             <li>
                 <h2>"Call"</h2>
-                <Show when=move || has_tool.get() fallback=move || no_tool(example)>
+                <When test=may_search>
+                    <SearchBox param=example.search name="Search tools" placeholder="Search names and descriptions" />
+                </When>
+                <Show
+                    when=move || has_tool.get()
+                    fallback=move || if is_searched.get() { no_match() } else { no_tool(example) }
+                >
                     {which_tool(example)}
                     <When test=move || example.in_session.get()>
                         <p>"This project requires a session for every call. It keeps the groups and the workflow state."</p>
@@ -239,7 +305,7 @@ fn by_key(example: Example, known: Loaded) -> AnyView {
     .into_any()
 }
 
-/// A sign-in instead of a key, for people who may not make one.
+/// A sign-in instead of a key, for users that may not create one.
 fn by_sign_in(example: Example) -> AnyView {
     let name = example.session.me().map(|me| me.name).unwrap_or_default();
     view! {
@@ -261,25 +327,51 @@ fn which_tool(example: Example) -> AnyView {
             .tool()
             .is_some_and(|tool| call::group_for(&tool, &granted).is_none())
     });
+    let list = example.list;
+    let is_reading = condition(move || list.status.get() == Status::LoadingMore);
+    let count = move || format!("{} of {} tools", example.tools.with(Vec::len), list.total.get());
     view! {
-        <Field id="connect-tool" label="Tool">
-            <Select
-                id="connect-tool"
-                value=chosen
-                options
-                on_change=move |name: String| example.tool.push(&name)
-            />
-        </Field>
-        <When test=move || is_refused.get()>
-            <p class="note">"The caller holds no group of this tool, so this call is refused. Choose another tool or key."</p>
-        </When>
+        <div class="stack-small">
+            <Field id="connect-tool" label="Tool">
+                <Select
+                    id="connect-tool"
+                    value=chosen
+                    options
+                    on_change=move |name: String| example.tool.push(&name)
+                />
+            </Field>
+            <When test=move || list.has_more()>
+                <div class="row">
+                    <button
+                        type="button"
+                        class="button button-small"
+                        aria-disabled=move || is_reading.get().to_string()
+                        on:click=move |_| {
+                            if list.status.get_untracked() == Status::Ready {
+                                list.more();
+                            }
+                        }
+                    >
+                        "List more tools"
+                    </button>
+                    <span class="muted">{count}</span>
+                </div>
+            </When>
+            <When test=move || is_refused.get()>
+                <p class="note">"The caller holds no group of this tool, so this call is refused. Choose another tool or key."</p>
+            </When>
+        </div>
     }
     .into_any()
 }
 
+fn no_match() -> AnyView {
+    view! { <p class="note">"No tool matches the search."</p> }.into_any()
+}
+
 fn no_tool(example: Example) -> AnyView {
     let project = example.project;
-    let may_edit = condition(move || example.session.may(&project.get(), Section::Upload.needs()));
+    let may_edit = condition(move || example.session.may_see(&project.get(), PageKind::Upload));
     view! {
         <EmptyState
             symbol=Symbol::Tool
@@ -287,7 +379,7 @@ fn no_tool(example: Example) -> AnyView {
             text="As soon as there is one, the call to copy is here, in Bash, Python and TypeScript."
         >
             <When test=move || may_edit.get()>
-                <a class="button" href=move || Page::In(project.get(), Section::Upload).path()>
+                <a class="button" href=move || Page::of_project(project.get(), PageKind::Upload).path()>
                     "Upload a tool"
                 </a>
             </When>

@@ -219,7 +219,7 @@ pub(super) fn GroupDetail(
 }
 
 fn about(group: Group) -> AnyView {
-    let standing = if group.open {
+    let status = if group.open {
         view! { <Badge tone=Tone::Good text="open" /> }.into_any()
     } else {
         let by = group
@@ -241,7 +241,7 @@ fn about(group: Group) -> AnyView {
         })
         .collect();
     facts(vec![
-        fact("Now", standing),
+        fact("Now", status),
         fact(
             "Tools",
             format!("{}, {} with children", group.tools, group.tools_with_children),

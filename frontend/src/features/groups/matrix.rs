@@ -2,12 +2,14 @@
 
 mod grid;
 mod pending;
+mod row;
 
 use leptos::prelude::*;
 use serde_json::Value;
 
-use self::grid::{Grid, Row};
+use self::grid::Grid;
 use self::pending::Pending;
+use self::row::Row;
 use crate::api::{in_project, with_query};
 use crate::components::{SearchBox, csv_button};
 use crate::features::tools::Exact;
@@ -39,7 +41,7 @@ pub(super) fn Matrix(
     });
     let may_change = untrack(|| session.may(&project.get(), Permission::EditDefinitions));
     let grid = Grid::new(may_change);
-    // Drawn anew with every answer, and when changes are given up.
+    // Drawn again with every answer, and when changes are discarded.
     let drawn = RwSignal::new(0_u32);
     let change = ToolChange::new(project, move || tools.reload());
     let cut = RwSignal::new(None::<String>);

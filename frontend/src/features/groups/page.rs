@@ -9,7 +9,7 @@ use crate::api::{in_project, with_query};
 use crate::components::{Dialog, Field, SearchBox, SectionHead, Tabs, TextInput};
 use crate::loaded::Loaded;
 use crate::reactive::{When, part};
-use crate::routes::Section;
+use crate::routes::PageKind;
 use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
 
@@ -30,7 +30,7 @@ pub(crate) fn GroupsPage() -> impl IntoView {
     let declaring = RwSignal::new(false);
     let name = RwSignal::new(String::new());
     view! {
-        <SectionHead section=Section::Groups text="A grant of a group covers its children: knowledge covers knowledge/read.">
+        <SectionHead section=PageKind::Groups text="A grant of a group covers its children: knowledge covers knowledge/read.">
             <When test=move || session.may(&project.get(), Permission::ManagePolicy)>
                 <button type="button" class="button button-primary" on:click=move |_| declaring.set(true)>
                     "Declare a group"
@@ -59,7 +59,7 @@ pub(crate) fn GroupsPage() -> impl IntoView {
                 name.set(String::new());
             }>
                 <div class="dialog-body">
-                    <Field id="new-group" label="Name" help="A / makes it a child of what stands before.">
+                    <Field id="new-group" label="Name" help="A / makes it a child of the part before it.">
                         <TextInput id="new-group" value=name mono=true placeholder="knowledge/read" max="128" />
                     </Field>
                 </div>

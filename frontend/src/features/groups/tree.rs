@@ -9,7 +9,7 @@ use crate::browser::encode;
 use crate::components::{Badge, EmptyState, Icon, Symbol, TimeAgo, Tone, table};
 use crate::loaded::Loaded;
 use crate::reactive::part;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::words::counted;
 
 const COLUMNS: [&str; 5] = ["Group", "Open", "Tools", "Held by", "Used"];
@@ -39,7 +39,7 @@ pub(super) fn Tree(
             }
             .into_any();
         }
-        // By whole names, `a-b` would stand between `a` and `a/b`.
+        // By whole names, `a-b` would be between `a` and `a/b`.
         page.items
             .sort_by(|one, other| one.name.split('/').cmp(other.name.split('/')));
         let cut = page.next_cursor.is_some();
@@ -63,10 +63,11 @@ fn above(name: &str) -> impl Iterator<Item = &str> {
 
 fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Callback<String>) -> AnyView {
     let depth = above(&group.name).count();
-    let tools = Page::In(project.to_owned(), Section::Tools).path() + "?group=" + &encode(&group.name);
+    let tools =
+        Page::of_project(project.to_owned(), PageKind::Tools).path() + "?group=" + &encode(&group.name);
     let [name, below, hidden] = [(); 3].map(|()| group.name.clone());
     let is_hidden = move || folded.with(|folded| above(&hidden).any(|parent| folded.contains(parent)));
-    let standing = if group.open {
+    let status = if group.open {
         view! { <span><Badge tone=Tone::Good text="open" /></span> }.into_any()
     } else {
         let why = group.closed_by.map(|by| by.reason);
@@ -123,7 +124,7 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
                 <span class="muted tool-description">{group.description}</span>
                 {group.condition.map(|condition| view! { <code class="muted">"when " {condition}</code> })}
             </th>
-            <td role="cell" data-label="Open">{standing}</td>
+            <td role="cell" data-label="Open">{status}</td>
             <td role="cell" data-label="Tools">
                 <span>
                     <a href=tools>{group.tools}</a>
@@ -144,7 +145,7 @@ mod tests {
     use super::above;
 
     #[test]
-    fn parents_are_told_from_the_nearest() {
+    fn parents_are_listed_from_the_nearest() {
         assert_eq!(above("a/b/c").collect::<Vec<_>>(), ["a/b", "a"]);
         assert_eq!(above("a").count(), 0);
     }

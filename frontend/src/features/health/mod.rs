@@ -1,4 +1,4 @@
-//! How the server does: what works, what does not and how to mend it, and the figures.
+//! The health of the server: what works, what does not and what to do about it, and the figures.
 
 use leptos::prelude::*;
 use toolgate_api::status::{StatusCheck, StatusLevel, SystemStatus};
@@ -41,7 +41,7 @@ pub(crate) fn HealthPage() -> impl IntoView {
         </div>
         {status.placeholder("the health of the server")}
         {part(move || status.read::<SystemStatus>().map(checks).into_any())}
-        // It stands below the checks, so it comes with them.
+        // It is below the checks, so it comes with them.
         <When test=move || status.is_there()>
             <details class="panel" on:toggle=move |_| wants_metrics.set(true)>
                 <summary>"Figures for Prometheus"</summary>
@@ -64,7 +64,7 @@ fn checks(status: SystemStatus) -> AnyView {
     }
     let text = match status.status {
         StatusLevel::Ok => "Everything works.",
-        StatusLevel::Warning => "Everything works; some of it deserves a look.",
+        StatusLevel::Warning => "Everything works; some checks have warnings.",
         StatusLevel::Failing => "Something does not work.",
     };
     let rows: Vec<_> = checks.into_iter().map(check).collect();

@@ -9,7 +9,7 @@ use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::Toasts;
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::Session;
 
 /// A file, a text, or the address of the last time.
@@ -90,7 +90,7 @@ pub(super) fn Again(
         }
     });
     let inbox = move || {
-        let path = Page::In(project.get(), Section::Quarantine).path();
+        let path = Page::of_project(project.get(), PageKind::Quarantine).path();
         with_query(path, &[("import", &id.get())])
     };
     view! {

@@ -41,5 +41,6 @@ pub(super) const fn format_name(format: DescriptionFormat) -> &'static str {
         DescriptionFormat::Openapi30 => "OpenAPI 3.0",
         DescriptionFormat::Openapi31 => "OpenAPI 3.1",
         DescriptionFormat::Openapi32 => "OpenAPI 3.2",
+        DescriptionFormat::Mcp => "MCP",
     }
 }

@@ -13,7 +13,7 @@ use crate::words::counted;
 /// How conflicts are decided, by pointer.
 pub(super) type Decisions = RwSignal<BTreeMap<String, MergeSide>>;
 
-/// The change of a tool in short: places with what stood there and what stands there. With `decisions`, conflicts can be
+/// The change of a tool in short: places with the values before and after. With `decisions`, conflicts can be
 /// decided.
 pub(super) fn change_view(tool: &str, change: &OperationChange, decisions: Option<Decisions>) -> AnyView {
     let conflicts: Vec<_> = change
@@ -32,7 +32,7 @@ pub(super) fn change_view(tool: &str, change: &OperationChange, decisions: Optio
         }
     });
     let breaks = breaking(change).map(|badge| {
-        view! { <p>{badge} " Calls that are accepted now can be refused afterwards."</p> }
+        view! { <p>{badge} " Calls that work now can fail afterwards, or answer less."</p> }
     });
     view! {
         <div class="stack-small">
@@ -43,7 +43,7 @@ pub(super) fn change_view(tool: &str, change: &OperationChange, decisions: Optio
                         <section class="stack-small" aria-label=format!("Conflicts of {tool}")>
                             <p>
                                 <Badge tone=Tone::Bad text=counted(conflicts.len(), "conflict") />
-                                " The description and somebody here changed the same place in different ways."
+                                " The description and an edit in this project changed the same place in different ways."
                             </p>
                             {conflicts}
                         </section>

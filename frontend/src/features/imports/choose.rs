@@ -156,7 +156,7 @@ impl Choosing {
                         format!("{} of {} chosen. ", self.count(), counted(all, "operation"))
                     }}
                 </strong>
-                <span class="muted">{move || self.rule().told()}</span>
+                <span class="muted">{move || self.rule().summary()}</span>
             </p>
         }
         .into_any()
@@ -248,7 +248,7 @@ impl Choosing {
         } else {
             one.method.clone()
         };
-        let told = told(&one);
+        let about = about(&one);
         let tool = one.tool.clone();
         view! {
             <li>
@@ -260,7 +260,7 @@ impl Choosing {
                     {is_possible.then(|| layering.button(tool))}
                 </div>
                 {one.summary.map(|summary| view! { <p class="muted">{summary}</p> })}
-                {told}
+                {about}
             </li>
         }
         .into_any()
@@ -338,7 +338,7 @@ fn by(
 }
 
 /// Why an operation cannot become a tool, what is to be known of the tool, and how the API lets callers in.
-pub(super) fn told(one: &ImportedOperation) -> AnyView {
+pub(super) fn about(one: &ImportedOperation) -> AnyView {
     let reason = one.reason.clone();
     let notes: Vec<_> = one
         .notes

@@ -81,23 +81,21 @@ pub(super) fn Several(project: Memo<String>, list: Paged, selected: Selected) ->
             in_project(&project.get_untracked(), &["quarantine-decisions"]),
             &query,
         );
-        let mut ask = Ask::post(path, Body::Json(body.to_string()));
-        if !dry_run {
-            ask = ask.if_match(tag.get_untracked());
+        let ask = Ask::post(path, Body::Json(body.to_string()));
+        if dry_run {
+            review.look_then(ask, move |answer| tag.set(answer.etag.clone()));
+            return;
         }
-        review.action.send(ask, move |answer| {
-            let found = parse(&answer.text).unwrap_or_default();
-            if dry_run {
-                tag.set(answer.etag);
-                review.plan.set(found);
-                return;
-            }
-            review.open.set(false);
-            selected.update(BTreeSet::clear);
-            list.reload();
-            waiting.reload();
-            toasts.done(format!("{verb}: {}.", counted(decided(&found), "change")));
-        });
+        review
+            .action
+            .send(ask.if_match(tag.get_untracked()), move |answer| {
+                let found = parse(&answer.text).unwrap_or_default();
+                review.open.set(false);
+                selected.update(BTreeSet::clear);
+                list.reload();
+                waiting.reload();
+                toasts.done(format!("{verb}: {}.", counted(decided(&found), "change")));
+            });
     };
     let begin = move |at: usize| {
         chosen.set(at);

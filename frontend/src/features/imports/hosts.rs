@@ -11,7 +11,7 @@ use crate::reactive::text;
 use crate::session::Session;
 
 /// Every host with whether calls may go there; a system administrator can add it to the project's egress list. `on_added`
-/// is told when one was added.
+/// is called when one was added.
 pub(super) fn hosts_view(project: Memo<String>, hosts: &[ImportHost], on_added: Callback<()>) -> AnyView {
     let session = Session::get();
     let action = Action::new();

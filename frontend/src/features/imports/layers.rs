@@ -219,7 +219,7 @@ impl Layering {
         .into_any()
     }
 
-    /// Writes what was decided for tools that are there now, and then goes on. A failure is told by [`Self::refusal`], with
+    /// Writes what was decided for tools that are there now, and then goes on. A failure is shown by [`Self::refusal`], with
     /// a way to try again.
     pub(super) fn write(self, project: String, tools: Vec<String>, then: Callback<()>) {
         self.refused.set(None);
@@ -238,13 +238,13 @@ impl Layering {
     /// Why writing failed; `again` tries once more.
     pub(super) fn refusal(self, again: Callback<()>) -> AnyView {
         part(move || {
-            let told = |error| {
+            let problem = |error| {
                 view! {
                     <p class="note">"The operations are imported, but the arguments that you have set are not in the tools yet."</p>
                     <ProblemPanel error on_retry=again />
                 }
             };
-            self.refused.get().map(told).into_any()
+            self.refused.get().map(problem).into_any()
         })
     }
 }
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_is_told_in_short() {
+    fn a_parameter_is_described_in_short() {
         assert_eq!(
             hint(&json!({"type": "integer", "description": "How many"})),
             "integer: How many"

@@ -10,7 +10,7 @@ use crate::api::in_project;
 use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Symbol, TimeAgo, Tone};
 use crate::paged::{Item, Paged};
 use crate::reactive::When;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 use crate::words::counted;
@@ -21,7 +21,7 @@ pub(crate) fn ImportsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
     let list = Paged::new(move || in_project(&project.get(), &["imports"]));
-    let new = move || Page::NewImport(project.get()).path();
+    let new = move || Page::of_project(project.get(), PageKind::NewImport).path();
     let may_import = move || session.may(&project.get(), Permission::EditDefinitions);
     let cells: Cells = Arc::new(move |item: &Item| {
         let import = item.read::<Import>();
@@ -32,7 +32,7 @@ pub(crate) fn ImportsPage() -> impl IntoView {
             <EmptyState
                 symbol=Symbol::Import
                 title="No imports yet"
-                text="A description of an API, as OpenAPI or Swagger, becomes tools: one for each operation that you choose. When the description changes, what changed waits until somebody has looked at it."
+                text="A description of an API, as OpenAPI or Swagger, becomes tools: one for each operation that you choose. When the description changes later, the changes wait for approval."
             >
                 <When test=may_import>
                     <a class="button button-primary" href=new>
@@ -43,7 +43,7 @@ pub(crate) fn ImportsPage() -> impl IntoView {
         }
     };
     view! {
-        <SectionHead section=Section::Imports text="Descriptions of APIs whose operations are tools of this project.">
+        <SectionHead section=PageKind::Imports text="Descriptions of APIs whose operations are tools of this project.">
             <When test=may_import>
                 <a class="button button-primary" href=new>
                     "New import"
@@ -55,10 +55,16 @@ pub(crate) fn ImportsPage() -> impl IntoView {
 }
 
 fn row(project: &str, import: Import) -> AnyView {
-    let href = Page::Import(project.to_owned(), import.id.clone()).path();
+    let href = Page::import(project.to_owned(), import.id.clone()).path();
     let closed = import.hosts.iter().filter(|host| !host.allowed).count();
     let hosts = counted(import.hosts.len(), "host");
-    let from = import.source.url.unwrap_or_else(|| "sent as a text".to_owned());
+    let server = import
+        .source
+        .mcp_server
+        .map(|server| format!("MCP server {server}"));
+    let from = server
+        .or(import.source.url)
+        .unwrap_or_else(|| "sent as a text".to_owned());
     view! {
         <th scope="row" role="rowheader">
             <a class="tool-name" data-row="" href=href>
@@ -70,12 +76,12 @@ fn row(project: &str, import: Import) -> AnyView {
         </th>
         <td role="cell" data-label="Operations">
             <span class="row">
-                {import.counts.operations} {standing(import.counts.waiting, "waiting", Tone::Note)}
-                {standing(import.counts.gone, "gone", Tone::Plain)}
+                {import.counts.operations} {count_badge(import.counts.waiting, "waiting", Tone::Note)}
+                {count_badge(import.counts.gone, "gone", Tone::Plain)}
             </span>
         </td>
         <td role="cell" data-label="Hosts">
-            <span class="row">{hosts} {standing(u32::try_from(closed).unwrap_or(u32::MAX), "not allowed", Tone::Bad)}</span>
+            <span class="row">{hosts} {count_badge(u32::try_from(closed).unwrap_or(u32::MAX), "not allowed", Tone::Bad)}</span>
         </td>
         <td role="cell" data-label="From">
             <span class="break">{from}</span>
@@ -92,7 +98,7 @@ fn row(project: &str, import: Import) -> AnyView {
 }
 
 /// How many of something, when there are any.
-pub(super) fn standing(count: u32, word: &str, tone: Tone) -> AnyView {
+pub(super) fn count_badge(count: u32, word: &str, tone: Tone) -> AnyView {
     let badge = (count != 0).then(|| view! { <Badge tone text=format!("{count} {word}") /> });
     badge.into_any()
 }

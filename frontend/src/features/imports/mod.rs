@@ -1,4 +1,4 @@
-//! Imports of descriptions of APIs: taking one in, importing it again, and the changes that wait for somebody.
+//! Imports of descriptions of APIs: taking one in, importing it again, and the changes that wait for approval.
 
 mod again;
 mod badges;

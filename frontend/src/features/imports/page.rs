@@ -8,7 +8,7 @@ use toolgate_api::imports::{Import, ImportOperation};
 use super::again::Again;
 use super::badges::{format_name, operation_name};
 use super::hosts::hosts_view;
-use super::list::standing;
+use super::list::count_badge;
 use super::next::Next;
 use super::waiting::Waiting;
 use crate::action::Action;
@@ -20,7 +20,7 @@ use crate::components::{
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, part, text};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, import_in_path, project_in_path};
 use crate::words::counted;
@@ -61,11 +61,11 @@ pub(crate) fn ImportPage() -> impl IntoView {
         })
     });
     view! {
-        <Breadcrumbs project section=Section::Imports here=id />
+        <Breadcrumbs project section=PageKind::Imports here=id />
         <div class="page-head">
             <div>
                 <PageHeading text=heading />
-                {part(move || import.with(|import| import.as_ref().map(told)).into_any())}
+                {part(move || import.with(|import| import.as_ref().map(version)).into_any())}
             </div>
             <When test=move || may_edit.get() && loaded.is_there()>
                 <Removal project id loaded />
@@ -83,7 +83,7 @@ pub(crate) fn ImportPage() -> impl IntoView {
     }
 }
 
-fn told(import: &Import) -> AnyView {
+fn version(import: &Import) -> AnyView {
     let text = format!("Version {}, {}", import.version, format_name(import.format));
     view! { <p class="muted">{text}</p> }.into_any()
 }
@@ -91,7 +91,7 @@ fn told(import: &Import) -> AnyView {
 /// Where it came from, what was chosen, and the hosts.
 fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyView {
     let source = import.source.clone();
-    let waiting = Page::In(project.get_untracked(), Section::Quarantine).path();
+    let waiting = Page::of_project(project.get_untracked(), PageKind::Quarantine).path();
     let waiting = with_query(waiting, &[("import", &import.id)]);
     let chosen = [
         ("tags", source.tags),
@@ -125,8 +125,8 @@ fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyV
                 <span class="row">
                     {counts.operations}
                     {(counts.waiting != 0)
-                        .then(|| view! { <a href=waiting>{standing(counts.waiting, "waiting", Tone::Note)}</a> })}
-                    {standing(counts.gone, "gone", Tone::Plain)}
+                        .then(|| view! { <a href=waiting>{count_badge(counts.waiting, "waiting", Tone::Note)}</a> })}
+                    {count_badge(counts.gone, "gone", Tone::Plain)}
                 </span>
             },
         ),
@@ -214,7 +214,7 @@ fn Operations(project: Memo<String>, id: Memo<String>, may_edit: Memo<bool>) -> 
         count => format!("Enable {}, and try them", counted(count, "disabled tool")),
     };
     view! {
-        <List list what="operations" columns=&["Operation", "Tool", "Standing", "Edited here"] cells empty />
+        <List list what="operations" columns=&["Operation", "Tool", "Status", "Edited here"] cells empty />
         <When test=move || is_needed.get()>
             <details class="settings-more">
                 <summary>{title}</summary>
@@ -228,7 +228,7 @@ fn Operations(project: Memo<String>, id: Memo<String>, may_edit: Memo<bool>) -> 
 
 fn row(project: &str, operation: ImportOperation) -> AnyView {
     let tool = if operation.enabled.is_some() {
-        let href = Page::Tool(project.to_owned(), operation.tool.clone()).path();
+        let href = Page::tool(project.to_owned(), operation.tool.clone()).path();
         view! { <a class="tool-name" data-row="" href=href>{operation.tool.clone()}</a> }.into_any()
     } else {
         view! { <span class="tool-name">{operation.tool.clone()}</span> }.into_any()
@@ -239,7 +239,7 @@ fn row(project: &str, operation: ImportOperation) -> AnyView {
         None => view! { <Badge text="deleted here" /> },
     };
     let waiting = operation.waiting_since.map(|at| {
-        let path = Page::In(project.to_owned(), Section::Quarantine).path();
+        let path = Page::of_project(project.to_owned(), PageKind::Quarantine).path();
         let href = with_query(path, &[("tool", &operation.tool)]);
         view! { <a href=href>"change waiting, noticed " <TimeAgo at /></a> }
     });
@@ -251,7 +251,7 @@ fn row(project: &str, operation: ImportOperation) -> AnyView {
             {operation_name(&operation.method, &operation.path)}
         </th>
         <td role="cell" data-label="Tool">{tool}</td>
-        <td role="cell" data-label="Standing">
+        <td role="cell" data-label="Status">
             <span class="row">{enabled} {waiting} {gone}</span>
         </td>
         <td role="cell" data-label="Edited here">
@@ -276,7 +276,7 @@ fn Removal(project: Memo<String>, id: Memo<String>, loaded: Loaded) -> impl Into
             asking.set(false);
             toasts.done(format!("The import {id} was removed. Its tools stay."));
             waiting.reload();
-            navigator.go(&Page::In(project, Section::Imports).path());
+            navigator.go(&Page::of_project(project, PageKind::Imports).path());
         });
     };
     view! {

@@ -1,4 +1,4 @@
-//! The quarantine: changes of imported descriptions that wait until somebody takes them in or refuses them.
+//! The quarantine: changes of imported descriptions that wait for approval.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::expectations;
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, effect, part, text, text_memo};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
 use crate::words::counted;
@@ -53,13 +53,13 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
             .then(|| select_box(selected, &change.tool));
         Some(row(&project.get_untracked(), change, select, show))
     });
-    let imports = move || Page::In(project.get(), Section::Imports).path();
+    let imports = move || Page::of_project(project.get(), PageKind::Imports).path();
     let empty = move || {
         view! {
             <EmptyState
                 symbol=Symbol::Check
                 title="Nothing waits"
-                text="When a description is imported again and says something else than the last time, the change waits here, and the tool stays as it is until somebody has looked."
+                text="When a description is imported again with changes, they wait here. A tool stays as it is until its change is approved."
             >
                 <a class="button" href=imports>
                     "Show the imports"
@@ -89,7 +89,7 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
         .into_any()
     };
     view! {
-        <SectionHead section=Section::Quarantine text="Changes of imported descriptions. The tools stay as they are until a change is approved." />
+        <SectionHead section=PageKind::Quarantine text="Changes of imported descriptions. The tools stay as they are until a change is approved." />
         {part(move || if is_one.get() { view! { <Change project tool /> }.into_any() } else { inbox() })}
     }
 }
@@ -101,7 +101,7 @@ fn row(
     show: Callback<String>,
 ) -> AnyView {
     let change = &waiting.change;
-    let import = Page::Import(project.to_owned(), waiting.import.clone()).path();
+    let import = Page::import(project.to_owned(), waiting.import.clone()).path();
     let sum = format!(
         "{} by the description, {} here",
         counted(change.upstream.len(), "change"),
@@ -159,7 +159,7 @@ fn Change(project: Memo<String>, tool: UrlParam) -> impl IntoView {
                     "Back to all that waits"
                 </button>
             </p>
-            {loaded.placeholder_or("the change", "Nothing waits for this tool: somebody has decided, or the import was removed.")}
+            {loaded.placeholder_or("the change", "No change of this tool waits: it was decided, or the import was removed.")}
             {part(move || {
                 let decides = may_edit.get().then_some(decisions);
                 change.with(|change| change.as_ref().map(|change| one(&project.get_untracked(), change, decides))).into_any()
@@ -172,8 +172,8 @@ fn Change(project: Memo<String>, tool: UrlParam) -> impl IntoView {
 }
 
 fn one(project: &str, waiting: &QuarantinedChange, decisions: Option<Decisions>) -> AnyView {
-    let tool = Page::Tool(project.to_owned(), waiting.tool.clone()).path();
-    let import = Page::Import(project.to_owned(), waiting.import.clone()).path();
+    let tool = Page::tool(project.to_owned(), waiting.tool.clone()).path();
+    let import = Page::import(project.to_owned(), waiting.import.clone()).path();
     view! {
         <section class="panel stack" aria-label="The change">
             <h2 class="break">{waiting.tool.clone()}</h2>

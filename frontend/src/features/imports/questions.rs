@@ -94,7 +94,7 @@ impl Questions {
 
     /// The fields; those for credentials are the schemes of a preview.
     pub(super) fn view(self, preview: RwSignal<Option<ImportPreview>>) -> AnyView {
-        // A further look at the same description must not take the field away in which somebody types.
+        // A further look at the same description must not take away the field that has the cursor.
         let schemes =
             Memo::new(move |_| preview.with(|preview| preview.as_ref().map(schemes).unwrap_or_default()));
         view! {

@@ -4,13 +4,12 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use toolgate_api::imports::{ImportOutcome, ImportReport, ImportedOperation};
-use toolgate_api::json::Json;
 
 use super::badges::{format_name, outcome_badge};
 use super::change::change_view;
-use super::choose::{name_of, told};
+use super::choose::{about, name_of};
 use crate::action::Action;
-use crate::api::Ask;
+use crate::api::{Ask, json_of};
 use crate::browser::element;
 use crate::components::{EditorHandle, Faults, Field, TextInput};
 use crate::expectations;
@@ -209,8 +208,8 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
     let tests = report
         .policy_tests
         .as_ref()
-        .map(|tests| expectations::outlook(&tests.write()));
-    let about = format!(
+        .map(|tests| expectations::outlook(&json_of(tests)));
+    let counts = format!(
         "{} {}, {}: {} of {} in the description.",
         report.import.title,
         report.import.version,
@@ -226,7 +225,7 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
                         {heading}
                     </h2>
                     <p class="muted" role="status">
-                        {about}
+                        {counts}
                     </p>
                 </div>
                 {tests}
@@ -245,7 +244,7 @@ fn operation(project: &str, one: &ImportedOperation, dry_run: bool) -> AnyView {
     let is_there = !matches!(one.outcome, ImportOutcome::Refused | ImportOutcome::Deleted)
         && (!dry_run || one.outcome != ImportOutcome::New);
     let tool = if is_there {
-        let href = Page::Tool(project.to_owned(), one.tool.clone()).path();
+        let href = Page::tool(project.to_owned(), one.tool.clone()).path();
         view! { <a class="tool-name" href=href>{one.tool.clone()}</a> }.into_any()
     } else {
         view! { <span class="tool-name">{one.tool.clone()}</span> }.into_any()
@@ -253,7 +252,7 @@ fn operation(project: &str, one: &ImportedOperation, dry_run: bool) -> AnyView {
     view! {
         <li>
             <div class="row">{name_of(one)} {tool} {outcome_badge(one.outcome, false)}</div>
-            {told(one)}
+            {about(one)}
             {one.change.as_ref().map(|change| change_view(&one.tool, change, None))}
         </li>
     }

@@ -42,7 +42,7 @@ impl Rule {
                 .iter()
                 .all(|one| is_in(one) == chosen.contains(&one.tool))
         };
-        // Whatever may stand in a list has no comma; the first of several rules that fit is the most telling one.
+        // What may be in a list has no comma; the first of several rules that fit says the most.
         let tags: BTreeSet<&String> = possible
             .iter()
             .filter(is_meant)
@@ -84,7 +84,7 @@ impl Rule {
     }
 
     /// What it means for operations that the API gets later, or why it cannot be sent.
-    pub(super) fn told(&self) -> String {
+    pub(super) fn summary(&self) -> String {
         if self.is_too_long() {
             return "These are too many to be named in one import. Choose fewer tags, a method, or a path pattern; or choose all, and delete the tools that you do not want.".to_owned();
         }
@@ -238,9 +238,9 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_is_too_long_is_told() {
+    fn a_rule_that_is_too_long_says_so() {
         let many = Rule::Each((0..1_500).map(|at| format!("operation-{at}")).collect());
-        assert!(many.is_too_long() && many.told().contains("too many"));
+        assert!(many.is_too_long() && many.summary().contains("too many"));
         assert!(!Rule::All.is_too_long());
         assert_eq!(Rule::All.query(), None);
     }

@@ -34,7 +34,7 @@ pub(super) fn Trying(
         }
     });
     let tool = Memo::new(move |_| loaded.read::<Tool>());
-    let href = Page::Tool(project.get_untracked(), name.get_value()).path();
+    let href = Page::tool(project.get_untracked(), name.get_value()).path();
     let content = move || {
         let Some(tool) = tool.get() else {
             return ().into_any();
@@ -110,14 +110,14 @@ fn call(project: Memo<String>, tool: &Tool) -> AnyView {
                 <span class="muted">"A real call: it is decided, executed and recorded."</span>
             </div>
             {action.outcome()}
-            {part(move || answer.with(told))}
+            {part(move || answer.with(outcome))}
         </div>
     }
     .into_any()
 }
 
 /// How a call ended.
-fn told(answer: &Value) -> AnyView {
+fn outcome(answer: &Value) -> AnyView {
     let Some(status) = answer["status"].as_str() else {
         return ().into_any();
     };

@@ -17,7 +17,7 @@ use crate::action::Action;
 use crate::api::{Ask, in_project};
 use crate::components::{Breadcrumbs, EmptyState, Faults, Field, PageHeading, Symbol, TextInput, Toasts};
 use crate::reactive::{When, condition, effect, part, text};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 use crate::words::counted;
@@ -29,7 +29,7 @@ pub(crate) fn NewImportPage() -> impl IntoView {
     let session = Session::get();
     let may_import = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     view! {
-        <Breadcrumbs project section=Section::Imports here=text(|| "New import".to_owned()) />
+        <Breadcrumbs project section=PageKind::Imports here=text(|| "New import".to_owned()) />
         <div class="page-head">
             <div>
                 <PageHeading text="Import a description" />
@@ -220,7 +220,7 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                         <Field
                             id="import-id"
                             label="Id of the import"
-                            help="Small letters, digits and hyphens; it stands in addresses and cannot be changed."
+                            help="Small letters, digits and hyphens; it is part of addresses and cannot be changed."
                             error=id_fault
                         >
                             <TextInput id="import-id" value=id mono=true max="63" />
@@ -259,7 +259,7 @@ fn Wizard(project: Memo<String>) -> impl IntoView {
                 let Some(tools) = made.get() else {
                     return ().into_any();
                 };
-                let href = Page::Import(project.get_untracked(), id.get_untracked().trim().to_owned()).path();
+                let href = Page::import(project.get_untracked(), id.get_untracked().trim().to_owned()).path();
                 view! {
                     <p>
                         <a class="button" href=href>

@@ -106,7 +106,7 @@ pub(crate) fn CreateKeyDialog(
             <Field id="key-name" label="Name" help="Who uses it, for people.">
                 <TextInput id="key-name" value=name placeholder="research agent" max="100" />
             </Field>
-            <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * stands for all.">
+            <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * means all.">
                 <TextInput id="key-groups" value=groups mono=true />
             </Field>
             <Field id="key-role" label="Role" help="What it may manage.">

@@ -14,7 +14,7 @@ use crate::components::{
     Badge, Cells, Confirm, EmptyState, List, SectionHead, Symbol, Tags, TimeAgo, Toasts, Tone, word,
 };
 use crate::paged::{Item, Paged};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::url::{UrlParam, project_in_path};
 
 /// All keys, newest first.
@@ -73,7 +73,7 @@ pub(crate) fn KeysPage() -> impl IntoView {
         })
     });
     view! {
-        <SectionHead section=Section::Keys text="How agents and programs identify themselves. A key holds a role and groups, and belongs to this project alone.">
+        <SectionHead section=PageKind::Keys text="How agents and programs identify themselves. A key holds a role and groups, and belongs to this project alone.">
             <button type="button" class="button button-primary" on:click=move |_| creating.set(true)>
                 "New key"
             </button>
@@ -81,14 +81,14 @@ pub(crate) fn KeysPage() -> impl IntoView {
         <List
             list
             what="keys"
-            columns=&["Key", "Role", "Groups", "Created", "Last used", "Standing"]
+            columns=&["Key", "Role", "Groups", "Created", "Last used", "Status"]
             cells
             empty=first
         />
         <CreateKeyDialog project open=creating on_created=move |_| list.reload() />
         <RotateKeyDialog project key=chosen open=rotating on_rotated=move |()| list.reload() />
         <Confirm open=asking title=question verb="Revoke the key" action on_confirm=revoke>
-            <p>"Whoever uses it is refused from now on. This cannot be undone; make a new key instead."</p>
+            <p>"Every request with it is refused from now on. This cannot be undone; make a new key instead."</p>
         </Confirm>
     }
 }
@@ -100,7 +100,7 @@ pub(crate) fn is_usable(key: &Key) -> bool {
 }
 
 fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) -> AnyView {
-    let (tone, standing) = if key.revoked_at.is_some() {
+    let (tone, status) = if key.revoked_at.is_some() {
         (Tone::Bad, "revoked")
     } else if key.expires_at.is_some_and(|at| at.timestamp_millis() <= now_ms()) {
         (Tone::Note, "expired")
@@ -127,8 +127,9 @@ fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) ->
             .into_iter()
             .collect::<Vec<_>>()
     });
-    let permission =
-        Page::In(project.to_owned(), Section::Permissions).path() + "?principal=" + &encode(&key.principal);
+    let permission = Page::of_project(project.to_owned(), PageKind::Permissions).path()
+        + "?principal="
+        + &encode(&key.principal);
     let ends = key.expires_at.map(|at| format!("until {}", stamp(at)));
     let overlap = key
         .previous_secret_until
@@ -158,9 +159,9 @@ fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) ->
             </span>
         </td>
         <td role="cell" data-label="Last used">{used}</td>
-        <td role="cell" data-label="Standing">
+        <td role="cell" data-label="Status">
             <span class="row">
-                <Badge tone text=standing />
+                <Badge tone text=status />
                 {buttons}
             </span>
             <span class="cell-end">{ends}</span>

@@ -12,7 +12,7 @@ use crate::api::{Ask, Body, in_project};
 use crate::components::{EditorHandle, SectionHead, Toasts};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
-use crate::routes::Section;
+use crate::routes::PageKind;
 use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
@@ -84,7 +84,7 @@ pub(crate) fn LimitsPage() -> impl IntoView {
         })
     };
     view! {
-        <SectionHead section=Section::Limits text="How often and how many at once: for each key or user, for one tool, for a group, for the project.">
+        <SectionHead section=PageKind::Limits text="How often and how many at once: for each key or user, for one tool, for a group, for the project.">
             <When test=move || may_see_usage.get()>
                 <button type="button" class="button" on:click=move |_| usage.reload()>
                     "Refresh"

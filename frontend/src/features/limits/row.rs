@@ -115,7 +115,7 @@ fn named_part(kind: &str) -> Option<&'static str> {
         .filter(|part| !part.is_empty())
 }
 
-/// All rows, and a button to take each away.
+/// All rows, and a button to remove each.
 pub(super) fn form(rows: RwSignal<Vec<Row>>, may_change: bool) -> AnyView {
     let lines: Vec<_> = rows
         .get()
@@ -235,7 +235,7 @@ mod tests {
             json!({"name": "c", "subject": {"kind": "principal", "principal": "user:1"}, "concurrency": 1}),
         ];
         for limit in limits {
-            let row = Row::of(toolgate_api::json::from_value(&limit).expect("it is a limit"));
+            let row = Row::of(serde_json::from_value(limit.clone()).expect("it is a limit"));
             assert_eq!(row.limit(), limit);
         }
     }

@@ -7,7 +7,7 @@ use crate::api::{Ask, Body, in_project, parse};
 use crate::browser::origin;
 use crate::components::{CodeBlock, EmptyState, Symbol};
 use crate::reactive::{When, condition};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::snippets;
 use crate::url::Navigator;
@@ -18,10 +18,10 @@ const EGRESS_ALLOW: &str = "TOOLGATE_EGRESS_ALLOW";
 const FIRST: &str = "gateway-status";
 
 /// The way step by step; each step is offered to those who may take it.
-const STEPS: [(Section, &str); 3] = [
-    (Section::Upload, "Upload a tool"),
-    (Section::Keys, "Make a key with its group"),
-    (Section::Connect, "Connect an agent"),
+const STEPS: [(PageKind, &str); 3] = [
+    (PageKind::Upload, "Upload a tool"),
+    (PageKind::Keys, "Make a key with its group"),
+    (PageKind::Connect, "Connect an agent"),
 ];
 
 /// The example in one click, or the way step by step.
@@ -48,9 +48,9 @@ pub(super) fn FirstSteps(project: Memo<String>) -> impl IntoView {
     let steps = move || {
         STEPS
             .into_iter()
-            .filter(|(section, _)| session.may(&project.get(), section.needs()))
+            .filter(|(section, _)| session.may_see(&project.get(), *section))
             .map(|(section, text)| {
-                let href = Page::In(project.get(), section).path();
+                let href = Page::of_project(project.get(), section).path();
                 view! {
                     <li>
                         <a href=href>{text}</a>
@@ -86,7 +86,7 @@ pub(super) fn FirstSteps(project: Memo<String>) -> impl IntoView {
 
 /// The page of the tool that is tried first.
 fn first(project: &str) -> String {
-    Page::Tool(project.to_owned(), FIRST.to_owned()).path()
+    Page::tool(project.to_owned(), FIRST.to_owned()).path()
 }
 
 /// What is still missing before the example can be called, and the line that says it to the server.

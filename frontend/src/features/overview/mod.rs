@@ -16,7 +16,7 @@ use crate::components::{SectionHead, Tabs, TimeAgo};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, part, text};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
 use crate::words::counted;
@@ -81,7 +81,7 @@ pub(crate) fn OverviewPage() -> impl IntoView {
                 <h2>"To look at"</h2>
                 <ul class="rows">{rows}</ul>
                 <p>
-                    <a href=move || Page::In(project.get(), Section::Alerts).path()>"All alerts"</a>
+                    <a href=move || Page::of_project(project.get(), PageKind::Alerts).path()>"All alerts"</a>
                 </p>
             </section>
         }
@@ -91,13 +91,13 @@ pub(crate) fn OverviewPage() -> impl IntoView {
         {part(move || {
             if !may_read.get() {
                 return view! {
-                    <SectionHead section=Section::Overview text="Your place in this project." />
+                    <SectionHead section=PageKind::Overview text="Your place in this project." />
                     <Place project />
                 }
                     .into_any();
             }
             view! {
-                <SectionHead section=Section::Overview text="Calls, refusals and failures, and what deserves a look." />
+                <SectionHead section=PageKind::Overview text="Calls, refusals and failures, and open problems." />
                 <Tabs param=span name="Time span" choices=&[("", "24 hours"), ("week", "7 days")] />
                 <div class="stack">
                     {usage.placeholder("the figures")}
@@ -126,7 +126,7 @@ fn figures(project: Memo<String>, report: UsageReport, names: Names, may_audit: 
         if !may_audit {
             return view! { <div class="figure">{words}</div> }.into_any();
         }
-        let href = Page::In(project.get_untracked(), Section::Records).path() + query;
+        let href = Page::of_project(project.get_untracked(), PageKind::Records).path() + query;
         view! { <a class="figure card" href=href>{words}</a> }.into_any()
     };
     let slow = slow_and_failing(&project.get_untracked(), &report.tools, may_audit);
@@ -209,10 +209,10 @@ fn slow_and_failing(project: &str, tools: &[UsageItem], may_audit: bool) -> Opti
         .into_iter()
         .map(|tool| {
             let href = if may_audit {
-                let path = Page::In(project.to_owned(), Section::Records).path();
+                let path = Page::of_project(project.to_owned(), PageKind::Records).path();
                 with_query(path, &[("tool", &tool.name), ("action", "call")])
             } else {
-                Page::Tool(project.to_owned(), tool.name.clone()).path()
+                Page::tool(project.to_owned(), tool.name.clone()).path()
             };
             let failed = format!("{} of {} failed", tool.counts.failures, tool.counts.calls);
             let took = |name: &str, ms: Option<i64>| ms.map(|ms| format!(", {name} {ms} ms"));

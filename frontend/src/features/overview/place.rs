@@ -7,19 +7,19 @@ use crate::api::{in_project, with_query};
 use crate::components::{Tags, fact, facts, word};
 use crate::loaded::Loaded;
 use crate::reactive::part;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::Session;
 use crate::words::counted;
 
 /// Where one may go from here, and what for.
-const WAYS: [(Section, &str); 4] = [
-    (Section::Tools, "Look at the tools, and try one"),
+const WAYS: [(PageKind, &str); 4] = [
+    (PageKind::Tools, "Look at the tools, and try one"),
     (
-        Section::Simulator,
+        PageKind::Simulator,
         "See what you can call in a state, and why not the rest",
     ),
-    (Section::Sessions, "Follow your workflow runs"),
-    (Section::Connect, "Call a tool from a program"),
+    (PageKind::Sessions, "Follow your workflow runs"),
+    (PageKind::Connect, "Call a tool from a program"),
 ];
 
 /// Role, groups and tools of the caller.
@@ -37,9 +37,9 @@ pub(super) fn Place(project: Memo<String>) -> impl IntoView {
         let count = found["total"].as_u64().unwrap_or_default();
         let ways = WAYS
             .into_iter()
-            .filter(|(section, _)| session.may(&project.get(), section.needs()))
+            .filter(|(section, _)| session.may_see(&project.get(), *section))
             .map(|(section, text)| {
-                let href = Page::In(project.get(), section).path();
+                let href = Page::of_project(project.get(), section).path();
                 view! {
                     <li>
                         <a href=href>{text}</a>

@@ -15,7 +15,7 @@ pub(super) fn AddMember(
     project: Memo<String>,
     /// Whether it is open.
     open: RwSignal<bool>,
-    /// Somebody was chosen.
+    /// A person was chosen.
     #[prop(into)]
     on_chosen: Callback<String>,
 ) -> impl IntoView {

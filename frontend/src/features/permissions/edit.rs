@@ -15,7 +15,7 @@ use crate::expectations;
 use crate::features::simulator::parse_time;
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part, text};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission as ProjectPermission, Session};
 use crate::url::UrlParam;
 
@@ -175,7 +175,7 @@ pub(super) fn GrantEditor(
                     )}
                     <p>
                         <a href=move || {
-                            Page::In(project.get(), Section::Simulator).path() + "?principal="
+                            Page::of_project(project.get(), PageKind::Simulator).path() + "?principal="
                                 + &crate::browser::encode(&chosen.get())
                         }>"What they would see, and why"</a>
                     </p>

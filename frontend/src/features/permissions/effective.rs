@@ -1,4 +1,4 @@
-//! What the grants come to, both ways: who can call a tool, and what somebody can call.
+//! What the grants come to, both ways: who can call a tool, and what a holder can call.
 
 use leptos::prelude::*;
 use toolgate_api::permissions::PermissionMatrix;
@@ -18,7 +18,7 @@ use crate::url::UrlParam;
 pub(super) fn ByTool(
     /// The project's id.
     project: Memo<String>,
-    /// Shows somebody's grant.
+    /// Shows the grant of a holder.
     open: Callback<String>,
 ) -> impl IntoView {
     let tool = UrlParam::new("tool");
@@ -50,10 +50,11 @@ pub(super) fn ByTool(
 
 fn callers(uses: ToolUses, open: Callback<String>) -> AnyView {
     let Some(principals) = uses.principals else {
-        return view! { <p class="note">"Who holds its groups is told to those who may read the record."</p> }.into_any();
+        return view! { <p class="note">"Only roles that may read the record see who holds its groups."</p> }
+            .into_any();
     };
     if principals.is_empty() {
-        return view! { <p class="note">"Nobody holds one of its groups."</p> }.into_any();
+        return view! { <p class="note">"No grant includes one of its groups."</p> }.into_any();
     }
     let rows: Vec<_> = principals
         .into_iter()
@@ -125,7 +126,7 @@ pub(super) fn ByPerson(
         }
     });
     let options = Signal::derive(move || {
-        let mut all = vec![(String::new(), "Choose somebody".to_owned())];
+        let mut all = vec![(String::new(), "Choose a person or key".to_owned())];
         if let Some(matrix) = people.read::<PermissionMatrix>() {
             all.extend(matrix.items.into_iter().map(|row| {
                 let kind = word(&row.kind).replace('_', " ");
@@ -152,7 +153,7 @@ pub(super) fn ByPerson(
                     <EmptyState
                         symbol=Symbol::Person
                         title="Whose tools?"
-                        text="Choose somebody to see every tool that they can call with all that they hold, and why the others are hidden."
+                        text="Choose a person or key to see every tool that they can call with all their groups, and why the others are hidden."
                     />
                 }
                     .into_any()

@@ -13,7 +13,7 @@ use crate::components::{Badge, SectionHead, Tabs, Tone, csv_button, word};
 use crate::features::tools::Exact;
 use crate::loaded::Loaded;
 use crate::reactive::{When, part, text_memo};
-use crate::routes::Section;
+use crate::routes::PageKind;
 use crate::session::{Permission, Session};
 use crate::url::{UrlParam, project_in_path};
 
@@ -44,7 +44,7 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
             .and_then(|matrix| matrix.next_cursor)
     };
     view! {
-        <SectionHead section=Section::Permissions text="Roles manage, groups call. A grant of a group covers its children; * covers everything.">
+        <SectionHead section=PageKind::Permissions text="Roles manage, groups call. A grant of a group covers its children; * covers everything.">
             <When test=move || session.may(&project.get(), Permission::ManageAccess)>
                 <button type="button" class="button button-primary" on:click=move |_| adding.set(true)>
                     "Add a member"
@@ -54,7 +54,7 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
         <Tabs
             param=view
             name="Views of the permissions"
-            choices=&[("grants", "Grants"), ("tool", "Who can call a tool"), ("person", "What somebody can call")]
+            choices=&[("grants", "Grants"), ("tool", "Who can call a tool"), ("person", "What a holder can call")]
         />
         {part(move || match view.get().as_str() {
             "tool" => view! { <ByTool project open /> }.into_any(),
@@ -135,7 +135,7 @@ fn table(matrix: PermissionMatrix, open: Callback<String>) -> AnyView {
 }
 
 /// What a cell says: how it looks, its sign, and the words.
-fn standing(cell: &PermissionCell) -> (Tone, &'static str, String) {
+fn cell_status(cell: &PermissionCell) -> (Tone, &'static str, String) {
     let (tone, sign, words) = match cell.how {
         HowGranted::Expired => (Tone::Bad, "×", "expired"),
         HowGranted::Direct => (Tone::Good, "✓", "granted"),
@@ -161,7 +161,7 @@ fn matrix_row(row: PermissionRow, groups: &[String], open: Callback<String>) -> 
             let Some(cell) = row.cells.iter().find(|cell| cell.group == *group) else {
                 return view! { <td><span class="visually-hidden">"not granted"</span></td> }.into_any();
             };
-            let (tone, sign, words) = standing(cell);
+            let (tone, sign, words) = cell_status(cell);
             let end = cell.expires_at.map(day);
             let title = words.clone();
             view! {
@@ -223,7 +223,7 @@ fn file(loaded: Loaded) -> Vec<Vec<String>> {
         ];
         line.extend(matrix.groups.iter().map(|group| {
             let cell = row.cells.iter().find(|cell| cell.group == *group);
-            cell.map(|cell| standing(cell).2).unwrap_or_default()
+            cell.map(|cell| cell_status(cell).2).unwrap_or_default()
         }));
         rows.push(line);
     }

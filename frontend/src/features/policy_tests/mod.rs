@@ -12,7 +12,7 @@ use crate::components::{
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
-use crate::routes::Section;
+use crate::routes::PageKind;
 use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
@@ -116,7 +116,7 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
         })
     };
     view! {
-        <SectionHead section=Section::PolicyTests text="Expectations that guard every change of tools, groups and permissions.">
+        <SectionHead section=PageKind::PolicyTests text="Expectations that guard every change of tools, groups and permissions.">
             <span role="status">{verdict}</span>
             <button type="button" class="button button-primary" disabled=move || running.busy.get() on:click=run>
                 "Run all"
@@ -167,7 +167,7 @@ fn row(
     let name = test.name.clone();
     let who = match (test.principal, test.granted) {
         (Some(principal), _) => principal,
-        (None, Some(groups)) => format!("whoever holds {}", groups.join(", ")),
+        (None, Some(groups)) => format!("a caller with {}", groups.join(", ")),
         (None, None) => String::new(),
     };
     let asks = test

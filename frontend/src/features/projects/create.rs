@@ -8,7 +8,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body};
 use crate::components::{Field, FormDialog, TextInput};
 use crate::reactive::effect;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::url::Navigator;
 
 /// The dialog. It leads to the new project.
@@ -39,7 +39,7 @@ pub(super) fn CreateProjectDialog(
         action.send(Ask::post("/projects", Body::json(&request)), move |_| {
             open.set(false);
             projects.list.reload();
-            navigator.go(&Page::In(request.id, Section::Overview).path());
+            navigator.go(&Page::of_project(request.id, PageKind::Overview).path());
         });
     };
     let ready = Signal::derive(move || id.with(|id| !id.is_empty()));

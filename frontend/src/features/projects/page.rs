@@ -9,7 +9,7 @@ use super::store::Projects;
 use crate::components::{EmptyState, PageHeading, ProblemPanel, Skeleton, TimeAgo};
 use crate::paged::Status;
 use crate::reactive::{When, condition};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::Session;
 
 /// All projects that one may see.
@@ -83,7 +83,7 @@ pub(crate) fn ProjectsPage() -> impl IntoView {
 
 #[component]
 fn ProjectCard(project: Project, role: Option<Role>) -> impl IntoView {
-    let href = Page::In(project.id.clone(), Section::Overview).path();
+    let href = Page::of_project(project.id.clone(), PageKind::Overview).path();
     view! {
         <a class="card" href=href>
             <span class="card-title">{project.name}</span>

@@ -8,7 +8,7 @@ use super::store::Projects;
 use crate::components::{PageHeading, ProblemPanel, Skeleton};
 use crate::paged::Status;
 use crate::reactive::effect;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 
 /// Goes to the only project, or to the list when there are none or several.
 #[component]
@@ -21,8 +21,8 @@ pub(crate) fn StartPage() -> impl IntoView {
             return;
         }
         let page = match shared.all().as_slice() {
-            [only] => Page::In(only.id.clone(), Section::Overview),
-            _ => Page::Projects,
+            [only] => Page::of_project(only.id.clone(), PageKind::Overview),
+            _ => Page::of_server(PageKind::Projects),
         };
         navigate(
             &page.path(),

@@ -34,7 +34,7 @@ impl Projects {
         self.all.get()
     }
 
-    /// The name of a project, reactively. The id stands in for a name that is not known.
+    /// The name of a project, reactively. The id if the name is not known.
     pub(crate) fn name_of(self, id: &str) -> String {
         self.all.with(|projects| {
             projects

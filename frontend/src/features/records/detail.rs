@@ -2,37 +2,41 @@
 
 use leptos::prelude::*;
 use toolgate_api::audit::{AuditAction, AuditRecord, StateSource};
-use toolgate_api::json::Json;
 
-use super::page::tone;
-use crate::api::in_project;
+use super::columns::tone;
+use super::scope::Scope;
+use crate::api::{in_project, json_of};
 use crate::browser::iso;
 use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, fact, facts, json_block, word};
 use crate::features::simulator::why;
 use crate::loaded::Loaded;
 use crate::reactive::{part, text_memo};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::url::UrlParam;
 
 /// The drawer with the record that the address names.
 #[component]
 pub(super) fn RecordDetail(
-    /// The project's id.
-    project: Memo<String>,
+    /// Whose record it is.
+    scope: Scope,
     /// The record's id.
     chosen: UrlParam,
 ) -> impl IntoView {
     let open = chosen.drawer();
     let address = text_memo(move || match chosen.get() {
         id if id.is_empty() => String::new(),
-        id => in_project(&project.get(), &["audit", &id]),
+        id => scope.record(&id),
     });
     let loaded = Loaded::new(move || address.get());
     view! {
         <Dialog open title="Record" placement=Placement::Drawer>
             <div class="dialog-body">
                 {loaded.placeholder("the record")}
-                {part(move || loaded.read::<AuditRecord>().map(|record| content(&project.get(), record)).into_any())}
+                {part(move || match scope.read(loaded) {
+                    Some(record) => content(&scope.project(), record),
+                    None if loaded.is_there() && loaded.error.with(Option::is_none) => view! { <p class="note">"There is no such record."</p> }.into_any(),
+                    None => ().into_any(),
+                })}
             </div>
         </Dialog>
     }
@@ -56,8 +60,8 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         ),
         fact("What", word(&record.action)),
     ];
-    if let Some(tool) = record.tool {
-        let href = Page::Tool(project.to_owned(), tool.clone()).path();
+    if let Some(tool) = record.tool.clone() {
+        let href = Page::tool(project.to_owned(), tool.clone()).path();
         let revision = record.revision.map(|revision| format!(" revision {revision}"));
         lines.push(fact(
             "Tool",
@@ -68,40 +72,30 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         "Who",
         format!("{} ({})", record.principal_name, word(&record.principal_kind)),
     ));
-    lines.extend(record.address.map(|address| fact("From", address)));
-    lines.push(fact(
-        "Requested",
-        view! { <Tags names=record.requested_groups /> },
-    ));
-    lines.push(fact("Granted", view! { <Tags names=record.granted_groups /> }));
-    if !record.missing_groups.is_empty() {
-        lines.push(fact("Missing", view! { <Tags names=record.missing_groups /> }));
-    }
-    let before = record.state_before;
-    lines.push(match record.state_after {
-        Some(after) if after == before => fact("State", after),
-        after => {
-            let after = after.unwrap_or_else(|| "(running)".to_owned());
-            fact("State", format!("{before} → {after}"))
-        }
-    });
-    lines.extend(record.state_from.map(|from| {
-        let text = match from {
-            StateSource::Session => "its session",
-            StateSource::Request => "the request itself",
-            StateSource::Default => "no one: neither a state nor a session was named",
-        };
-        fact("State from", text)
-    }));
-    if record.state_conflict {
-        lines.push(fact(
-            "Conflict",
-            "The session moved meanwhile; the move was not applied.",
-        ));
+    lines.extend(
+        record
+            .connection
+            .clone()
+            .map(|connection| fact("By the client", connection.client_name)),
+    );
+    lines.extend(record.address.clone().map(|address| fact("From", address)));
+    lines.extend(record.entrance.map(|entrance| fact("Entrance", word(&entrance))));
+    let client = record
+        .client_name
+        .as_ref()
+        .map(|name| match &record.client_version {
+            Some(version) => format!("{name} {version}"),
+            None => name.clone(),
+        });
+    lines.extend(client.map(|client| fact("Client", client)));
+    // The server's own record has no groups and no states.
+    if !project.is_empty() {
+        lines.extend(groups_and_state(&record));
     }
     if let Some(session) = record.session_id {
-        let href =
-            Page::In(project.to_owned(), Section::Sessions).path() + "?session=" + &session.to_string();
+        let href = Page::of_project(project.to_owned(), PageKind::Sessions).path()
+            + "?session="
+            + &session.to_string();
         lines.push(fact(
             "Session",
             view! { <a href=href class="mono">{session.to_string()}</a> },
@@ -131,9 +125,50 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         {hidden}
         {record.arguments.map(|value| json_block("Arguments", &value))}
         {record.provenance.map(|value| json_block("Where each argument came from", &value))}
+        {(!record.coercions.is_empty()).then(|| json_block("Read otherwise than sent", &json_of(&record.coercions)))}
         {record.context.map(|value| json_block("Context", &value))}
         {record.usage.map(|value| json_block("Usage", &value))}
-        {(!record.warnings.is_empty()).then(|| json_block("Warnings about the result", &record.warnings.write()))}
+        {(!record.warnings.is_empty()).then(|| json_block("Warnings about the result", &json_of(&record.warnings)))}
     }
     .into_any()
+}
+
+/// What was asked for, what was held, and the state before and after.
+fn groups_and_state(record: &AuditRecord) -> Vec<AnyView> {
+    let mut lines = vec![
+        fact(
+            "Requested",
+            view! { <Tags names=record.requested_groups.clone() /> },
+        ),
+        fact("Granted", view! { <Tags names=record.granted_groups.clone() /> }),
+    ];
+    if !record.missing_groups.is_empty() {
+        lines.push(fact(
+            "Missing",
+            view! { <Tags names=record.missing_groups.clone() /> },
+        ));
+    }
+    let before = &record.state_before;
+    lines.push(match &record.state_after {
+        Some(after) if after == before => fact("State", after.clone()),
+        after => {
+            let after = after.as_deref().unwrap_or("(running)");
+            fact("State", format!("{before} → {after}"))
+        }
+    });
+    lines.extend(record.state_from.map(|from| {
+        let text = match from {
+            StateSource::Session => "its session",
+            StateSource::Request => "the request itself",
+            StateSource::Default => "the default: the request named neither a state nor a session",
+        };
+        fact("State from", text)
+    }));
+    if record.state_conflict {
+        lines.push(fact(
+            "Conflict",
+            "The session moved meanwhile; the move was not applied.",
+        ));
+    }
+    lines
 }

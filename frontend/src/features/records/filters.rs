@@ -2,30 +2,34 @@
 
 use leptos::prelude::*;
 
-use crate::api::{in_project, with_query};
+use super::scope::Scope;
+use crate::api::with_query;
 use crate::components::{SearchBox, Select};
 use crate::features::tools::Exact;
 use crate::reactive::When;
 use crate::url::UrlParam;
 
 /// The parameters of the API that the page offers, by the same names.
-const NAMES: [&str; 8] = [
+const NAMES: [&str; 10] = [
     "q",
     "action",
     "outcome",
+    "entrance",
     "code",
     "tool",
     "principal_name",
     "session_id",
     "requested_group",
+    "client_name",
 ];
 
-const ACTIONS: [(&str, &str); 16] = [
+const ACTIONS: [(&str, &str); 17] = [
     ("", "Everything"),
     ("call", "Calls"),
     ("resolve", "Resolves"),
     ("explain", "Simulations"),
     ("replay", "Replays"),
+    ("cancel", "Cancellations"),
     ("agent_request", "Agent requests"),
     ("session", "Sessions"),
     ("access", "Access changes"),
@@ -48,10 +52,21 @@ const OUTCOMES: [(&str, &str); 6] = [
     ("interrupted", "Interrupted"),
 ];
 
+const ENTRANCES: [(&str, &str); 8] = [
+    ("", "Any entrance"),
+    ("rest", "REST"),
+    ("mcp", "MCP"),
+    ("bus", "Message bus"),
+    ("schedule", "Schedules"),
+    ("action", "Actions"),
+    ("agent", "Agents"),
+    ("internal", "Server"),
+];
+
 /// The filters in the address.
 #[derive(Clone, Copy)]
 pub(super) struct RecordFilter {
-    params: [UrlParam; 8],
+    params: [UrlParam; 10],
 }
 
 impl RecordFilter {
@@ -63,10 +78,10 @@ impl RecordFilter {
     }
 
     /// The address of a view of the record under these filters, reactively.
-    pub(super) fn address(self, project: &str, parts: &[&str]) -> String {
+    pub(super) fn address(self, path: String) -> String {
         let values = self.params.map(UrlParam::get);
         let query: Vec<(&str, &str)> = NAMES.into_iter().zip(values.iter().map(String::as_str)).collect();
-        with_query(in_project(project, parts), &query)
+        with_query(path, &query)
     }
 
     /// Whether anything is filtered, reactively.
@@ -86,10 +101,25 @@ impl RecordFilter {
 pub(super) fn Filters(
     /// What they change.
     filter: RecordFilter,
+    /// Whose record is filtered.
+    scope: Scope,
 ) -> impl IntoView {
-    let [q, action, outcome, code, tool, principal, session, group] = filter.params;
+    let [
+        q,
+        action,
+        outcome,
+        entrance,
+        code,
+        tool,
+        principal,
+        session,
+        group,
+        client,
+    ] = filter.params;
+    // The server's own record has no tools, groups and sessions.
+    let is_of_project = matches!(scope, Scope::Project(_));
     // What narrows the record is in sight from the beginning.
-    let is_open = [code, tool, principal, session, group]
+    let is_open = [entrance, code, tool, principal, session, group, client]
         .iter()
         .any(|param| !param.get_untracked().is_empty());
     let choices = |all: &[(&str, &str)]| {
@@ -124,11 +154,22 @@ pub(super) fn Filters(
             <details class="filters-more" open=is_open>
                 <summary class="button">"More filters"</summary>
                 <div class="filters">
-                    <Exact id="filter-tool" label="Tool" param=tool />
-                    <Exact id="filter-group" label="Group" param=group />
+                    <div class="filters-field">
+                        <label for="filter-entrance">"Entrance"</label>
+                        <Select
+                            id="filter-entrance"
+                            name="Entrance"
+                            value=entrance.signal()
+                            options=choices(&ENTRANCES)
+                            on_change=move |chosen: String| entrance.push(&chosen)
+                        />
+                    </div>
+                    {is_of_project.then(|| view! { <Exact id="filter-tool" label="Tool" param=tool /> })}
+                    {is_of_project.then(|| view! { <Exact id="filter-group" label="Group" param=group /> })}
+                    {is_of_project.then(|| view! { <Exact id="filter-client" label="Client" param=client /> })}
                     <Exact id="filter-code" label="Code" param=code />
                     <Exact id="filter-principal" label="Who" param=principal />
-                    <Exact id="filter-session" label="Session" param=session />
+                    {is_of_project.then(|| view! { <Exact id="filter-session" label="Session" param=session /> })}
                 </div>
             </details>
         </div>

@@ -16,10 +16,10 @@ pub(super) fn Integrity(
 ) -> impl IntoView {
     let loaded = Loaded::new(move || in_project(&project.get(), &["audit", "integrity"]));
     // The place is kept, so that nothing below moves when the answer comes.
-    view! { <div class="row integrity">{part(move || loaded.read().map(told).into_any())}</div> }
+    view! { <div class="row integrity">{part(move || loaded.read().map(summary).into_any())}</div> }
 }
 
-fn told(integrity: AuditIntegrity) -> AnyView {
+fn summary(integrity: AuditIntegrity) -> AnyView {
     let (tone, text) = match integrity.status {
         IntegrityStatus::Intact => (Tone::Good, "chain intact"),
         IntegrityStatus::Broken => (Tone::Bad, "chain broken"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use toolgate_api::audit::AuditRecord;
 
-use super::page::{COLUMNS, row};
+use super::columns::{COLUMNS, row};
 use super::tail::Tail;
 use crate::components::{Badge, Icon, Symbol, Tone, table};
 use crate::paged::{Item, Paged};
@@ -69,7 +69,7 @@ pub(super) fn LiveList(
         });
         all
     };
-    let standing = move || {
+    let status = move || {
         let (tone, text) = match (tail.paused.get(), tail.connected.get()) {
             (true, _) => (Tone::Accent, "paused"),
             (false, true) => (Tone::Good, "live"),
@@ -79,7 +79,7 @@ pub(super) fn LiveList(
     };
     let words = move || {
         if tail.paused.get() {
-            "The list stands still; what comes meanwhile waits."
+            "The list is paused; new records are held back."
         } else {
             "New records appear at the top."
         }
@@ -88,14 +88,14 @@ pub(super) fn LiveList(
         <For
             each=records
             key=|record| (record.id, record.outcome)
-            children=move |record| view! { <tr role="row">{row(record.as_ref().clone(), open)}</tr> }
+            children=move |record| view! { <tr role="row">{row(record.as_ref().clone(), true, open)}</tr> }
         />
     };
     view! {
         <div class="stack-small">
             <div class="row">
                 <p class="row" role="status">
-                    {part(standing)}
+                    {part(status)}
                     <span class="muted">{words}</span>
                 </p>
                 <When test=move || tail.news.get() != 0>

@@ -1,11 +1,16 @@
 //! The record of every decision and call: list, filters, live, one of them, export.
 
+mod columns;
 mod detail;
 mod filters;
 mod integrity;
 mod live;
 mod page;
+mod scope;
+mod server;
 mod tail;
 
-pub(crate) use page::{RecordsPage, tone};
+pub(crate) use columns::tone;
+pub(crate) use page::RecordsPage;
+pub(crate) use server::ServerRecordsPage;
 pub(crate) use tail::Tail;

@@ -19,7 +19,7 @@ const KEPT: usize = 200;
 pub(crate) struct Tail {
     /// What came, newest first.
     pub(crate) records: RwSignal<Vec<Arc<AuditRecord>>>,
-    /// Whether the connection stands.
+    /// Whether it is connected.
     pub(crate) connected: RwSignal<bool>,
     /// Whether what came stays as it is; what comes meanwhile waits.
     pub(crate) paused: RwSignal<bool>,

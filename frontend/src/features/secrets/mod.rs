@@ -1,4 +1,4 @@
-//! Values that definitions use and nobody reads again.
+//! Values that definitions use and that cannot be read again.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::components::{
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::{effect, text};
-use crate::routes::Section;
+use crate::routes::PageKind;
 use crate::url::project_in_path;
 
 /// The names of all secrets; never a value.
@@ -47,7 +47,7 @@ pub(crate) fn SecretsPage() -> impl IntoView {
         });
         action.send(Ask::put(path(), body).if_match("*"), move |_| {
             toasts.done(format!(
-                "{} is set. Nobody can read it again.",
+                "{} is set. Its value cannot be read again.",
                 name.get_untracked()
             ));
             setting.set(false);
@@ -95,7 +95,7 @@ pub(crate) fn SecretsPage() -> impl IntoView {
         }
     };
     view! {
-        <SectionHead section=Section::Secrets text="Encrypted values that definitions use by name. They can be replaced and removed, and never read.">
+        <SectionHead section=PageKind::Secrets text="Encrypted values that definitions use by name. They can be replaced and removed, and never read.">
             <button type="button" class="button button-primary" on:click=new>
                 "New secret"
             </button>

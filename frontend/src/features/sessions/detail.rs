@@ -1,10 +1,10 @@
-//! One session: where it stands, what happened in it, and what it can do next.
+//! One session: its status, what happened in it, and what it can do next.
 
 use leptos::prelude::*;
 use toolgate_api::sessions::{Session, SessionTools};
 
+use super::columns::status;
 use super::live::live;
-use super::page::standing;
 use super::timeline::timeline;
 use crate::action::Action;
 use crate::api::{Ask, in_project, with_query};
@@ -13,7 +13,7 @@ use crate::components::{Badge, Confirm, Dialog, Placement, Tags, TimeAgo, Toasts
 use crate::loaded::Loaded;
 use crate::paged::Paged;
 use crate::reactive::{When, condition, part, text_memo};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session as Account};
 use crate::url::UrlParam;
 
@@ -78,12 +78,12 @@ pub(super) fn SessionDetail(
     };
     let is_running = move || {
         let session = loaded.read::<Session>();
-        session.is_some_and(|session| standing(&session).0 == Tone::Good)
+        session.is_some_and(|session| status(&session).0 == Tone::Good)
     };
     let may_end =
         move || is_running() && (is_own.get() || session.may(&project.get(), Permission::ManageAccess));
-    let link = move |section: Section, name: &str| {
-        Page::In(project.get(), section).path() + "?" + name + "=" + &chosen.get()
+    let link = move |section: PageKind, name: &str| {
+        Page::of_project(project.get(), section).path() + "?" + name + "=" + &chosen.get()
     };
     view! {
         <Dialog open title="Session" placement=Placement::Drawer>
@@ -113,11 +113,11 @@ pub(super) fn SessionDetail(
                 </When>
             </div>
             <footer class="dialog-foot">
-                <a class="button" href=move || link(Section::Simulator, "session")>
+                <a class="button" href=move || link(PageKind::Simulator, "session")>
                     "What it can call, and why"
                 </a>
                 <When test=move || reads_record.get()>
-                    <a class="button" href=move || link(Section::Records, "session_id")>
+                    <a class="button" href=move || link(PageKind::Records, "session_id")>
                         "Its records"
                     </a>
                 </When>
@@ -142,7 +142,7 @@ pub(super) fn SessionDetail(
 }
 
 fn about(session: Session) -> AnyView {
-    let (tone, text) = standing(&session);
+    let (tone, text) = status(&session);
     let mut lines = vec![
         fact(
             "State",

@@ -9,7 +9,7 @@ use crate::components::{Badge, Tone};
 use crate::features::records::Tail;
 use crate::reactive::{effect, part};
 
-/// News within this time are told at once.
+/// News within this time are reported together.
 const REST: Duration = Duration::from_millis(500);
 
 /// The stream of the record, for a page that follows it.
@@ -20,7 +20,7 @@ pub(super) struct Live {
 }
 
 /// Follows the record at an address; none for an empty one. `on_news` is called when a call or a session was recorded, and
-/// once the stream stands, because something may have happened before.
+/// once the stream is connected, because something may have happened before.
 pub(super) fn live(address: Memo<String>, on_news: impl Fn() + Send + Sync + 'static) -> Live {
     let on_news = Callback::new(move |()| on_news());
     let tail = Tail::new(Signal::stored(true), address);

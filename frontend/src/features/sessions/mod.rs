@@ -1,5 +1,6 @@
 //! Workflow runs: the list, and one with what happened in it.
 
+mod columns;
 mod detail;
 mod live;
 mod page;

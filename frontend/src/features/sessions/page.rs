@@ -6,16 +6,16 @@ use leptos::prelude::*;
 use toolgate_api::sessions::Session;
 use toolgate_api::settings::{ProjectSettings, SessionUse};
 
+use super::columns::{COLUMNS, row};
 use super::detail::SessionDetail;
 use super::live::live;
 use crate::api::{PAGE_SIZE, in_project, with_query};
-use crate::browser::now_ms;
-use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, Tags, TimeAgo, Tone};
+use crate::components::{Cells, EmptyState, List, SectionHead, Select, Symbol};
 use crate::features::tools::Exact;
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{part, text_memo};
-use crate::routes::Section;
+use crate::routes::PageKind;
 use crate::session::{Permission, Session as Account};
 use crate::url::{UrlParam, project_in_path};
 
@@ -53,7 +53,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
             String::new()
         }
     });
-    // Whoever has gone further down the list keeps the place.
+    // A person who has scrolled down the list keeps the place.
     let news = live(stream, move || {
         if list.items.with_untracked(Vec::len) <= PAGE_SIZE {
             list.reload();
@@ -76,7 +76,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
             .to_vec(),
     );
     view! {
-        <SectionHead section=Section::Sessions text="Each is one workflow run of one caller. The gateway keeps its state, checks it at every call, and moves it after a success.">
+        <SectionHead section=PageKind::Sessions text="Each is one workflow run of one caller. The gateway keeps its state, checks it at every call, and moves it after a success.">
             {news.badge()}
             <button type="button" class="button" on:click=move |_| list.reload()>
                 "Refresh"
@@ -93,7 +93,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
             />
             <Exact id="session-state" label="In state" param=state />
         </div>
-        <List list what="sessions" columns=&["Session", "Who", "State", "Groups", "Last move"] cells empty />
+        <List list what="sessions" columns=&COLUMNS cells empty />
         <SessionDetail project chosen on_ended=move |()| list.reload() />
     }
 }
@@ -112,41 +112,4 @@ fn rule(settings: &ProjectSettings) -> Option<String> {
         ""
     };
     Some(format!("{lead}{begin}"))
-}
-
-/// Whether a session can still be used, in a word.
-pub(super) fn standing(session: &Session) -> (Tone, &'static str) {
-    if session.ended_at.is_some() {
-        (Tone::Plain, "ended")
-    } else if session.expires_at.timestamp_millis() <= now_ms() {
-        (Tone::Note, "expired")
-    } else {
-        (Tone::Good, "running")
-    }
-}
-
-fn row(session: Session, open: Callback<String>) -> AnyView {
-    let (tone, text) = standing(&session);
-    let id = session.id.to_string();
-    let name = session.label.unwrap_or_else(|| id.clone());
-    view! {
-        <th scope="row" role="rowheader">
-            <button type="button" class="fault-place" data-row="" on:click=move |_| open.run(id.clone())>
-                {name}
-            </button>
-            " "
-            <Badge tone text />
-        </th>
-        <td role="cell" data-label="Who">{session.principal_name}</td>
-        <td role="cell" data-label="State">
-            <span class="tag tag-accent">{session.state}</span>
-        </td>
-        <td role="cell" data-label="Groups">
-            <Tags names=session.requested_groups />
-        </td>
-        <td role="cell" data-label="Last move">
-            <TimeAgo at=session.moved_at />
-        </td>
-    }
-    .into_any()
 }

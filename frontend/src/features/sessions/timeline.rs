@@ -9,7 +9,7 @@ use crate::features::records::tone;
 use crate::features::simulator::why;
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, part};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 
 /// The timeline of a list of records or of transitions.
 pub(super) fn timeline(project: Memo<String>, list: Paged, of_records: Memo<bool>) -> AnyView {
@@ -36,7 +36,7 @@ pub(super) fn timeline(project: Memo<String>, list: Paged, of_records: Memo<bool
 }
 
 fn record_path(project: &str, id: &str) -> String {
-    Page::In(project.to_owned(), Section::Records).path() + "?record=" + id
+    Page::of_project(project.to_owned(), PageKind::Records).path() + "?record=" + id
 }
 
 /// The states before and after.

@@ -13,7 +13,7 @@ use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, SectionHead, TextInput, Toasts};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
-use crate::routes::Section;
+use crate::routes::PageKind;
 use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
@@ -125,7 +125,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         .collect::<Vec<_>>();
     let fields = StoredValue::new_local(Some(fields));
     view! {
-        <SectionHead section=Section::Settings text="What this project sets for itself. Changes are effective at once, in every replica." />
+        <SectionHead section=PageKind::Settings text="What this project sets for itself. Changes are effective at once, in every replica." />
         {loaded.placeholder("the settings")}
         <form class="stack" on:submit=save hidden=move || !loaded.is_there()>
             <fieldset class="stack" disabled=move || !may_change.get()>

@@ -6,28 +6,28 @@ use toolgate_api::explain::{DecisionEffect, DecisionTest, TestOutcome, TestRepor
 use crate::api::with_query;
 use crate::components::{Badge, Tags, Tone, word};
 use crate::reactive::part;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::Session;
 
-/// One tool. What hides it is told at once, the other tests when it is unfolded.
+/// One tool. What hides it is shown at once, the other tests when it is unfolded.
 pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
     let (tone, text) = match item.effect {
         DecisionEffect::Allow => (Tone::Good, "allowed"),
         DecisionEffect::Deny => (Tone::Bad, "refused"),
     };
-    let href = Page::Tool(project.to_owned(), item.tool.clone()).path();
+    let href = Page::tool(project.to_owned(), item.tool.clone()).path();
     let failed = item.tests.iter().find(|test| test.outcome == TestOutcome::Failed);
     let session = Session::get();
-    let mend = failed.and_then(|test| mend(project, &item, test));
-    let mend = mend.filter(|(_, href)| untrack(|| session.may_follow(href)));
-    let mend = mend.map(|(text, href)| view! { <a href=href>{text}</a> });
+    let remedy = failed.and_then(|test| remedy(project, &item, test));
+    let remedy = remedy.filter(|(_, href)| untrack(|| session.may_follow(href)));
+    let remedy = remedy.map(|(text, href)| view! { <a href=href>{text}</a> });
     let reason =
         (item.effect == DecisionEffect::Deny).then(|| view! { <p class="muted">{item.summary.clone()}</p> });
     let leads = (item.state.after != item.state.before)
         .then(|| view! { <span class="muted">"leads to " <span class="mono">{item.state.after.clone()}</span></span> });
     // Most are never unfolded, and what they hold would be most of the page.
     let (tests, unfolded) = (StoredValue::new(item.tests), RwSignal::new(false));
-    let told = part(move || {
+    let tests = part(move || {
         if !unfolded.get() {
             return ().into_any();
         }
@@ -45,22 +45,22 @@ pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
                         {leads}
                     </span>
                 </summary>
-                <ol class="timeline">{told}</ol>
+                <ol class="timeline">{tests}</ol>
                 <p>
                     <a href=href>"Open the tool"</a>
                 </p>
             </details>
             {reason}
-            {mend}
+            {remedy}
         </li>
     }
     .into_any()
 }
 
 /// Where what a failed test looks at can be changed.
-fn mend(project: &str, item: &ToolExplanation, failed: &TestReport) -> Option<(&'static str, String)> {
-    let page = |section: Section, query: &[(&str, &str)]| {
-        with_query(Page::In(project.to_owned(), section).path(), query)
+fn remedy(project: &str, item: &ToolExplanation, failed: &TestReport) -> Option<(&'static str, String)> {
+    let page = |section: PageKind, query: &[(&str, &str)]| {
+        with_query(Page::of_project(project.to_owned(), section).path(), query)
     };
     let tool = item.tool.as_str();
     let closed = || {
@@ -68,29 +68,29 @@ fn mend(project: &str, item: &ToolExplanation, failed: &TestReport) -> Option<(&
         Some(operands.closed.as_ref()?.first()?.closed_by.clone())
     };
     Some(match failed.test {
-        DecisionTest::Grant => ("See who holds which group", page(Section::Permissions, &[])),
-        DecisionTest::Session => ("See what the settings require", page(Section::Settings, &[])),
-        DecisionTest::Exists => ("List the tools", page(Section::Tools, &[])),
+        DecisionTest::Grant => ("See who holds which group", page(PageKind::Permissions, &[])),
+        DecisionTest::Session => ("See what the settings require", page(PageKind::Settings, &[])),
+        DecisionTest::Exists => ("List the tools", page(PageKind::Tools, &[])),
         DecisionTest::Enabled => (
             "Open the tool to enable it",
-            Page::Tool(project.to_owned(), tool.to_owned()).path(),
+            Page::tool(project.to_owned(), tool.to_owned()).path(),
         ),
         DecisionTest::Groups => (
             "See its groups in the matrix",
-            page(Section::Groups, &[("view", "matrix"), ("q", tool)]),
+            page(PageKind::Groups, &[("view", "matrix"), ("q", tool)]),
         ),
         DecisionTest::Open => (
             "Open the condition that closes it",
-            page(Section::Groups, &[("group", &closed()?)]),
+            page(PageKind::Groups, &[("group", &closed()?)]),
         ),
         DecisionTest::State => (
             "See where it is open",
-            page(Section::States, &[("at", &item.state.before), ("edit", tool)]),
+            page(PageKind::States, &[("at", &item.state.before), ("edit", tool)]),
         ),
-        DecisionTest::Limits => ("See the limits", page(Section::Limits, &[])),
+        DecisionTest::Limits => ("See the limits", page(PageKind::Limits, &[])),
         DecisionTest::Execution => (
             "Open its definition",
-            Page::Tool(project.to_owned(), tool.to_owned()).path() + "?tab=definition",
+            Page::tool(project.to_owned(), tool.to_owned()).path() + "?tab=definition",
         ),
         DecisionTest::Arguments => return None,
     })
@@ -102,7 +102,7 @@ fn test(report: TestReport) -> AnyView {
         TestOutcome::Passed => (Tone::Good, "passed"),
         TestOutcome::Failed => (Tone::Bad, "failed"),
         TestOutcome::NotReached => (Tone::Plain, "not reached"),
-        TestOutcome::Unknown => (Tone::Plain, "cannot be told"),
+        TestOutcome::Unknown => (Tone::Plain, "cannot be decided"),
     };
     let mut compared = Vec::new();
     if let Some(operands) = report.operands {

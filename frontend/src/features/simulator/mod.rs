@@ -1,4 +1,4 @@
-//! What somebody would see, and why: the same decision as for calls, without any effect.
+//! What a caller would see, and why: the same decision as for calls, without any effect.
 
 mod explanation;
 mod page;

@@ -10,7 +10,7 @@ use crate::api::in_project;
 use crate::components::{Field, SectionHead, Select, TextInput, word};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect};
-use crate::routes::Section;
+use crate::routes::PageKind;
 use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, project_in_path};
 
@@ -97,7 +97,7 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
     );
     let in_session = move || !session.with(String::is_empty);
     view! {
-        <SectionHead section=Section::Simulator text="What would they see in this state with these groups, and why? The answer is the gateway's own decision; nothing runs and nothing moves." />
+        <SectionHead section=PageKind::Simulator text="What would they see in this state with these groups, and why? The answer is the gateway's own decision; nothing runs and nothing moves." />
         <form class="panel columns" on:submit=submit>
             <When test=in_session>
                 <p class="note row">
@@ -171,6 +171,6 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
 fn text_of(time: RwSignal<String>) -> Signal<Option<String>> {
     Signal::derive(move || {
         let wrong = time.with(|time| !time.trim().is_empty() && super::parse_time(time).is_none());
-        wrong.then(|| "That is no time; write it as 2026-12-31T18:00:00Z.".to_owned())
+        wrong.then(|| "This is not a valid time. Use the form 2026-12-31T18:00:00Z.".to_owned())
     })
 }

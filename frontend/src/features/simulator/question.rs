@@ -6,7 +6,7 @@ use toolgate_api::explain::ExplainRequest;
 use crate::api::with_query;
 use crate::browser::iso;
 use crate::components::word;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 
 /// The groups that are asked for. Asking for none and not saying are different things.
 pub(crate) const ASKS: [(&str, &str); 4] = [
@@ -31,7 +31,7 @@ pub(super) const NAMES: [&str; 8] = [
 /// A question; what is not said is empty.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Question {
-    /// Who would call; empty is whoever asks.
+    /// Who would call; empty is the person who asks.
     pub(crate) principal: String,
     /// A key of [`ASKS`].
     pub(crate) ask: String,
@@ -109,7 +109,7 @@ pub(crate) fn why(project: &str, record: &AuditRecord) -> String {
     let groups = record.requested_groups.join(",");
     let within = record.state_from == Some(StateSource::Session);
     with_query(
-        Page::In(project.to_owned(), Section::Simulator).path(),
+        Page::of_project(project.to_owned(), PageKind::Simulator).path(),
         &[
             ("principal", &principal),
             ("ask", if groups.is_empty() { "nothing" } else { "these" }),

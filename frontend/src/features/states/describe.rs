@@ -9,7 +9,7 @@ use crate::components::{Dialog, Field, TextArea, Toasts};
 use crate::loaded::Loaded;
 use crate::reactive::{effect, text};
 
-/// The dialog that describes the state one stands in.
+/// The dialog that describes the current state.
 #[component]
 pub(super) fn Describe(
     /// The project's id.

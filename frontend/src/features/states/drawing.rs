@@ -35,7 +35,7 @@ struct Lens {
     held: StoredValue<Option<(f64, f64)>>,
     /// Whether the press that ends now has moved the drawing, so that it is no click.
     moved: StoredValue<bool>,
-    /// Whether somebody has chosen what is seen; until then it goes by the size of the frame.
+    /// Whether the view was chosen by hand; until then it goes by the size of the frame.
     chosen: StoredValue<bool>,
 }
 
@@ -51,7 +51,7 @@ impl Lens {
         Some(((bounds.width() / width).min(bounds.height() / height), bounds))
     }
 
-    /// Shows a part that somebody has chosen.
+    /// Shows a part that was chosen by hand.
     fn show(self, part: Part) {
         self.chosen.set_value(true);
         self.seen.set(part);

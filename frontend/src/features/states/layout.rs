@@ -1,4 +1,4 @@
-//! Where everything stands in the drawing: states in columns by the fewest moves from the start, and the arrows between
+//! Where everything is in the drawing: states in columns by the fewest moves from the start, and the arrows between
 //! them.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -15,7 +15,7 @@ const MARGIN: i32 = 56;
 /// How far below the boxes the first arrow back runs, and each further one below it.
 const LANE: i32 = 34;
 
-/// How an arrow runs, and where its label stands.
+/// How an arrow runs, and where its label is.
 pub(super) struct Route {
     /// As an SVG path takes it.
     pub(super) path: String,
@@ -35,7 +35,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Places a graph. Unreachable states stand below all others.
+    /// Places a graph. Unreachable states are below all others.
     pub(super) fn of(graph: &StateGraph) -> Self {
         let (columns, unreachable) = columns(graph);
         let tallest = count(columns.iter().map(Vec::len).max().unwrap_or(1));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn states_stand_in_columns_by_their_distance() {
+    fn states_are_in_columns_by_their_distance() {
         let graph = graph(
             &["undefined", "a", "b", "lonely"],
             &[(Some("undefined"), "a"), (Some("a"), "b"), (None, "undefined")],
@@ -307,7 +307,7 @@ mod tests {
         let x = |name: &str| layout.place(name).map(|(x, _)| x);
         assert!(x("undefined") < x("a") && x("a") < x("b"));
         let y = |name: &str| layout.place(name).map(|(_, y)| y);
-        assert!(y("lonely") > y("b"), "what cannot be reached stands below");
+        assert!(y("lonely") > y("b"), "what cannot be reached is below");
         assert_eq!(layout.place("nowhere"), None);
     }
 

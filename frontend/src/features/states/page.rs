@@ -14,7 +14,7 @@ use crate::api::in_project;
 use crate::components::{EmptyState, SectionHead, Symbol};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, project_in_path};
 
@@ -48,7 +48,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
         if may_edit.get_untracked() {
             edit.open(&name);
         } else {
-            navigator.go(&Page::Tool(project.get_untracked(), name).path());
+            navigator.go(&Page::tool(project.get_untracked(), name).path());
         }
     });
     let is_there = condition(move || {
@@ -63,7 +63,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
     };
     let file = move |format: &str| in_project(&project.get(), &["states", "graph"]) + "?format=" + format;
     view! {
-        <SectionHead section=Section::States text="Tools open and close with the state of the workflow, and move it when they succeed.">
+        <SectionHead section=PageKind::States text="Tools open and close with the state of the workflow, and move it when they succeed.">
             <a class="button" rel="external" download="states.mmd" href=move || file("mermaid")>
                 "Mermaid"
             </a>

@@ -1,4 +1,4 @@
-//! What is picked in the state machine: the state one stands in, and perhaps an arrow. Both are in the address.
+//! What is picked in the state machine: the current state, and perhaps an arrow. Both are in the address.
 
 use leptos::prelude::*;
 use toolgate_api::states::{GraphTransition, StateGraph};
@@ -10,7 +10,7 @@ use crate::url::{Navigator, UrlParam};
 /// The state and the arrow.
 #[derive(Clone, Copy)]
 pub(super) struct Picked {
-    /// The state one stands in; the start at first.
+    /// The current state; the start at first.
     pub(super) here: Memo<String>,
     /// The arrow as [`way_of`] names it; empty when none is picked.
     pub(super) way: Memo<String>,

@@ -6,7 +6,7 @@ use toolgate_api::states::StateGraph;
 use crate::components::{Badge, Tone};
 use crate::reactive::part;
 
-/// Names that are shown of one problem before somebody asks for all of them.
+/// Names that are shown of one problem before all of them are asked for.
 const FIRST: usize = 24;
 
 /// What a named thing is.

@@ -10,10 +10,10 @@ use crate::reactive::part;
 use crate::routes::Page;
 use crate::words::counted;
 
-/// Every transition, as a table that unfolds. Many tools may stand in it, so it is made when somebody wants it.
+/// Every transition, as a table that unfolds. It may be long, so it is made when it is unfolded.
 pub(super) fn table(project: Memo<String>, machine: Memo<Option<StateGraph>>, picked: Picked) -> AnyView {
     let unfolded = RwSignal::new(false);
-    let told = move || {
+    let summary = move || {
         machine.with(|machine| {
             machine.as_ref().map(|machine| {
                 let (states, transitions) = (machine.state_count, machine.transition_count);
@@ -27,7 +27,7 @@ pub(super) fn table(project: Memo<String>, machine: Memo<Option<StateGraph>>, pi
     };
     view! {
         <details class="panel" on:toggle=move |_| unfolded.set(true)>
-            <summary>{told}</summary>
+            <summary>{summary}</summary>
             {part(move || {
                 machine.with(|machine| match machine {
                     Some(machine) if unfolded.get() => transitions(&project.get(), machine, picked),
@@ -103,7 +103,7 @@ fn tools(project: &str, step: &GraphTransition, edit: Option<EditTool>) -> AnyVi
         .tools
         .iter()
         .map(|tool| {
-            let href = Page::Tool(project.to_owned(), tool.clone()).path();
+            let href = Page::tool(project.to_owned(), tool.clone()).path();
             let change = edit.map(|edit| {
                 let name = tool.clone();
                 view! {

@@ -1,4 +1,4 @@
-//! Standing in a state: what is open there, where each tool leads, and going there.
+//! The current state of a walk: what is open there, where each tool leads, and going there.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -11,17 +11,17 @@ use crate::browser::encode;
 use crate::components::{Icon, Symbol};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect, part};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 
-/// The state one stands in, and the way one has come.
+/// The current state, and the way to it.
 #[component]
 pub(super) fn Walk(
     /// The project's id.
     project: Memo<String>,
     /// The whole machine.
     machine: Memo<Option<StateGraph>>,
-    /// Where one stands.
+    /// The current state.
     picked: Picked,
     /// The state as it is stored.
     state: Loaded,
@@ -55,15 +55,15 @@ pub(super) fn Walk(
         trail.update(|trail| trail.push((here.get_untracked(), tool)));
         picked.state(&to);
     });
-    let link = move |section: Section, name: &str| {
-        Page::In(project.get(), section).path() + "?" + name + "=" + &encode(&here.get())
+    let link = move |section: PageKind, name: &str| {
+        Page::of_project(project.get(), section).path() + "?" + name + "=" + &encode(&here.get())
     };
     let may_edit = move || session.may(&project.get(), Permission::EditDefinitions);
     view! {
         <section class="panel stack" aria-label="Walk through">
             <div class="stack-small">
                 <h2>
-                    "Standing in " <span class="mono">{here}</span>
+                    "In state " <span class="mono">{here}</span>
                 </h2>
                 {part(move || {
                     let words = state.read::<State>().map(|state| state.description).filter(|words| !words.is_empty());
@@ -72,10 +72,10 @@ pub(super) fn Walk(
                 {part(move || way(&trail.get(), picked))}
             </div>
             <div class="row">
-                <a class="button button-small" href=move || link(Section::Tools, "state")>
+                <a class="button button-small" href=move || link(PageKind::Tools, "state")>
                     "List its tools"
                 </a>
-                <a class="button button-small" href=move || link(Section::Simulator, "state")>
+                <a class="button button-small" href=move || link(PageKind::Simulator, "state")>
                     "Simulate a caller here"
                 </a>
                 <When test=move || session.may(&project.get(), Permission::ManagePolicy)>
@@ -196,7 +196,7 @@ fn open_tool(
     way: Option<(&str, Callback<(String, String)>)>,
     edit: Option<EditTool>,
 ) -> AnyView {
-    let href = Page::Tool(project.to_owned(), name.to_owned()).path();
+    let href = Page::tool(project.to_owned(), name.to_owned()).path();
     let go = way.map(|(to, step)| {
         let taken = (name.to_owned(), to.to_owned());
         view! {

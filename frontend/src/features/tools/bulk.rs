@@ -24,7 +24,7 @@ struct Deed {
     verb: &'static str,
     /// Its member of the API's change.
     key: &'static str,
-    /// What must be told; empty for nothing.
+    /// What must be entered; empty for nothing.
     asks: &'static str,
     /// Its value when nothing is asked.
     value: bool,
@@ -97,14 +97,16 @@ pub(super) fn Bulk(
     let chosen = RwSignal::new(0_usize);
     let [typed, number] = [(); 2].map(|()| RwSignal::new(String::new()));
     let review = Review::new();
-    let (plan, action) = (review.plan, review.action);
+    let plan = review.plan;
     let now = move || &DEEDS[chosen.get()];
     let count = move || selection.count(list.total.get());
-    // A verdict is about what was asked for, and about nothing else.
+    // What was typed when the server was asked last. Its verdict is about that, and about nothing else.
+    let asked_for = StoredValue::new(None::<String>);
     effect(move || {
-        typed.track();
-        plan.set(Value::Null);
-        action.error.set(None);
+        let now = typed.get();
+        if asked_for.with_value(|asked| asked.as_ref() != Some(&now)) {
+            review.forget();
+        }
     });
     let body = move || {
         let deed = untrack(now);
@@ -129,12 +131,14 @@ pub(super) fn Bulk(
                 path.push_str("?ignore_policy_tests=true");
             }
         }
-        action.send(Ask::post(path, Body::Json(body.to_string())), move |answer| {
+        let ask = Ask::post(path, Body::Json(body.to_string()));
+        if dry_run {
+            asked_for.set_value(Some(typed.get_untracked()));
+            review.look(ask);
+            return;
+        }
+        review.action.send(ask, move |answer| {
             let answer = parse(&answer.text).unwrap_or_default();
-            if dry_run {
-                plan.set(answer);
-                return;
-            }
             review.open.set(false);
             selection.clear();
             list.reload();
@@ -182,7 +186,7 @@ pub(super) fn Bulk(
                         <TextInput id="bulk-names" value=typed mono=true />
                     </Field>
                     <div>
-                        <button type="submit" class="button" disabled=move || action.busy.get()>
+                        <button type="submit" class="button" disabled=move || review.is_looking()>
                             "Preview"
                         </button>
                     </div>

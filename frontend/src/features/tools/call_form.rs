@@ -12,7 +12,7 @@ use crate::components::{
     Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block, sample,
 };
 use crate::reactive::{When, part, text};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::Session;
 use crate::snippets;
 
@@ -86,7 +86,7 @@ pub(super) fn CallForm(
             ("state", state.get()),
             ("session", run_in.id()),
         ];
-        let path = Page::In(project.get(), Section::Simulator).path();
+        let path = Page::of_project(project.get(), PageKind::Simulator).path();
         with_query(
             path,
             &query.each_ref().map(|(name, value)| (*name, value.as_str())),
@@ -150,7 +150,7 @@ pub(super) fn CallForm(
                 </When>
             </section>
             {part(move || {
-                let may_audit = session.may(&project.get(), Section::Records.needs());
+                let may_audit = session.may_see(&project.get(), PageKind::Records);
                 answer.with(|answer| answer.as_ref().map(|answer| outcome(answer, &project.get(), may_audit))).into_any()
             })}
             <details class="panel">
@@ -208,7 +208,7 @@ fn outcome(answer: &Value, project: &str, may_audit: bool) -> AnyView {
     let id = word("call_id");
     let record = if may_audit {
         let href = with_query(
-            Page::In(project.to_owned(), Section::Records).path(),
+            Page::of_project(project.to_owned(), PageKind::Records).path(),
             &[("record", &id)],
         );
         view! { <a href=href>"Record " <code>{id}</code></a> }.into_any()

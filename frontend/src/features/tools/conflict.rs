@@ -1,4 +1,4 @@
-//! Somebody else was faster: what they changed, what you changed, and both together where that is possible.
+//! Another edit was saved meanwhile: what it changed, what you changed, and both together where that is possible.
 
 use leptos::prelude::*;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub(super) struct Conflict {
     pub(super) mine: String,
     /// The definition as it is stored now.
     pub(super) theirs: Answer,
-    /// The newest revision, as the API tells it.
+    /// The newest revision, as the API describes it.
     pub(super) newest: Value,
 }
 
@@ -37,11 +37,11 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
         theirs,
         newest,
     } = conflict;
-    let author = newest["author"].as_str().unwrap_or("Somebody").to_owned();
+    let author = newest["author"].as_str().unwrap_or("Another user").to_owned();
     let note = newest["note"]
         .as_str()
         .map(|note| format!(" Their note: “{note}”."));
-    let told = format!(
+    let summary = format!(
         "{author} saved revision {} while you were editing.",
         newest["revision"]
     );
@@ -75,7 +75,7 @@ pub(super) fn conflict_view(conflict: Conflict, ways: Ways) -> AnyView {
     view! {
         <section class="stack" aria-label="Conflict">
             <p class="note">
-                <strong>{told}</strong>
+                <strong>{summary}</strong>
                 {note}
                 " Nothing was saved; your draft is kept."
             </p>

@@ -1,17 +1,18 @@
-//! Editing a definition: as a form and as a text, its faults, the difference before it is saved, and who was faster.
+//! Editing a definition: as a form and as a text, its faults, the difference before it is saved, and edits that were saved meanwhile.
 
 use leptos::prelude::*;
 use serde_json::Value;
 use toolgate_api::ErrorCode;
 
 use super::conflict::{Conflict, Ways, conflict_view};
-use super::definition_form::Parameters;
+use super::definition_form::{Parameters, TypeFields};
 use super::draft::Draft;
 use super::in_step::InStep;
 use crate::action::Action;
 use crate::api::{Answer, ApiError, Ask, Body, in_project, parse, with_query};
 use crate::components::{
-    Dialog, DialogFoot, Diff, Editor, EditorHandle, Faults, Field, Placement, ProblemPanel, TextInput, Toasts,
+    Confirm, Dialog, DialogFoot, Diff, Editor, EditorHandle, Faults, Field, Placement, ProblemPanel,
+    TextInput, Toasts,
 };
 use crate::expectations;
 use crate::loaded::Loaded;
@@ -51,6 +52,7 @@ pub(super) fn DefinitionEditor(
     let handle = EditorHandle::new();
     let checking = Action::new();
     let saving = Action::new();
+    let discarding = RwSignal::new(false);
     let review = RwSignal::new(false);
     let outlook = RwSignal::new(Value::Null);
     let note = RwSignal::new(String::new());
@@ -125,7 +127,7 @@ pub(super) fn DefinitionEditor(
                     .form
                     .value
                     .with_untracked(|value| value["name"].as_str().map(str::to_owned));
-                navigator.go(&Page::Tool(project.get_untracked(), name.unwrap_or_default()).path());
+                navigator.go(&Page::tool(project.get_untracked(), name.unwrap_or_default()).path());
             });
             return;
         }
@@ -136,7 +138,7 @@ pub(super) fn DefinitionEditor(
             on_saved.run(());
         });
     };
-    // Somebody was faster: reads what is stored now, and who did it.
+    // Another edit was saved meanwhile: reads what is stored now, and who saved it.
     effect(move || {
         if is_new || !saving.error.with(is_stale) {
             return;
@@ -179,6 +181,12 @@ pub(super) fn DefinitionEditor(
         let Draft { etag, base: text, .. } = kept;
         base.set(Some(Answer { etag, text }));
     };
+    let discard = move |()| {
+        if let Some(base) = base.get_untracked() {
+            draft.set(base.text);
+        }
+        discarding.set(false);
+    };
     let old_draft = part(move || {
         offered
             .get()
@@ -205,7 +213,7 @@ pub(super) fn DefinitionEditor(
     });
     let said = move || match (both.busy.get(), both.is_good(), is_changed.get()) {
         (true, ..) => "Checking…",
-        (_, false, _) => "Not accepted as it is.",
+        (_, false, _) => "Not valid.",
         (_, _, true) => "Changed, not saved.",
         (_, _, false) => "As stored.",
     };
@@ -249,10 +257,11 @@ pub(super) fn DefinitionEditor(
                     <legend class="visually-hidden">"Definition as a form"</legend>
                     <div class="stack">
                         <When test=move || both.is_form_behind() && !both.busy.get()>
-                            <p class="note">"The form follows as soon as the YAML is right."</p>
+                            <p class="note">"The form follows as soon as the YAML is valid."</p>
                         </When>
                         {both.form.view()}
                         <Parameters form=both.form />
+                        <TypeFields form=both.form />
                     </div>
                 </fieldset>
                 <div class="stack beside">
@@ -270,11 +279,7 @@ pub(super) fn DefinitionEditor(
                             type="button"
                             class="button"
                             disabled=move || !is_changed.get()
-                            on:click=move |_| {
-                                if let Some(base) = base.get_untracked() {
-                                    draft.set(base.text);
-                                }
-                            }
+                            on:click=move |_| discarding.set(true)
                         >
                             "Discard"
                         </button>
@@ -288,6 +293,15 @@ pub(super) fn DefinitionEditor(
                 </div>
             </div>
         </div>
+        <Confirm
+            open=discarding
+            title="Discard the changes?"
+            verb="Discard the changes"
+            action=Action::new()
+            on_confirm=discard
+        >
+            <p>"The definition becomes what is stored. What you typed since the last save is lost."</p>
+        </Confirm>
         <Dialog open=review title="Review changes" placement=Placement::Wide>
             <div class="dialog-body">
                 {part(move || match conflict.get() {

@@ -2,21 +2,11 @@
 
 use leptos::prelude::*;
 use serde_json::{Map, Value};
+use toolgate_api::tool_types::{self, COMMON, schema};
 
 use crate::api::{object, parse};
 use crate::components::{Icon, SchemaForm, Symbol};
-use crate::reactive::part;
-
-/// The fields, as a schema that the form is made from.
-const FIELDS: &str = r#"{"properties": {
-"description": {"type": "string", "format": "textarea", "description": "What it does and when to use it; models choose tools by it."},
-"group": {"type": "array", "format": "names", "description": "Its groups, separated by commas. None: the group default."},
-"available_in_states": {"type": "array", "format": "names", "description": "The workflow states it is open in. None: every state."},
-"state": {"type": "string", "description": "The workflow state after a success. None: it does not move."},
-"enabled": {"type": "boolean", "default": true, "description": "Whether it may be called."},
-"after_execution": {"enum": ["suspend", "terminate"], "description": "What the caller's turn does afterwards."},
-"service": {"type": "string", "description": "The tool service that executes it; only for tools of type tool-service."}
-}}"#;
+use crate::reactive::{part, text_memo};
 
 /// The field of a definition that is not stored yet.
 const NAME: &str =
@@ -26,13 +16,63 @@ const TYPES: [&str; 6] = ["string", "integer", "number", "boolean", "array", "ob
 
 /// The form of a definition; a new one has a name to be chosen.
 pub(super) fn definition_form(is_new: bool) -> SchemaForm {
-    let mut fields = parse(FIELDS).unwrap_or_default();
+    let mut fields = schema(COMMON.iter());
     if is_new && let Some(properties) = fields["properties"].as_object_mut() {
         let rest = std::mem::take(properties);
         properties.insert("name".to_owned(), parse(NAME).unwrap_or_default());
         properties.extend(rest);
     }
     SchemaForm::new(fields, Value::Object(Map::new()), "def")
+}
+
+/// The form of what a definition has because of its type; nothing where the type has no keys of its own.
+fn form_of_type(definition: &Value) -> Option<Value> {
+    let kind = tool_types::find(definition["type"].as_str()?)?;
+    let mut form = kind.form();
+    // Of requests that exclude each other only the one that is there.
+    if let Some(options) = form["properties"]["options"]["properties"].as_object_mut() {
+        let has = |key: &str| definition["options"].get(key).is_some();
+        for (key, other) in [("http", "jina"), ("jina", "http")] {
+            if has(key) {
+                options.remove(other);
+            }
+        }
+    }
+    let properties = form["properties"].as_object()?;
+    (!properties.is_empty()).then_some(form)
+}
+
+/// The fields of the definition's type.
+#[component]
+pub(super) fn TypeFields(
+    /// The form with the definition.
+    form: SchemaForm,
+) -> impl IntoView {
+    // A text is compared before the fields are rendered again, so that what is typed into them does not draw them again.
+    let schema = text_memo(move || {
+        let schema = form.value.with(form_of_type);
+        schema.map(|schema| schema.to_string()).unwrap_or_default()
+    });
+    let title = text_memo(move || {
+        let kind = form.value.with(|value| {
+            let name = value["type"].as_str();
+            name.and_then(tool_types::find)
+        });
+        kind.map(|kind| kind.title.to_owned()).unwrap_or_default()
+    });
+    part(move || {
+        let schema = schema.with(|text| parse(text).ok());
+        schema
+            .map(|schema| {
+                view! {
+                    <details class="field">
+                        <summary>{title}</summary>
+                        {form.over(schema).view()}
+                    </details>
+                }
+            })
+            .into_any()
+    })
 }
 
 /// One parameter of a definition.
@@ -104,7 +144,7 @@ pub(super) fn Parameters(
         let kind = move || at(index).schema["type"].as_str().unwrap_or_default().to_owned();
         let mut types: Vec<&str> = TYPES.to_vec();
         if !TYPES.contains(&untrack(kind).as_str()) {
-            // Told apart in another way, or not at all; that is left alone until a type is chosen.
+            // The type is missing or not offered here; the definition is not changed until a type is chosen.
             types.insert(0, "");
         }
         let options: Vec<_> = types
@@ -218,7 +258,7 @@ pub(super) fn Parameters(
 mod tests {
     use serde_json::json;
 
-    use super::{Parameter, read, write};
+    use super::{Parameter, form_of_type, read, write};
 
     #[test]
     fn parameters_are_read_and_written_back_in_order() {
@@ -259,8 +299,22 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_are_json() {
-        assert!(crate::api::parse(super::FIELDS).is_ok());
+    fn the_field_of_the_name_is_json() {
         assert!(crate::api::parse(super::NAME).is_ok());
+    }
+
+    #[test]
+    fn the_form_of_a_type_has_what_the_definition_may_have() {
+        let options = |definition: &serde_json::Value| {
+            let form = form_of_type(definition).expect("a form");
+            let options = form["properties"]["options"]["properties"].as_object().cloned();
+            options.expect("options").keys().cloned().collect::<Vec<_>>()
+        };
+        let of_static = options(&json!({"type": "static", "options": {"static": {"result": 1}}}));
+        assert_eq!(of_static, ["static", "concurrency", "breaker", "result"]);
+        let of_jina = options(&json!({"type": "openapi", "options": {"jina": {}}}));
+        assert!(of_jina.contains(&"jina".to_owned()) && !of_jina.contains(&"http".to_owned()));
+        assert_eq!(form_of_type(&json!({"type": "unheard-of"})), None);
+        assert_eq!(form_of_type(&json!({})), None);
     }
 }

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::components::{CodeBlock, Icon, Symbol};
-use crate::routes::Page;
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::snippets;
 
@@ -18,7 +18,7 @@ pub(super) fn NoTools(
     let name = session.me().map_or_else(|| "admin".to_owned(), |me| me.name);
     let token = snippets::token("TOOLGATE_TOKEN", &name);
     let upload = snippets::upload_tool(&project);
-    let import = Page::NewImport(project).path();
+    let import = Page::of_project(project, PageKind::NewImport).path();
     view! {
         <div class="empty">
             <span class="empty-mark">

@@ -17,7 +17,7 @@ use crate::api::{in_project, with_query};
 use crate::components::{LongList, Markup, Menu, RowMarkup, SectionHead, Toasts};
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition, effect, part, text_memo};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 use crate::words::counted;
@@ -34,7 +34,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
     let project = project_in_path();
     let session = Session::get();
     let filter = ToolFilter::new();
-    let path = text_memo(move || Page::In(project.get(), Section::Tools).path());
+    let path = text_memo(move || Page::of_project(project.get(), PageKind::Tools).path());
     let all = text_memo(move || in_project(&project.get(), &["tools"]));
     let matching = text_memo(move || filter.address(&project.get(), &[]));
     let list = Paged::sized(
@@ -52,7 +52,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         list.items.set(Vec::new());
         list.total.set(0);
     });
-    // What is selected is what one sees: another filter begins anew.
+    // The selection covers what is shown: another filter clears it.
     effect(move || {
         matching.track();
         selection.clear();
@@ -140,7 +140,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
         }
     };
     view! {
-        <SectionHead section=Section::Tools text="What agents may call, as far as groups and state permit.">
+        <SectionHead section=PageKind::Tools text="What agents may call, as far as groups and state permit.">
             <p class="count" role="status">
                 {count}
             </p>
@@ -151,10 +151,10 @@ pub(crate) fn ToolsPage() -> impl IntoView {
                 </Menu>
             </When>
             <When test=move || may_edit.get()>
-                <a class="button" href=move || Page::NewImport(project.get()).path()>
+                <a class="button" href=move || Page::of_project(project.get(), PageKind::NewImport).path()>
                     "Import"
                 </a>
-                <a class="button button-primary" href=move || Page::In(project.get(), Section::Upload).path()>
+                <a class="button button-primary" href=move || Page::of_project(project.get(), PageKind::Upload).path()>
                     "Upload"
                 </a>
             </When>
@@ -163,7 +163,7 @@ pub(crate) fn ToolsPage() -> impl IntoView {
             <Filters filter />
         </When>
         <When test=move || filter.has_unknown()>
-            <p class="note filters">"The address asks for an order or a filter that there is none of; it is left out."</p>
+            <p class="note filters">"The address names an unknown order or filter; it is ignored."</p>
         </When>
         <div on:keydown=on_key on:change=on_change>
             <LongList

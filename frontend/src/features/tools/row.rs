@@ -31,7 +31,7 @@ pub(super) fn tool_row(
         row.tags(r#"<span class="tool-title">"#);
     }
     row.tags(r#"<a class="tool-name" href=""#)
-        .text(&Page::Tool(project.to_owned(), name.to_owned()).path())
+        .text(&Page::tool(project.to_owned(), name.to_owned()).path())
         .tags(r#"" data-row=""#)
         .text(name)
         .tags(r#"">"#)

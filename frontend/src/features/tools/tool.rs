@@ -17,7 +17,7 @@ use crate::components::{
 use crate::expectations;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part, text};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::tool_change::{Part, ToolChange, Words};
 use crate::url::{Navigator, UrlParam, project_in_path, tool_in_path};
@@ -73,7 +73,7 @@ pub(crate) fn ToolPage() -> impl IntoView {
     let is_off = move || tool.with(|tool| tool.as_ref().is_some_and(|tool| !tool.enabled));
     let unavailable = move || tool.with(|tool| tool.as_ref().and_then(|tool| tool.unavailable.clone()));
     view! {
-        <Breadcrumbs project section=Section::Tools here=name />
+        <Breadcrumbs project section=PageKind::Tools here=name />
         <div class="page-head">
             <div>
                 <div class="row">
@@ -96,6 +96,18 @@ pub(crate) fn ToolPage() -> impl IntoView {
                         <p class="note" role="status">
                             <strong>"Unavailable. "</strong>
                             {format!("Every call is refused: {why}.")}
+                        </p>
+                    }
+                })
+                .into_any()
+        })}
+        {part(move || {
+            tool.with(|tool| tool.as_ref().and_then(|tool| tool.not_listed.clone()))
+                .map(|why| {
+                    view! {
+                        <p class="note" role="status">
+                            <strong>"Not listed for MCP. "</strong>
+                            {why}
                         </p>
                     }
                 })
@@ -193,9 +205,9 @@ fn Changes(
                 ("expect_revision", Value::Null),
             ]);
             let undo = object(vec![("undo", object(vec![("tools", vec![tool].into())]))]);
-            let told = format!("{name} was deleted. Its revisions stay.");
-            offer_undo(toasts, session, address(&project), told, &undo);
-            navigator.go(&Page::In(project, Section::Tools).path());
+            let text = format!("{name} was deleted. Its revisions stay.");
+            offer_undo(toasts, session, address(&project), text, &undo);
+            navigator.go(&Page::of_project(project, PageKind::Tools).path());
         });
     };
     view! {

@@ -3,13 +3,12 @@
 use chrono::{DateTime, Utc};
 use leptos::prelude::*;
 use serde_json::Value;
-use toolgate_api::json::from_value;
 
 use crate::api::{in_project, with_query};
 use crate::components::{TimeAgo, fact, facts};
 use crate::loaded::Loaded;
 use crate::reactive::part;
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::session::Session;
 
 /// The uses, each with a link to where it is managed.
@@ -38,11 +37,11 @@ struct Links {
 }
 
 impl Links {
-    fn to(&self, section: Section, query: &[(&str, &str)], text: String) -> AnyView {
-        if !self.session.may(&self.project, section.needs()) {
+    fn to(&self, section: PageKind, query: &[(&str, &str)], text: String) -> AnyView {
+        if !self.session.may_see(&self.project, section) {
             return text.into_any();
         }
-        let href = with_query(Page::In(self.project.clone(), section).path(), query);
+        let href = with_query(Page::of_project(self.project.clone(), section).path(), query);
         view! { <a href=href>{text}</a> }.into_any()
     }
 }
@@ -66,7 +65,7 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
                 .collect();
             let until = time(&person["expires_at"]).map(|at| view! { ", ends " <TimeAgo at /> });
             let link = links.to(
-                Section::Permissions,
+                PageKind::Permissions,
                 &[("principal", &text("principal"))],
                 text("name"),
             );
@@ -82,11 +81,11 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
     let tools = strings("reached_from")
         .into_iter()
         .map(|name| {
-            let href = Page::Tool(links.project.clone(), name.clone()).path();
+            let href = Page::tool(links.project.clone(), name.clone()).path();
             view! { <a class="mono" href=href>{name}</a> }.into_any()
         })
         .collect();
-    let named = |key: &str, section: Section| {
+    let named = |key: &str, section: PageKind| {
         strings(key)
             .into_iter()
             .map(|name| links.to(section, &[], name))
@@ -95,7 +94,7 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
     let number = |key: &str| uses[key].as_i64().unwrap_or_default();
     let calls = |outcome: &str, count: i64| {
         links.to(
-            Section::Records,
+            PageKind::Records,
             &[("tool", tool), ("outcome", outcome)],
             count.to_string(),
         )
@@ -104,7 +103,7 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
     let service = uses["service"]
         .as_str()
         .map(|name| view! { <code>{name.to_owned()}</code> });
-    let sessions = links.to(Section::Sessions, &[], number("open_sessions").to_string());
+    let sessions = links.to(PageKind::Sessions, &[], number("open_sessions").to_string());
     let figures = facts(vec![
         fact("Calls in 24 hours", calls("", all)),
         fact("Of these failed", calls("failed", failed)),
@@ -126,9 +125,9 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
                 <h2>"Use"</h2>
                 {figures}
             </section>
-            {list("Who may ask for it", people, "Nobody holds a group that it is in.")}
-            {list("Policy tests about it", named("policy_tests", Section::PolicyTests), "No policy test mentions it.")}
-            {list("Secrets it uses", named("secrets", Section::Secrets), "It uses no secret.")}
+            {list("Who may ask for it", people, "No grant includes one of its groups.")}
+            {list("Policy tests about it", named("policy_tests", PageKind::PolicyTests), "No policy test mentions it.")}
+            {list("Secrets it uses", named("secrets", PageKind::Secrets), "It uses no secret.")}
             {list("Tools that lead to it", tools, "No tool leads to a state it is open in.")}
         </div>
     }
@@ -136,7 +135,7 @@ fn content(uses: &Value, links: &Links, tool: &str) -> AnyView {
 }
 
 fn time(value: &Value) -> Option<DateTime<Utc>> {
-    from_value(value).ok()
+    serde_json::from_value(value.clone()).ok()
 }
 
 fn list(title: &'static str, items: Vec<AnyView>, none: &'static str) -> AnyView {

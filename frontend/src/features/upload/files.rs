@@ -114,7 +114,7 @@ fn listed(files: Option<FileList>) -> Vec<File> {
         .collect()
 }
 
-/// Whether a file of a folder is meant: others are left alone.
+/// Whether a file of a folder is a definition; others are ignored.
 fn is_definition(file: &File) -> bool {
     let name = lower(&file.name());
     [".yaml", ".yml", ".json"]

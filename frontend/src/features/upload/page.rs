@@ -10,7 +10,7 @@ use crate::api::{Ask, Body, in_project, parse, with_query};
 use crate::components::{Editor, EditorHandle, Field, SectionHead, TextInput, Toasts};
 use crate::expectations;
 use crate::reactive::{When, effect, part};
-use crate::routes::{Page, Section};
+use crate::routes::{Page, PageKind};
 use crate::snippets;
 use crate::url::project_in_path;
 use crate::words::counted;
@@ -63,8 +63,8 @@ pub(crate) fn UploadPage() -> impl IntoView {
     };
     let is_empty = move || text.with(|text| text.trim().is_empty());
     view! {
-        <SectionHead section=Section::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right.">
-            <a class="button" href=move || Page::NewImport(project.get()).path()>
+        <SectionHead section=PageKind::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right.">
+            <a class="button" href=move || Page::of_project(project.get(), PageKind::NewImport).path()>
                 "Import a description instead"
             </a>
         </SectionHead>

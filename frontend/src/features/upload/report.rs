@@ -37,7 +37,7 @@ pub(super) fn report(project: &str, result: &Value, handle: EditorHandle) -> Any
             };
             let is_tool = item["kind"] == "tool";
             let name = if is_tool && applied {
-                let href = Page::Tool(project.to_owned(), text("name")).path();
+                let href = Page::tool(project.to_owned(), text("name")).path();
                 view! { <a class="tool-name" href=href>{text("name")}</a> }.into_any()
             } else {
                 view! { <span class="tool-name">{text("name")}</span> }.into_any()

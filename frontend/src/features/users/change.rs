@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use toolgate_api::users::{PasswordWasReset, ResetPassword, UpdateUser, User};
 
-use super::shown_once;
+use super::password::shown_once;
 use crate::action::Action;
 use crate::api::{Ask, Body, with_query};
 use crate::browser::encode;

@@ -1,6 +1,7 @@
 //! The people who sign in to this server.
 
 mod change;
+mod password;
 
 use std::sync::Arc;
 
@@ -8,11 +9,10 @@ use leptos::prelude::*;
 use toolgate_api::users::{CreateUser, CreatedUser, User};
 
 use self::change::{ChangeUser, Deed};
+use self::password::shown_once;
 use crate::action::Action;
 use crate::api::{Ask, Body};
-use crate::components::{
-    Badge, Cells, Field, FormDialog, List, PageHeading, ShownOnce, TextInput, TimeAgo, Tone,
-};
+use crate::components::{Badge, Cells, Field, FormDialog, List, PageHeading, TextInput, TimeAgo, Tone};
 use crate::paged::{Item, Paged};
 use crate::reactive::effect;
 use crate::session::Session;
@@ -97,14 +97,6 @@ pub(crate) fn UsersPage() -> impl IntoView {
         </FormDialog>
         <ChangeUser asked on_changed=move |()| list.reload() />
     }
-}
-
-/// The place of a password that was made.
-fn shown_once() -> ShownOnce {
-    ShownOnce::new(
-        "Password",
-        "This password is shown once. Hand it over safely; it can be changed after signing in.",
-    )
 }
 
 fn row(user: User, is_self: bool, ask: Callback<(User, Deed)>) -> AnyView {

@@ -51,7 +51,8 @@ impl AddressWatch {
         self.refused.is_empty()
     }
 
-    /// Forgets whoever has gone quiet; if none has, those that were refused least, half of all at most.
+    /// Forgets addresses without recent events; if there are none, those that were refused least, half of all at
+    /// most.
     fn make_room(&mut self, rules: &AlertThresholds, at: DateTime<Utc>) {
         self.refused
             .retain(|_, counter| counter.at(at, rules.window_s) > 0);
@@ -70,7 +71,7 @@ impl AddressWatch {
     }
 }
 
-/// Who is behind an address: an IPv4 address itself, of IPv6 the /64 network, which is what one customer gets.
+/// The client behind an address: an IPv4 address itself, of IPv6 the /64 network, which is what one customer gets.
 #[must_use]
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {

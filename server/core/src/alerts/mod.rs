@@ -1,7 +1,8 @@
 //! Suspicious patterns in what is asked: pure detectors, with the time passed in and bounded memory.
 //!
-//! Whoever owns the detectors keeps one [`PrincipalWatch`] per principal and project and one [`AddressWatch`] for the
-//! server, shows them every event, and reports the findings. A detector that has found something begins to count anew.
+//! The owner of the detectors keeps one [`PrincipalWatch`] per principal and project and one [`AddressWatch`] for the
+//! server, shows them every event, and reports the findings. A detector that has found something starts counting
+//! again.
 
 mod address;
 mod principal;
@@ -78,8 +79,8 @@ pub fn window_start(at: DateTime<Utc>, window_s: u32) -> DateTime<Utc> {
     DateTime::from_timestamp(start, 0).unwrap_or(at)
 }
 
-/// Whether the first use of a group is worth a report: the rule is on, and the key is older than the window. A young key
-/// uses everything for the first time.
+/// Whether the first use of a group is worth a report: the rule is on, and the key is older than the window. A newer
+/// key uses everything for the first time.
 #[must_use]
 pub fn first_use_counts(
     rules: &AlertThresholds,

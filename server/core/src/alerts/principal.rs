@@ -9,7 +9,7 @@ use toolgate_api::settings::AlertThresholds;
 use super::window::SlidingCount;
 use super::{AlertRule, Finding};
 
-/// Addresses of one key that are told apart; a higher threshold counts as this one.
+/// Addresses of one key that are counted separately; a higher threshold counts as this one.
 const MAX_ADDRESSES: usize = 256;
 
 /// One decided request, as far as the rules look at it.
@@ -161,7 +161,7 @@ fn window(rules: &AlertThresholds) -> TimeDelta {
     TimeDelta::seconds(i64::from(rules.window_s))
 }
 
-/// Counts one event; the count when it reaches the threshold, which starts the counting anew.
+/// Counts one event; the count when it reaches the threshold, which restarts the count.
 pub(super) fn reach(
     counter: &mut SlidingCount,
     at: DateTime<Utc>,

@@ -67,7 +67,7 @@ proptest! {
 
     /// However events come, no address is counted twice in one report and none that was last seen before the window.
     #[test]
-    fn addresses_are_told_apart(events in proptest::collection::vec((0_i64..60_000, 0_u32..5), 1..200)) {
+    fn addresses_are_counted_separately(events in proptest::collection::vec((0_i64..60_000, 0_u32..5), 1..200)) {
         let mut watch = PrincipalWatch::default();
         let (mut now, mut last_seen) = (0, std::collections::HashMap::new());
         for (gap, n) in events {
@@ -153,7 +153,7 @@ fn calls_soon_after_a_wide_grant() {
         reports(&mut PrincipalWatch::default(), &[1, 2, 3, 4, 5, 6], Some(0)),
         1
     );
-    // Made long ago, or nobody knows when.
+    // Made long ago, or at an unknown time.
     assert_eq!(
         reports(&mut PrincipalWatch::default(), &[1, 2, 3, 4], Some(-80_001)),
         0

@@ -30,7 +30,7 @@ impl SlidingCount {
         self.sum()
     }
 
-    /// Begins anew.
+    /// Starts again.
     pub(super) fn clear(&mut self) {
         self.counts = Default::default();
     }
@@ -41,7 +41,7 @@ impl SlidingCount {
 
     fn advance(&mut self, at: DateTime<Utc>, window_s: u32) {
         if self.window_s != window_s {
-            // The window was set anew; what was counted in other parts cannot be told apart any more.
+            // The window has changed; what was counted in parts of another length cannot be assigned to the new ones.
             *self = Self {
                 window_s,
                 ..Self::default()

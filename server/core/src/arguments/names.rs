@@ -1,4 +1,4 @@
-//! Which names stand for the same argument.
+//! Which names denote the same argument.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -1,14 +1,16 @@
-//! The keys a tool takes because of its type or its service. They stand beside the common keys or under `config`.
+//! The keys a tool takes because of its type or its service. They are written beside the common keys or under
+//! `config`.
 
 use std::collections::HashMap;
 
 use serde_json::{Map, Value};
+use toolgate_api::tool_types::{Field, FieldValue, Need};
 
 use super::fields;
+use super::kinds::{KINDS, Kind, TOOL_KEYS};
 use super::model::ServiceDefinition;
 use super::node::{Cursor, Data};
 use super::report::{Report, Spot, shown};
-use super::vocabulary::{ConfigKey, ConfigValue, KINDS, Kind, Need, TOOL_KEYS};
 
 /// What is known of the service a tool refers to.
 #[derive(Debug)]
@@ -21,7 +23,7 @@ pub(super) enum Service {
     Faulty,
 }
 
-/// Reads the configuration and reports every key of the tool that nobody knows.
+/// Reads the configuration and reports every key of the tool that is not known.
 pub(super) fn read(
     tool: &Cursor<'_>,
     kind: Option<&'static Kind>,
@@ -61,11 +63,13 @@ struct Reader<'r> {
 }
 
 impl Reader<'_> {
+    /// The keys of the type.
+    fn own(&self) -> impl Iterator<Item = &'static Field> + use<> {
+        self.kind.into_iter().flat_map(Kind::config)
+    }
+
     fn key(&mut self, key: &str, spot: &Spot, value: &Cursor<'_>, place: &str, common: &[&str]) {
-        let own: &[ConfigKey] = self.kind.map_or(&[], |kind| kind.config);
-        let rule = own
-            .iter()
-            .find(|rule| rule.name == key || rule.spellings.contains(&key));
+        let rule = self.own().find(|rule| rule.is(key));
         let canonical = rule.map_or(key, |rule| rule.name).to_owned();
         let parameter = match self.service {
             Service::Known(service) => service.config_params.iter().any(|param| param.name == key),
@@ -84,8 +88,10 @@ impl Reader<'_> {
             return;
         }
         let read = match rule.map(|rule| rule.value) {
-            Some(ConfigValue::Text) => fields::word(value, key, 1_000, self.report).map(Value::String),
-            Some(ConfigValue::Count) => fields::integer(value, key, 1, 10_000, self.report).map(Value::from),
+            Some(FieldValue::Text) => fields::word(value, key, 1_000, self.report).map(Value::String),
+            Some(FieldValue::Integer(least, most)) => {
+                fields::integer(value, key, least, most, self.report).map(Value::from)
+            }
             None if matches!(value.node.data, Data::Null) => {
                 self.report.error(
                     &value.spot,
@@ -94,7 +100,7 @@ impl Reader<'_> {
                 );
                 None
             }
-            None => Some(value.node.to_value()),
+            Some(_) | None => Some(value.node.to_value()),
         };
         if let Some(read) = read {
             self.config.insert(canonical, read);
@@ -102,38 +108,29 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, key: &str, spot: &Spot, place: &str, common: &[&str]) {
-        // Without a usable type or service nobody can say which keys are known.
+        // Without a usable type or service the known keys cannot be determined.
         let of_any_kind = || {
             KINDS
                 .iter()
-                .flat_map(|kind| kind.config)
-                .any(|rule| rule.name == key || rule.spellings.contains(&key))
+                .flat_map(|kind| kind.config())
+                .any(|rule| rule.is(key))
         };
         if matches!(self.service, Service::Faulty) || self.kind.is_none() && of_any_kind() {
             return;
         }
         if of_any_kind() {
-            let kinds = KINDS.iter().filter(|kind| {
-                kind.config
-                    .iter()
-                    .any(|rule| rule.name == key || rule.spellings.contains(&key))
-            });
+            let kinds = KINDS.iter().filter(|kind| kind.config().any(|rule| rule.is(key)));
             let message = match self.kind {
-                Some(kind) => format!("a tool of type {} takes no {}", kind.name, shown(key)),
+                Some(kind) => format!("a tool of type {} takes no {}", kind.name(), shown(key)),
                 None => format!("unknown key {}", shown(key)),
             };
-            let kinds: Vec<&str> = kinds.map(|kind| kind.name).collect();
+            let kinds: Vec<&str> = kinds.map(|kind| kind.name()).collect();
             self.report
                 .error(spot, message, format!("it belongs to type {}", kinds.join(", ")));
             return;
         }
         let mut known: Vec<&str> = common.to_vec();
-        known.extend(
-            self.kind
-                .into_iter()
-                .flat_map(|kind| kind.config)
-                .map(|rule| rule.name),
-        );
+        known.extend(self.own().map(|rule| rule.name));
         if let Service::Known(service) = self.service {
             known.extend(service.config_params.iter().map(|param| param.name.as_str()));
         }
@@ -141,7 +138,7 @@ impl Reader<'_> {
     }
 
     fn missing(&mut self, tool: &Cursor<'_>) {
-        for rule in self.kind.into_iter().flat_map(|kind| kind.config) {
+        for rule in self.own() {
             if self.found.contains_key(rule.name) {
                 continue;
             }

@@ -155,7 +155,7 @@ pub(super) fn headers(
         {
             report.error(
                 &spot,
-                format!("the header {name} stands here twice"),
+                format!("the header {name} occurs twice"),
                 "case does not matter in header names",
             );
         }

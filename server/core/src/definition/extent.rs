@@ -6,11 +6,12 @@
 use serde_json::{Map, Value, json};
 use toolgate_api::Diagnostic;
 
-use super::node::{Cursor, MAX_TEXT, Node};
+use super::node::{Cursor, Node};
 use super::report::Report;
 use super::schema::{self, LISTS, MAPS, MAX_HEIGHT, MAX_NODES, MAX_PATTERNS, SINGLE};
+use crate::text::limits::UPLOAD;
 
-/// How deep the parts of a schema stand in it: under `$defs`, under their name.
+/// The depth of the parts of a schema: under `$defs`, under their name.
 const PART_DEPTH: usize = 2;
 
 /// What of a schema is bounded.
@@ -80,10 +81,10 @@ impl Extent {
         if self.patterns > MAX_PATTERNS {
             return Err(schema::too_many_patterns());
         }
-        if self.text > MAX_TEXT {
+        if self.text > UPLOAD.text {
             return Err(format!(
                 "the schema is too large: at most {} MiB of text",
-                MAX_TEXT >> 20
+                UPLOAD.text >> 20
             ));
         }
         Ok(())
@@ -110,7 +111,7 @@ fn patterns(schema: &Value) -> usize {
 /// Every fault of it.
 pub(crate) fn check_part(part: &Value, refs: &[String]) -> Result<(), Vec<Diagnostic>> {
     let whole = json!({"type": "object", "properties": {"part": part}, "$defs": stand_ins(refs)});
-    let Some(node) = Node::from_value(&whole) else {
+    let Ok(node) = Node::from_value(&whole) else {
         return Err(vec![Diagnostic::error(schema::too_large())]);
     };
     let mut report = Report::default();
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_stand_two_levels_down() {
+    fn parts_are_two_levels_down() {
         let part = json!({"type": "object", "properties": {"a": {"pattern": "a"}}});
         let mut head = json!({"type": "object"});
         let mut extent = Extent::of(&head);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+use toolgate_api::tool_types::Field;
 
 use super::nearest::nearest;
 use super::node::{Cursor, Data};
@@ -15,6 +16,12 @@ pub(super) fn known_keys(cursor: &Cursor<'_>, known: &[&str], what: &str, report
             unknown_key(key, &spot, known, what, report);
         }
     }
+}
+
+/// Reports each key that is none of these fields.
+pub(super) fn known_fields(cursor: &Cursor<'_>, fields: &[Field], what: &str, report: &mut Report) {
+    let known: Vec<&str> = fields.iter().map(|field| field.name).collect();
+    known_keys(cursor, &known, what, report);
 }
 
 /// Reports one key that is not known, naming the nearest known one.
@@ -70,7 +77,7 @@ pub(super) fn map(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> bool {
     cursor.is_map()
 }
 
-/// A string as it stands.
+/// A string, unchanged.
 pub(super) fn string(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Option<String> {
     let hint = match &cursor.node.data {
         Data::Text(text) => return Some(text.clone()),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use toolgate_api::tool_types::JINA;
 use url::Url;
 
 use super::UploadContext;
@@ -13,9 +14,6 @@ use super::nearest::nearest;
 use super::node::Cursor;
 use super::report::{Report, shown};
 
-const KEYS: [&str; 7] = [
-    "mode", "base_url", "path", "method", "auth_env", "accept", "headers",
-];
 const ACCEPT: [&str; 2] = ["application/json", "text/plain"];
 
 /// Reads the preset.
@@ -91,16 +89,17 @@ pub(super) fn read(
 }
 
 fn keys(cursor: &Cursor<'_>, report: &mut Report) {
+    let known: Vec<&str> = JINA.iter().map(|field| field.name).collect();
     for (key, spot, _) in cursor.entries() {
         let hint = match key {
-            _ if KEYS.contains(&key) => continue,
+            _ if known.contains(&key) => continue,
             "timeout" | "timeout_s" | "timeout_ms" => "write options.timeout_ms, in milliseconds",
             "defaults" => "write options.args.defaults",
             "envs" => "write options.envs",
             "auth" => "write auth_env: <NAME>",
             "api_key" | "key" | "token" => "name the environment variable with the key under auth_env",
             _ => {
-                fields::unknown_key(key, &spot, &KEYS, "jina", report);
+                fields::unknown_key(key, &spot, &known, "jina", report);
                 continue;
             }
         };

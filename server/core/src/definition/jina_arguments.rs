@@ -7,7 +7,7 @@ use super::parameters::Declared;
 use super::report::{Report, Spot, shown};
 use crate::http_mapping::jina;
 
-/// Checks the arguments of a tool with `options.jina`. `spot` is where an argument of the definition stands.
+/// Checks the arguments of a tool with `options.jina`. `spot` is the position of an argument in the definition.
 pub(super) fn check(
     options: &Options,
     preset: &JinaOptions,

@@ -1,4 +1,5 @@
-//! Defaults and fixed values against the schema of their own parameter, at the upload: at the call nobody could correct them.
+//! Defaults and fixed values against the schema of their own parameter, at the upload: a caller could not correct
+//! them.
 
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
@@ -79,7 +80,7 @@ pub(super) fn check(
             let name = at.split('/').nth(1).unwrap_or_default();
             let name = name.replace("~1", "/").replace("~0", "~");
             let template = if rendered.unknown.contains(&at) {
-                ", whatever the template stands for"
+                ", whatever the template is replaced by"
             } else {
                 ""
             };
@@ -93,7 +94,7 @@ pub(super) fn check(
     }
 }
 
-/// Whether a text breaks this rule whatever its template variables stand for, when it does so with the shortest values.
+/// Whether a text breaks this rule whatever its template variables become, when it does so with the shortest values.
 fn is_certain(kind: &ValidationErrorKind) -> bool {
     matches!(
         kind,

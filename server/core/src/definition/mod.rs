@@ -1,6 +1,7 @@
 //! Definitions: from an uploaded text to checked tools and services, or to every fault in it at once.
 //!
-//! The way of an upload: `yaml` or `json` read the text into documents whose values know their place; `shape` finds
+//! `model` is what a definition is when every rule has passed; `kinds` has what each type asks for, and `http` reads the
+//! options of HTTP tools. The way of an upload: `text` reads it into documents whose values know their place; `shape` finds
 //! the definitions in them; `service` and `tool` check each one with the rules of the modules they use; `report`
 //! collects the faults. Nothing stops at the first fault but a text that cannot be read.
 //!
@@ -12,44 +13,31 @@ pub(crate) mod destination;
 mod execution;
 pub(crate) mod extent;
 mod fields;
+mod guides;
 mod http;
-mod http_auth;
-mod http_model;
-mod http_places;
-mod http_probe;
-mod http_resilience;
-mod http_result;
 mod jina;
 mod jina_arguments;
-mod json;
+pub(crate) mod kinds;
 mod layer_values;
 pub mod model;
 pub mod names;
 mod nearest;
-mod node;
 mod options;
 mod parameters;
 mod policy_tests;
+pub mod queue;
 mod render;
-mod report;
-mod request;
-mod request_body;
-mod request_fields;
-pub mod request_model;
-pub(crate) mod scalar;
 pub mod schema;
 mod service;
 mod shape;
+mod shared_options;
 pub mod source;
+mod static_answer;
 pub mod subject;
 pub mod template;
 #[cfg(test)]
 mod tests;
 mod tool;
-mod vocabulary;
-mod yaml;
-pub(crate) mod yaml_quotes;
-pub(crate) mod yaml_syntax;
 
 use std::collections::HashMap;
 
@@ -57,17 +45,25 @@ use serde_json::Value;
 use toolgate_api::problem::Diagnostic;
 
 use self::config::Service;
-use self::node::{Cursor, MAX_BYTES, MAX_DEPTH, Node};
+use self::node::{Cursor, Node};
+use self::queue::SubjectRules;
 use self::report::{Report, Spot, listed, shown};
 use self::shape::Item;
 use crate::ids::{ProjectId, ToolName};
 use crate::nul;
+use crate::text::limits::{Budget, UPLOAD};
+use crate::text::{json, node, report, yaml};
 
-pub use self::execution::{Execution, NotExecuted};
+pub use self::execution::{Destination, Execution, ExecutorKind, ExecutorSet, McpCall, NotExecuted};
+pub use self::guides::parse_guides;
 pub(crate) use self::http::{METHODS as HTTP_METHODS, path_parameters};
+pub use self::kinds::tool_types;
 pub use self::model::{ServiceDefinition, ToolDefinition};
 pub use self::policy_tests::parse_policy_tests;
 pub use self::render::{diff, service_diff, service_to_yaml, to_yaml};
+
+/// Longest upload, in bytes.
+const MAX_BYTES: usize = 1 << 20;
 
 /// What the rules need to know about the place a definition is for.
 #[derive(Clone, Copy)]
@@ -78,6 +74,10 @@ pub struct UploadContext<'a> {
     pub env_allowed: &'a dyn Fn(&str) -> bool,
     /// The tool services that the project has already.
     pub existing_services: &'a dyn Fn(&str) -> Option<ServiceDefinition>,
+    /// What the server executes.
+    pub executes: ExecutorSet,
+    /// Which subjects tool services may use; `None` where there is no bus, so that only the form is checked.
+    pub subjects: Option<&'a SubjectRules>,
 }
 
 /// How an upload is written.
@@ -96,7 +96,7 @@ pub struct Upload {
     pub tools: Vec<UploadedTool>,
     /// The tool services, in the order of the text.
     pub services: Vec<ServiceDefinition>,
-    /// Accepted, but worth mending.
+    /// Accepted, but should be corrected.
     pub warnings: Vec<Diagnostic>,
 }
 
@@ -112,8 +112,8 @@ pub struct UploadedTool {
 /// Reads and checks an upload.
 ///
 /// # Errors
-/// Every fault of it, in the order of the text, with line, column and a hint; warnings too, for who mends one mends
-/// the other.
+/// Every fault of it, in the order of the text, with line, column and a hint; warnings too, so that both can be
+/// corrected at once.
 pub fn parse_upload(
     text: &[u8],
     format: TextFormat,
@@ -193,13 +193,9 @@ fn check_value<T>(
         return Err(unfit);
     }
     let mut report = Report::default();
-    let Some(node) = Node::from_value(value) else {
-        return Err(vec![
-            Diagnostic::error(format!("nested more than {MAX_DEPTH} levels deep")).at_pointer(""),
-        ]);
-    };
+    let node = Node::from_value(value).map_err(|fault| vec![fault])?;
     let cursor = Cursor::root(&node);
-    let mut budget = node::Budget::default();
+    let mut budget = Budget::new(&UPLOAD);
     let definition = if !cursor.is_map() {
         report.error(
             &cursor.spot,
@@ -217,6 +213,24 @@ fn check_value<T>(
         // A definition without an error is always there; without one there is an error.
         (Ok(faults) | Err(faults), _) => Err(faults),
     }
+}
+
+/// A text as a value: its first YAML document, or its JSON. It is bounded and checked as definitions are.
+///
+/// # Errors
+/// Every fault of the text, with its place.
+pub fn parse_value(text: &[u8], format: TextFormat) -> Result<serde_json::Value, Vec<Diagnostic>> {
+    let mut report = Report::default();
+    let documents = match decode(text, &mut report) {
+        Some(text) if format == TextFormat::Yaml => yaml::read(text, &mut report),
+        Some(text) => json::read(text, &mut report),
+        None => Vec::new(),
+    };
+    let value = documents
+        .first()
+        .map(|document| Cursor::root(document).node.to_value());
+    report.finish()?;
+    Ok(value.unwrap_or_default())
 }
 
 /// The text of an upload, without its byte order mark.
@@ -334,7 +348,7 @@ impl Seen {
         let spot = item.key().map_or(&item.cursor.spot, |(_, spot)| spot);
         let line = spot.place.map(|place| place.line);
         if let Some(first) = self.lines.get(name) {
-            let hint = first.map_or_else(String::new, |line| format!("it stands in line {line} already"));
+            let hint = first.map_or_else(String::new, |line| format!("it is in line {line} already"));
             report.error(
                 spot,
                 format!("duplicate {} {}", self.what, shown(name.as_str())),

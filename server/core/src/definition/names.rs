@@ -146,7 +146,7 @@ pub(super) fn list(cursor: &Cursor<'_>, key: &str, named: Named, report: &mut Re
         } else {
             report.warning(
                 &item.spot,
-                format!("{} stands in {key:?} twice", shown(&name)),
+                format!("{} occurs in {key:?} twice", shown(&name)),
                 "remove one",
             );
         }

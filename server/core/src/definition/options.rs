@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde_json::Map;
+use toolgate_api::tool_types;
 
 use super::UploadContext;
 use super::destination;
 use super::fields;
-use super::http;
-use super::http_places;
+use super::http::{self, places};
 use super::jina;
 use super::jina_arguments;
 use super::model::{ArgOptions, Options};
@@ -16,9 +16,12 @@ use super::names;
 use super::node::{Cursor, Data};
 use super::parameters::Declared;
 use super::report::{Report, Spot, listed, shown, yaml};
+use super::shared_options;
+use super::static_answer;
 use super::template;
 
-const KEYS: [&str; 5] = ["args", "envs", "timeout_ms", "jina", "http"];
+/// What every tool takes. Types have keys of their own, and some that several of them share.
+const COMMON: [&str; 3] = ["args", "envs", "timeout_ms"];
 /// The spelling of `jina` before there was one.
 const LEGACY_JINA: &str = "openapi";
 /// Longest time one call may take, in milliseconds.
@@ -50,6 +53,14 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
         }
         http::read(&at, context, report)
     });
+    let timeout_ms = cursor
+        .get("timeout_ms")
+        .and_then(|at| fields::integer(&at, "timeout_ms", 1, MAX_TIMEOUT_MS, report))
+        .and_then(|limit| u64::try_from(limit).ok());
+    let static_answer = cursor
+        .get("static")
+        .and_then(|at| static_answer::read(&at, timeout_ms, report));
+    let shared = shared_options::read(cursor, http.as_ref(), report);
     Options {
         args: cursor
             .get("args")
@@ -57,12 +68,11 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
         envs: cursor
             .get("envs")
             .map_or_else(BTreeMap::new, |at| envs(&at, context, report)),
-        timeout_ms: cursor
-            .get("timeout_ms")
-            .and_then(|at| fields::integer(&at, "timeout_ms", 1, MAX_TIMEOUT_MS, report))
-            .and_then(|limit| u64::try_from(limit).ok()),
+        timeout_ms,
         jina,
         http,
+        static_answer,
+        ..shared
     }
 }
 
@@ -85,14 +95,17 @@ pub(super) fn envs(
 }
 
 fn keys(cursor: &Cursor<'_>, report: &mut Report) {
+    let own = tool_types::ALL.iter().flat_map(|kind| kind.options);
+    let of_types = own.chain(tool_types::SHARED_OPTIONS).map(|field| field.name);
+    let known: Vec<&str> = COMMON.into_iter().chain(of_types).collect();
     for (key, spot, _) in cursor.entries() {
         let hint = match key {
             LEGACY_JINA => continue,
-            _ if KEYS.contains(&key) => continue,
+            _ if known.contains(&key) => continue,
             "timeout" | "timeout_s" => "write timeout_ms, in milliseconds",
             "defaults" | "fixed" => "put it under args",
             _ => {
-                fields::unknown_key(key, &spot, &KEYS, "options", report);
+                fields::unknown_key(key, &spot, &known, "options", report);
                 continue;
             }
         };
@@ -233,6 +246,9 @@ pub(super) fn check(
             _ => declared.spot(name),
         }
     };
+    if let Some(at) = cursor.get("static") {
+        static_answer::check(&at, declared, report);
+    }
     if let Some(jina) = &options.jina {
         jina_arguments::check(options, jina, declared, &place, report);
     }
@@ -251,7 +267,7 @@ pub(super) fn check(
             }
         }
         if whole && report.errors() == before {
-            http_places::check(&at, options, http, declared, &place, report);
+            places::check(&at, options, http, declared, &place, report);
         }
     }
 }

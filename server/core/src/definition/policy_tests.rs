@@ -83,7 +83,7 @@ pub fn parse_policy_tests(text: &[u8], format: TextFormat) -> Result<Vec<PolicyT
             report.error(
                 &spot,
                 format!("duplicate policy test {}", shown(&test.name)),
-                first.map_or_else(String::new, |line| format!("it stands in line {line} already")),
+                first.map_or_else(String::new, |line| format!("it is in line {line} already")),
             );
         }
         tests.push(test);

@@ -4,6 +4,7 @@ use serde::Serialize;
 use similar::TextDiff;
 
 use super::model::{ServiceDefinition, ToolDefinition};
+use crate::text::yaml::writer::yaml_of;
 
 /// A tool as canonical YAML, keys in the order of the model. Uploading it gives the same definition.
 #[must_use]
@@ -17,7 +18,8 @@ pub fn service_to_yaml(definition: &ServiceDefinition) -> String {
     yaml(definition)
 }
 
-/// The unified difference of two revisions of a tool; `None` is a tool that is not there. Empty when they are equal.
+/// The unified difference of two revisions of a tool; `None` is a tool that does not exist. Empty when they are
+/// equal.
 #[must_use]
 pub fn diff(before: Option<&ToolDefinition>, after: Option<&ToolDefinition>) -> String {
     unified(
@@ -36,12 +38,9 @@ pub fn service_diff(before: Option<&ServiceDefinition>, after: Option<&ServiceDe
 }
 
 fn yaml(definition: &impl Serialize) -> String {
-    // Long texts stay in one line each: folding them would make the difference of one word span the paragraph.
-    let options = serde_saphyr::ser_options! { compact_list_indent: false, folded_wrap_chars: usize::MAX };
-    serde_saphyr::to_string_with_options(definition, options)
-        // Nothing in a definition makes this fail. JSON would be YAML all the same.
-        .or_else(|_| serde_json::to_string_pretty(definition))
-        .unwrap_or_default()
+    // A definition is always JSON.
+    let value = serde_json::to_value(definition).unwrap_or_default();
+    yaml_of(&value)
 }
 
 fn unified(before: &str, after: &str) -> String {

@@ -98,7 +98,7 @@ fn read_for(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Value {
         .take(MAX_FAULTS)
     {
         let pointer = error.instance_path().as_str();
-        // A fault that was already told in plainer words.
+        // A fault that was already reported in plainer words.
         if faulty.iter().any(|known| *known == pointer) {
             continue;
         }

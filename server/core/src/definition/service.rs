@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::UploadContext;
 use super::fields;
+use super::kinds::TOOL_KEYS;
 use super::model::{ConfigParam, ServiceDefinition};
 use super::names;
 use super::node::{Cursor, Data};
 use super::options;
+use super::queue::Queue;
 use super::report::{Report, Spot, shown};
-use super::vocabulary::TOOL_KEYS;
 use crate::ids::ToolName;
 
 pub(super) const REQUEST: [&str; 2] = ["request-queue", "request_queue"];
 pub(super) const RESPONSE: [&str; 2] = ["response-queue", "response_queue"];
 pub(super) const PARAMS: [&str; 2] = ["config-params", "config_params"];
-const KEYS: [&str; 8] = [
+const CONCURRENT: [&str; 2] = ["max-concurrent", "max_concurrent"];
+const KEYS: [&str; 10] = [
     "id",
     "request-queue",
     "request_queue",
@@ -23,10 +25,12 @@ const KEYS: [&str; 8] = [
     "response_queue",
     "config-params",
     "config_params",
+    "max-concurrent",
+    "max_concurrent",
     "envs",
 ];
 
-/// The id of a service: the key it stands under, else `id`.
+/// The id of a service: the key it is written under, else `id`.
 pub(super) fn id(cursor: &Cursor<'_>, key: Option<(&str, &Spot)>, report: &mut Report) -> Option<ToolName> {
     let inner = cursor
         .get("id")
@@ -64,7 +68,7 @@ pub(super) fn read(
     let before = report.errors();
     fields::known_keys(cursor, &KEYS, "a tool service", report);
     let mut queue = |spellings: &[&'static str; 2]| {
-        fields::one_of(cursor, spellings, report).and_then(|(key, at)| queue_name(&at, key, report))
+        fields::one_of(cursor, spellings, report).and_then(|(key, at)| queue_name(&at, key, context, report))
     };
     let request_queue = queue(&REQUEST);
     let response_queue = queue(&RESPONSE);
@@ -77,7 +81,8 @@ pub(super) fn read(
             "a bus service has a request-queue and a response-queue; any other service has neither",
         );
     }
-    if request_queue.is_some() && request_queue == response_queue {
+    let subject = |queue: &Option<String>| Queue::parse(queue.as_deref()?).ok().map(|queue| queue.subject);
+    if request_queue.is_some() && subject(&request_queue) == subject(&response_queue) {
         report.error(
             &cursor.spot,
             "requests and responses share one queue",
@@ -86,6 +91,9 @@ pub(super) fn read(
     }
     let config_params =
         fields::one_of(cursor, &PARAMS, report).map_or_else(Vec::new, |(key, at)| params(&at, key, report));
+    let max_concurrent = fields::one_of(cursor, &CONCURRENT, report)
+        .and_then(|(key, at)| fields::integer(&at, key, 1, 10_000, report))
+        .and_then(|most| u32::try_from(most).ok());
     let envs = cursor
         .get("envs")
         .map_or_else(BTreeMap::new, |at| options::envs(&at, context, report));
@@ -94,22 +102,35 @@ pub(super) fn read(
         request_queue,
         response_queue,
         config_params,
+        max_concurrent,
         envs,
     };
     (report.errors() == before).then_some(definition)
 }
 
-fn queue_name(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Option<String> {
+/// A queue's name, whose subject the project may use.
+fn queue_name(
+    cursor: &Cursor<'_>,
+    key: &str,
+    context: &UploadContext<'_>,
+    report: &mut Report,
+) -> Option<String> {
     let name = fields::word(cursor, key, 512, report)?;
-    if name.chars().any(char::is_whitespace) {
-        report.error(
-            &cursor.spot,
-            format!("{key:?} must not contain blanks: {}", shown(&name)),
-            "write non-persistent://tg/request/<name>, for example",
-        );
-        return None;
+    let checked = Queue::parse(&name).and_then(|queue| match context.subjects {
+        Some(rules) => rules.check(context.project, &queue),
+        None => Ok(()),
+    });
+    match checked {
+        Ok(()) => Some(name),
+        Err(error) => {
+            report.error(
+                &cursor.spot,
+                format!("{key:?} is invalid: {}", error.message),
+                error.hint,
+            );
+            None
+        }
     }
-    Some(name)
 }
 
 fn params(cursor: &Cursor<'_>, key: &str, report: &mut Report) -> Vec<ConfigParam> {

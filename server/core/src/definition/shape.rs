@@ -9,7 +9,7 @@ use super::service::{PARAMS, REQUEST, RESPONSE};
 const TOOLS: &str = "tool";
 const SERVICES: &str = "tool-service";
 
-/// One definition that was found, with the key it stands under in the map form.
+/// One definition that was found, with the key it is written under in the map form.
 #[derive(Debug)]
 pub(super) struct Item<'n> {
     pub(super) cursor: Cursor<'n>,

@@ -1,7 +1,7 @@
 //! Where an injected value comes from: a definition names an environment variable (`NAME`) or a secret of the project
 //! (`secret:NAME`), never the value itself.
 
-/// What stands before the name of a secret.
+/// The prefix of the name of a secret.
 const SECRET: &str = "secret:";
 /// The longest name, in bytes.
 const LONGEST: usize = 128;
@@ -16,7 +16,7 @@ pub enum ValueSource<'a> {
 }
 
 impl<'a> ValueSource<'a> {
-    /// Tells the two apart. Whether the name is a valid one is not checked here.
+    /// Distinguishes the two. Whether the name is a valid one is not checked here.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
         text.strip_prefix(SECRET).map_or(Self::Env(text), Self::Secret)

@@ -12,13 +12,13 @@ const SHAPE: &str =
     "write cg.v1r4.{project_id}.{channel_id}.cmd.tool.<target>.<suffix>, or cmd.tool.<target>";
 const LONGEST: usize = 255;
 
-/// Why a subject is refused, and how to mend it.
+/// Why a subject is refused, and how to correct it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct SubjectError {
     /// What is wrong.
     pub message: String,
-    /// How to mend it.
+    /// How to correct it.
     pub hint: String,
 }
 
@@ -42,7 +42,7 @@ pub fn check(text: &str, project: &ProjectId) -> Result<(), SubjectError> {
             return refuse(format!("{} is not a subject: {message}", shown(text)), SHAPE);
         }
     }
-    // Wherever it stands, and whatever a variable may become.
+    // At any position, and whatever a variable may become.
     let may_be = |token: &str, word: &str| {
         token.eq_ignore_ascii_case(word) || token.starts_with('{') && token.ends_with('}')
     };
@@ -119,6 +119,70 @@ fn check_token(token: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The version of the protocol that short subjects mean.
+const VERSION: &str = "v1r4";
+/// The suffix of a short subject that has none.
+const SUFFIX: &str = "run";
+
+/// The subject of one command, with the values of its call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandSubject {
+    /// The version of the protocol.
+    pub version: String,
+    /// The channel.
+    pub channel: String,
+    /// The worker that it is for.
+    pub target: String,
+    /// All of it.
+    pub subject: String,
+}
+
+impl CommandSubject {
+    /// Fills the variables of a checked `target_subject`. A short one, `cmd.tool.<target>[.<suffix>]`, means that of this
+    /// protocol version, this project and the call's channel.
+    ///
+    /// # Errors
+    /// The variable whose value is no part of a subject, or that has none.
+    pub fn of(text: &str, values: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let full = match text.strip_prefix("cmd.tool.") {
+            Some(rest) if rest.contains('.') => {
+                format!("cg.{VERSION}.{{project_id}}.{{channel_id}}.cmd.tool.{rest}")
+            }
+            Some(rest) => format!("cg.{VERSION}.{{project_id}}.{{channel_id}}.cmd.tool.{rest}.{SUFFIX}"),
+            None => text.to_owned(),
+        };
+        let mut subject = full;
+        for variable in VARIABLES {
+            let place = format!("{{{variable}}}");
+            if !subject.contains(&place) {
+                continue;
+            }
+            let value = values(variable).ok_or_else(|| format!("{variable} has no value in this call"))?;
+            let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+            if value.is_empty() || !value.chars().all(plain) {
+                return Err(format!(
+                    "{variable} is {}, and a part of a subject has letters, digits, _ and - only",
+                    shown(&value)
+                ));
+            }
+            subject = subject.replace(&place, &value);
+        }
+        let tokens: Vec<&str> = subject.split('.').collect();
+        let ["cg", version, _, channel, "cmd", "tool", target, ..] = tokens.as_slice() else {
+            return Err(format!(
+                "{} is not the subject of a tool command",
+                shown(&subject)
+            ));
+        };
+        Ok(Self {
+            version: (*version).to_owned(),
+            channel: (*channel).to_owned(),
+            target: (*target).to_owned(),
+            subject,
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,5 +257,34 @@ mod tests {
             let message = verdict(bad).expect_err(bad);
             assert!(message.contains(why), "{bad}: {message}");
         }
+    }
+
+    #[test]
+    fn a_command_has_the_values_of_its_call() {
+        let values = |name: &str| match name {
+            "project_id" => Some("demo".to_owned()),
+            "channel_id" => Some("public".to_owned()),
+            "agent_id" => Some("a b".to_owned()),
+            _ => None,
+        };
+        for (text, expected) in [
+            ("cmd.tool.search", "cg.v1r4.demo.public.cmd.tool.search.run"),
+            ("cmd.tool.search.fast", "cg.v1r4.demo.public.cmd.tool.search.fast"),
+            (
+                "cg.v2.{project_id}.{channel_id}.cmd.tool.search.a.b",
+                "cg.v2.demo.public.cmd.tool.search.a.b",
+            ),
+        ] {
+            let command = CommandSubject::of(text, &values).expect(text);
+            assert_eq!(command.subject, expected);
+            assert_eq!(
+                (command.channel.as_str(), command.target.as_str()),
+                ("public", "search")
+            );
+        }
+        let refused = CommandSubject::of("cmd.tool.{agent_id}", &values).expect_err("a blank");
+        assert!(refused.contains("agent_id is \"a b\""), "{refused}");
+        let refused = CommandSubject::of("cmd.tool.a", &|_| None).expect_err("no value");
+        assert!(refused.contains("project_id has no value"), "{refused}");
     }
 }

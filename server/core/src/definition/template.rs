@@ -1,8 +1,9 @@
 //! Templates in the string values of `options.args` (tool development guide, section 4).
 //!
-//! `{name}` stands for one of ten ids of the call. Texts are rendered in one pass: what a variable brings is never
-//! rendered again, so a caller cannot smuggle a placeholder in. `{{name}}` is the literal text `{name}`. Every other
-//! brace is an ordinary character, so that JSON in a string needs no escapes.
+//! `{name}` is replaced by one of ten ids of the call. Texts are rendered in one pass: what a variable brings is
+//! never rendered again, so a caller cannot smuggle a placeholder in. `{{name}}` is the literal text `{name}`. Every
+//! other brace is an ordinary character, so that JSON in a string needs no escapes. Where a text may have
+//! placeholders of arguments too ([`parts`]), names may have dots and dashes.
 
 use thiserror::Error;
 
@@ -37,18 +38,18 @@ pub enum TemplateError {
 /// The first variable that is unknown, or for which `lookup` gives nothing or an empty text.
 pub fn render(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, TemplateError> {
     let mut rendered = String::with_capacity(text.len());
-    for piece in Pieces(text) {
+    for piece in Pieces(text, is_identifier) {
         match piece {
-            Piece::Text(text) => rendered.push_str(text),
-            Piece::Escaped(name) => {
+            Part::Text(text) => rendered.push_str(text),
+            Part::Escaped(name) => {
                 rendered.push('{');
                 rendered.push_str(name);
                 rendered.push('}');
             }
-            Piece::Variable(name) if !VARIABLES.contains(&name) => {
+            Part::Placeholder(name) if !VARIABLES.contains(&name) => {
                 return Err(TemplateError::Unknown(name.to_owned()));
             }
-            Piece::Variable(name) => match lookup(name) {
+            Part::Placeholder(name) => match lookup(name) {
                 Some(value) if !value.is_empty() => rendered.push_str(&value),
                 _ => return Err(TemplateError::Missing(name.to_owned())),
             },
@@ -59,37 +60,65 @@ pub fn render(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Str
 
 /// The names of all placeholders in a text, known or not, in their order.
 pub fn variables(text: &str) -> impl Iterator<Item = &str> {
-    Pieces(text).filter_map(|piece| match piece {
-        Piece::Variable(name) => Some(name),
-        Piece::Text(_) | Piece::Escaped(_) => None,
+    Pieces(text, is_identifier).filter_map(|piece| match piece {
+        Part::Placeholder(name) => Some(name),
+        Part::Text(_) | Part::Escaped(_) => None,
     })
 }
 
-enum Piece<'t> {
+/// What the placeholders of arguments begin with, where a text may have them (`options.static`).
+pub const ARGUMENTS: &str = "arguments.";
+
+/// The parts of a text whose placeholders may also be paths, such as `{arguments.address.city}`.
+pub fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+    Pieces(text, is_path)
+}
+
+/// The names of all placeholders in a text that may also have paths, known or not, in their order.
+pub fn placeholders(text: &str) -> impl Iterator<Item = &str> {
+    parts(text).filter_map(|part| match part {
+        Part::Placeholder(name) => Some(name),
+        Part::Text(_) | Part::Escaped(_) => None,
+    })
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part<'t> {
+    /// Literal text.
     Text(&'t str),
     /// `{{name}}`, the literal `{name}`.
     Escaped(&'t str),
-    Variable(&'t str),
+    /// `{name}`.
+    Placeholder(&'t str),
 }
 
-/// What of the text is still to be read.
-struct Pieces<'t>(&'t str);
+fn is_identifier(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
+}
+
+fn is_path(c: char) -> bool {
+    is_identifier(c) || matches!(c, '.' | '-')
+}
+
+/// What of the text is still to be read, and which characters a name may have.
+struct Pieces<'t>(&'t str, fn(char) -> bool);
 
 impl<'t> Iterator for Pieces<'t> {
-    type Item = Piece<'t>;
+    type Item = Part<'t>;
 
-    fn next(&mut self) -> Option<Piece<'t>> {
+    fn next(&mut self) -> Option<Part<'t>> {
         let text = self.0;
         if text.is_empty() {
             return None;
         }
-        if let Some((name, rest)) = placeholder(text, "{{", "}}") {
+        if let Some((name, rest)) = placeholder(text, "{{", "}}", self.1) {
             self.0 = rest;
-            return Some(Piece::Escaped(name));
+            return Some(Part::Escaped(name));
         }
-        if let Some((name, rest)) = placeholder(text, "{", "}") {
+        if let Some((name, rest)) = placeholder(text, "{", "}", self.1) {
             self.0 = rest;
-            return Some(Piece::Variable(name));
+            return Some(Part::Placeholder(name));
         }
         // The first character is literal, whatever it is; the next brace may begin something.
         let end = text
@@ -98,16 +127,19 @@ impl<'t> Iterator for Pieces<'t> {
             .find(|&(_, c)| c == '{')
             .map_or(text.len(), |(at, _)| at);
         self.0 = &text[end..];
-        Some(Piece::Text(&text[..end]))
+        Some(Part::Text(&text[..end]))
     }
 }
 
-/// `open`, an identifier and `close` at the start of a text: the identifier and what follows.
-fn placeholder<'t>(text: &'t str, open: &str, close: &str) -> Option<(&'t str, &'t str)> {
+/// `open`, a name and `close` at the start of a text: the name and what follows.
+fn placeholder<'t>(
+    text: &'t str,
+    open: &str,
+    close: &str,
+    of_name: fn(char) -> bool,
+) -> Option<(&'t str, &'t str)> {
     let inner = text.strip_prefix(open)?;
-    let end = inner
-        .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-        .unwrap_or(inner.len());
+    let end = inner.find(|c: char| !of_name(c)).unwrap_or(inner.len());
     let (name, rest) = inner.split_at(end);
     let identifier = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     rest.strip_prefix(close)
@@ -153,6 +185,13 @@ mod tests {
         ] {
             assert_eq!(render(text, &ids), Ok(expected.to_owned()), "{text}");
         }
+    }
+
+    #[test]
+    fn paths_are_placeholders_only_where_arguments_may_be() {
+        let text = "a {arguments.x-y.0} {{arguments.z}} {.b} {-c} { d }";
+        assert_eq!(placeholders(text).collect::<Vec<_>>(), ["arguments.x-y.0"]);
+        assert_eq!(variables(text).count(), 0);
     }
 
     #[test]

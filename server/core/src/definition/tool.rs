@@ -6,8 +6,9 @@ use toolgate_api::tools::AfterExecution;
 use super::config::{self, Service};
 use super::execution;
 use super::fields;
+use super::kinds::{self, Kind};
 use super::layer_values;
-use super::model::{JinaMode, Options, ToolDefinition};
+use super::model::{Options, ToolDefinition};
 use super::names::{self, Named};
 use super::nearest::nearest;
 use super::node::Cursor;
@@ -16,7 +17,7 @@ use super::parameters::{self, Declared};
 use super::report::{Report, Spot, listed, shown};
 use super::schema;
 use super::subject;
-use super::vocabulary::{self, Kind};
+
 use super::{UploadContext, UploadedTool};
 use crate::ids::ToolName;
 
@@ -25,7 +26,7 @@ const STATES: [&str; 3] = ["available_in_states", "applicable-states", "applicab
 /// Longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 10_000;
 
-/// The name of a tool: the key it stands under, else `name` or `tool_name`.
+/// The name of a tool: the key it is written under, else `name` or `tool_name`.
 pub(super) fn name(cursor: &Cursor<'_>, key: Option<(&str, &Spot)>, report: &mut Report) -> Option<ToolName> {
     let inner = fields::one_of(cursor, &NAME, report)
         .map(|(spelling, at)| (fields::string(&at, spelling, report), spelling, at.spot));
@@ -79,10 +80,10 @@ pub(super) fn read(
         .get("target_subject")
         .and_then(|at| target_subject(&at, context, report));
     if let Some(kind) = kind {
-        requirements(cursor, kind, &service, report);
+        kind.requirements(cursor, &service, report);
     }
     let definition = ToolDefinition {
-        kind: kind.map_or_else(String::new, |kind| kind.name.to_owned()),
+        kind: kind.map_or_else(String::new, |kind| kind.name().to_owned()),
         description: description(cursor, name.as_ref(), report),
         enabled: cursor
             .get("enabled")
@@ -107,7 +108,7 @@ pub(super) fn read(
         name: name?,
     };
     if report.errors() == before
-        && let Err(why) = definition.execution()
+        && let Err(why) = definition.executed_by(context.executes)
     {
         let at = cursor.get("type").map_or(cursor.spot.clone(), |at| at.spot);
         report.warning(&at, why.to_string(), execution::HINT);
@@ -123,39 +124,26 @@ pub(super) fn read(
 
 /// The type, stated or evident.
 fn kind(cursor: &Cursor<'_>, report: &mut Report) -> Option<&'static Kind> {
-    let evident = || {
-        let options = cursor.get("options");
-        let has = |key: &str| options.as_ref().is_some_and(|options| options.get(key).is_some());
-        if has("jina") || has("http") || has("openapi") {
-            vocabulary::kind("openapi")
-        } else if cursor.get("service").is_some() {
-            vocabulary::kind("tool-service")
-        } else if cursor.get("target_subject").is_some() {
-            vocabulary::kind("worker")
-        } else {
-            None
-        }
-    };
     let Some(at) = cursor.get("type") else {
-        let kind = evident();
+        let kind = kinds::evident(cursor);
         if kind.is_none() {
             report.error(
                 &cursor.spot,
                 "nothing says how the tool is executed",
                 format!(
                     "write options.jina, options.http, service or target_subject, or a type: {}",
-                    listed(vocabulary::names())
+                    listed(kinds::names())
                 ),
             );
         }
         return kind;
     };
     let text = fields::string(&at, "type", report)?;
-    let kind = vocabulary::kind(&text);
+    let kind = kinds::kind(&text);
     if kind.is_none() {
-        let hint = match nearest(&text, vocabulary::names()) {
+        let hint = match nearest(&text, kinds::names()) {
             Some(near) => format!("did you mean {near:?}?"),
-            None => format!("types are {}", listed(vocabulary::names())),
+            None => format!("types are {}", listed(kinds::names())),
         };
         report.error(&at.spot, format!("unknown type {}", shown(&text)), hint);
     }
@@ -176,7 +164,7 @@ fn refers_to(
     {
         report.error(
             &at.spot,
-            format!("a tool of type {} refers to no service", kind.name),
+            format!("a tool of type {} refers to no service", kind.name()),
             "remove \"service\", or write type: tool-service",
         );
         return (None, Service::Faulty);
@@ -190,59 +178,9 @@ fn refers_to(
     }
 }
 
-/// What each type must have, and must not have.
-fn requirements(cursor: &Cursor<'_>, kind: &Kind, service: &Service, report: &mut Report) {
-    let options = cursor.get("options");
-    let request = ["jina", "http", "openapi"].iter().find_map(|key| {
-        options
-            .as_ref()
-            .and_then(|options| Some((*key, options.get(key)?)))
-    });
-    match (kind.name, request) {
-        ("openapi", None) => report.error(
-            &cursor.spot,
-            "a tool of type openapi needs its request",
-            "write options.jina or options.http",
-        ),
-        ("openapi", Some(_)) | (_, None) => {}
-        (other, Some((key, at))) => report.error(
-            &at.spot,
-            format!("a tool of type {other} sends no HTTP request"),
-            format!("remove options.{key}, or write type: openapi"),
-        ),
-    }
-    if kind.name == "worker" && cursor.get("target_subject").is_none() {
-        report.error(
-            &cursor.spot,
-            "a tool of type worker needs a \"target_subject\"",
-            "write target_subject: cmd.tool.<target>",
-        );
-    }
-    if kind.name == "tool-service" {
-        match (cursor.get("service"), service) {
-            (None, _) => report.error(
-                &cursor.spot,
-                "a tool of type tool-service needs a \"service\"",
-                "write service: <id of the service>",
-            ),
-            (Some(at), Service::Known(service)) if service.request_queue.is_none() => report.error(
-                &at.spot,
-                format!("the service {} has no queues", shown(service.id.as_str())),
-                "give it a request-queue and a response-queue",
-            ),
-            _ => {}
-        }
-    }
-}
-
 /// The arguments of a tool that says nothing about them.
 fn default_parameters(kind: Option<&Kind>, options: &Options) -> Value {
-    let argument = match options.jina.as_ref().map(|jina| jina.mode) {
-        Some(JinaMode::Search) => Some(("query", "What to search the web for")),
-        Some(JinaMode::Reader) => Some(("url", "The address of the page to read")),
-        None => kind.and_then(|kind| kind.argument),
-    };
-    match argument {
+    match kind.and_then(|kind| (kind.argument)(options)) {
         Some((name, description)) => json!({
             "type": "object",
             "properties": {name: {"type": "string", "description": description}},

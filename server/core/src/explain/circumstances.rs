@@ -6,19 +6,19 @@ use toolgate_api::explain::{DecisionEffect, DecisionTest, TestOutcome, TestRepor
 
 use super::Shown;
 
-/// How something would come out, as far as that can be told beforehand.
+/// How something would come out, as far as that is known beforehand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Foreseen {
     /// It would go well.
     Holds,
-    /// A call would be told this.
+    /// A call would fail with this.
     Fails {
         /// The code.
         code: ErrorCode,
         /// The sentence.
         because: String,
     },
-    /// It cannot be told.
+    /// It is not known.
     Unknown {
         /// Why.
         why: String,

@@ -1,8 +1,8 @@
-//! The decision on a call, test by test: what each one compared, how it came out, and how to mend it.
+//! The decision on a call, test by test: what each one compared, how it came out, and how to correct it.
 //!
 //! The verdict is that of the function that decides calls. The tests beside it are made from the same parts, one by
-//! one, so that what comes after the failed one can be told too; a property test holds the two together. What a call
-//! meets after the decision, limits and execution, [`add`] puts behind them.
+//! one, so that what comes after the failed one can be reported too; a property test holds the two together. What a
+//! call meets after the decision, limits and execution, [`add`] puts behind them.
 
 mod circumstances;
 mod tests_of;
@@ -14,8 +14,8 @@ use toolgate_api::explain::{DecisionEffect, TestOutcome, TestReport, ToolExplana
 
 use crate::arguments::TemplateContext;
 use crate::policy::decision::{Effect, next_state};
+use crate::policy::evaluation_context::EvaluationContext;
 use crate::policy::groups::GroupSet;
-use crate::policy::moment::Moment;
 use crate::snapshot::ProjectSnapshot;
 
 pub use circumstances::{Circumstances, Foreseen, add};
@@ -28,8 +28,8 @@ pub struct Question<'a> {
     pub requested: Option<&'a [String]>,
     /// The workflow state; absent and `""` are `undefined`.
     pub state: Option<&'a str>,
-    /// When, from where and by whom.
-    pub moment: &'a Moment<'a>,
+    /// The time, the source and the principal.
+    pub evaluation: &'a EvaluationContext<'a>,
     /// Whether the call names a session; `None` where it need not.
     pub session: Option<SessionTest>,
     /// The arguments, if they are to be checked.
@@ -54,7 +54,7 @@ pub struct Arguments<'a> {
     pub context: &'a TemplateContext,
 }
 
-/// How much of a tool the one who asks may see.
+/// How much of a tool the caller may see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// All of it, the text of conditions included.
@@ -87,7 +87,7 @@ pub fn explain(
         question.requested,
         question.state,
         tool,
-        question.moment,
+        question.evaluation,
     );
     let tests = order(tests_of::tests(snapshot, question, tool), question.granted, shown);
     // The arguments are looked at after the decision, and they alone are not part of it.

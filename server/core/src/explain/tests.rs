@@ -13,7 +13,7 @@ use toolgate_api::explain::{DecisionTest, GroupMatch, TestOutcome::*};
 use super::*;
 use crate::arguments;
 use crate::ids::ProjectId;
-use crate::policy::moment::Load;
+use crate::policy::evaluation_context::Load;
 use crate::principal::{PrincipalKind, PrincipalRef};
 use crate::snapshot::LabelInput;
 use crate::snapshot::testing::{anytime, grant, object, project, strings, tool};
@@ -139,9 +139,9 @@ proptest! {
         let context = CallContext { agent_id: circumstances.agent.clone(), ..CallContext::default() };
         let principal = circumstances.kind.map(|kind| PrincipalRef { kind, id: "p".to_owned() });
         let load = Load { calls_in_flight: circumstances.in_flight, calls_per_minute: 0 };
-        let mut moment = Moment::at(at(circumstances.hours)).load(load).context(Some(&context));
+        let mut evaluation = EvaluationContext::at(at(circumstances.hours)).load(load).context(Some(&context));
         if let Some(principal) = &principal {
-            moment = moment.by_ref(principal);
+            evaluation = evaluation.by_ref(principal);
         }
         let arguments: Option<Map<String, Value>> = arguments.map(|text| serde_json::from_str(text).unwrap());
         let template = TemplateContext::new(&ProjectId::parse("demo").unwrap(), None);
@@ -149,13 +149,13 @@ proptest! {
             granted: &granted,
             requested: requested.as_deref(),
             state,
-            moment: &moment,
+            evaluation: &evaluation,
             session: None,
             arguments: arguments.as_ref().map(|caller| Arguments { caller, context: &template }),
         };
         for name in (0..kinds.len()).map(|at| format!("t{at}")).chain(["none".to_owned()]) {
             let explanation = explain(&snapshot, &question, &name, shown);
-            let decision = snapshot.decide(&granted, requested.as_deref(), state, &name, &moment);
+            let decision = snapshot.decide(&granted, requested.as_deref(), state, &name, &evaluation);
 
             // What a call would be answered: the decision, then the arguments.
             let faulty = decision.is_allowed() && arguments.as_ref().is_some_and(|arguments| {
@@ -228,9 +228,9 @@ proptest! {
         }
     }
 
-    /// What a test that was not reached would say is what it says when everything before it is mended.
+    /// What a test that was not reached would say is what it says when everything before it is corrected.
     #[test]
-    fn what_comes_after_the_failed_test_is_told_too(
+    fn what_comes_after_the_failed_test_is_reported_too(
         kinds in kinds().prop_filter("a tool", |kinds| !kinds.is_empty()),
         granted in some_of(&GROUPS),
         requested in some_of(&GROUPS),
@@ -241,7 +241,7 @@ proptest! {
         enabled[0].3 = true;
         let (snapshot, mended) = (snapshot(&kinds, &[]), snapshot(&enabled, &[]));
         let (granted, anytime): (GroupSet, _) = (granted.iter().cloned().collect(), anytime());
-        let question = Question { granted: &granted, requested: Some(&requested), state: Some(state), moment: &anytime, session: None, arguments: None };
+        let question = Question { granted: &granted, requested: Some(&requested), state: Some(state), evaluation: &anytime, session: None, arguments: None };
         let report = explain(&snapshot, &question, "t0", Shown::Everything).tests;
         let any = strings(&["*"]);
         let all: GroupSet = grant(&["*"]);
@@ -284,13 +284,13 @@ fn ask(granted: &[&str], requested: &[&str], state: &str, agent: &str, name: &st
         agent_id: Some(agent.to_owned()),
         ..CallContext::default()
     };
-    let moment = anytime().context(Some(&context));
+    let evaluation = anytime().context(Some(&context));
     let (granted, requested) = (grant(granted), strings(requested));
     let question = Question {
         granted: &granted,
         requested: Some(&requested),
         state: Some(state),
-        moment: &moment,
+        evaluation: &evaluation,
         session: None,
         arguments: None,
     };
@@ -389,7 +389,7 @@ fn arguments_are_checked_only_when_they_are_given() {
     let snapshot = project([tool("t").parameters(json!({
         "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]
     }))]);
-    let (granted, moment) = (grant(&["*"]), anytime());
+    let (granted, evaluation) = (grant(&["*"]), anytime());
     let template = TemplateContext::new(&ProjectId::parse("demo").unwrap(), None);
     let ask = |arguments: Option<Value>| {
         let arguments = arguments.map(object);
@@ -397,7 +397,7 @@ fn arguments_are_checked_only_when_they_are_given() {
             granted: &granted,
             requested: None,
             state: None,
-            moment: &moment,
+            evaluation: &evaluation,
             session: None,
             arguments: arguments.as_ref().map(|caller| Arguments {
                 caller,

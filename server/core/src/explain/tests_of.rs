@@ -7,16 +7,16 @@ use toolgate_api::explain::{ClosedGroup, DecisionTest, GroupMatch, TestOperands}
 
 use super::{Question, SessionTest};
 use crate::arguments::{self, Unmerged};
-use crate::policy::decision::Asked;
+use crate::policy::decision::GroupsRequest;
+use crate::policy::evaluation_context::EvaluationContext;
 use crate::policy::groups::{ANY, parents};
-use crate::policy::moment::Moment;
 use crate::snapshot::{CompiledTool, ProjectSnapshot};
 use crate::validation::Effort;
 
 /// One test, before it is known whether it is reached.
 pub(super) struct Test {
     pub(super) test: DecisionTest,
-    /// `None`: cannot be told, because the tool does not exist or is in no requested group.
+    /// `None`: not known, because the tool does not exist or is in no requested group.
     pub(super) passes: Option<bool>,
     pub(super) code: ErrorCode,
     pub(super) hint: String,
@@ -35,9 +35,9 @@ impl Test {
 
 /// The tests in the order of the decision.
 pub(super) fn tests(snapshot: &ProjectSnapshot, question: &Question<'_>, name: &str) -> Vec<Test> {
-    let asked = Asked::new(question.requested, question.state);
+    let asked = GroupsRequest::new(question.requested, question.state);
     let tool = snapshot.tool(name);
-    let ways = tool.map(|tool| ways(snapshot, question.moment, &asked, tool));
+    let ways = tool.map(|tool| ways(snapshot, question.evaluation, &asked, tool));
     let mut tests = vec![
         grant(question, &asked),
         exists(tool),
@@ -62,7 +62,12 @@ struct Way {
 }
 
 /// The requested groups that reach a tool: for each of its groups the nearest one that covers it.
-fn ways(snapshot: &ProjectSnapshot, moment: &Moment<'_>, asked: &Asked, tool: &CompiledTool) -> Vec<Way> {
+fn ways(
+    snapshot: &ProjectSnapshot,
+    evaluation: &EvaluationContext<'_>,
+    asked: &GroupsRequest,
+    tool: &CompiledTool,
+) -> Vec<Way> {
     let is_asked = |name: &str| {
         asked
             .groups
@@ -70,7 +75,7 @@ fn ways(snapshot: &ProjectSnapshot, moment: &Moment<'_>, asked: &Asked, tool: &C
             .is_ok()
     };
     let way = |group: Option<&str>, through: &str| {
-        let closed = group.and_then(|group| closed_by(snapshot, group, moment));
+        let closed = group.and_then(|group| closed_by(snapshot, group, evaluation));
         Way {
             found: GroupMatch {
                 group: group.map(str::to_owned),
@@ -103,8 +108,12 @@ fn ways(snapshot: &ProjectSnapshot, moment: &Moment<'_>, asked: &Asked, tool: &C
 }
 
 /// Which condition closes a group now; `None` when it is open.
-fn closed_by(snapshot: &ProjectSnapshot, group: &str, moment: &Moment<'_>) -> Option<ClosedGroup> {
-    let closed = snapshot.closed_group(group, moment)?;
+fn closed_by(
+    snapshot: &ProjectSnapshot,
+    group: &str,
+    evaluation: &EvaluationContext<'_>,
+) -> Option<ClosedGroup> {
+    let closed = snapshot.closed_group(group, evaluation)?;
     Some(ClosedGroup {
         condition: snapshot
             .declared_group(&closed.condition_of)
@@ -115,7 +124,7 @@ fn closed_by(snapshot: &ProjectSnapshot, group: &str, moment: &Moment<'_>) -> Op
     })
 }
 
-fn grant(question: &Question<'_>, asked: &Asked) -> Test {
+fn grant(question: &Question<'_>, asked: &GroupsRequest) -> Test {
     let missing = asked.missing(question.granted);
     Test {
         test: DecisionTest::Grant,
@@ -154,7 +163,7 @@ fn exists(tool: Option<&Arc<CompiledTool>>) -> Test {
 fn enabled(tool: Option<&Arc<CompiledTool>>) -> Test {
     let not_executed = tool
         .filter(|tool| tool.definition.enabled)
-        .and_then(|tool| tool.definition.execution().err());
+        .and_then(|tool| tool.not_executed());
     let (code, hint) = match not_executed {
         Some(why) => (ErrorCode::ToolUnavailable, why.to_string()),
         None => (ErrorCode::ToolDisabled, "enable the tool".to_owned()),
@@ -168,7 +177,7 @@ fn enabled(tool: Option<&Arc<CompiledTool>>) -> Test {
     }
 }
 
-fn groups(asked: &Asked, tool: Option<&Arc<CompiledTool>>, ways: Option<&[Way]>) -> Test {
+fn groups(asked: &GroupsRequest, tool: Option<&Arc<CompiledTool>>, ways: Option<&[Way]>) -> Test {
     let hint = match tool {
         Some(tool) if tool.groups.is_empty() => {
             "the tool is in no group: request \"*\", or give the tool a group"
@@ -209,7 +218,7 @@ fn open(ways: Option<&[Way]>) -> Test {
     }
 }
 
-fn state(asked: &Asked, tool: Option<&Arc<CompiledTool>>) -> Test {
+fn state(asked: &GroupsRequest, tool: Option<&Arc<CompiledTool>>) -> Test {
     let hint = match tool {
         Some(tool) if tool.states.is_empty() => "the tool is open in no state: give it one",
         _ => "call first a tool that leads to one of these states, or open the tool in this state",

@@ -11,7 +11,7 @@ use super::media::{self, MediaKind};
 use super::names::{self, Sent};
 use super::style::{self, EncodedPairs};
 use super::{Lookup, MappingError, multipart};
-use crate::definition::request_model::{PartEncoding, RequestBody};
+use crate::definition::model::request::{PartEncoding, RequestBody};
 use crate::pointer;
 
 /// What the body is made from.
@@ -153,7 +153,7 @@ impl BodyMapping {
         }))
     }
 
-    /// Where a property of the body stands among the arguments, as a JSON pointer.
+    /// The place of a property of the body in the arguments, as a JSON pointer.
     fn pointer(&self, property: &str) -> String {
         match &self.source {
             Source::Argument(argument) => pointer::of([argument, property]),

@@ -23,7 +23,7 @@ const RESERVED_IN_PATH: &AsciiSet = &STRICT
     .remove(b',')
     .remove(b';')
     .remove(b'=');
-/// With reserved characters as they are, but for those that would begin another parameter, stand for a blank, or end the
+/// With reserved characters as they are, but for those that would begin another parameter, mean a blank, or end the
 /// query: a value must not become something else than a value.
 const RESERVED_IN_QUERY: &AsciiSet = &RESERVED_IN_PATH.add(b'&').add(b'+').remove(b'/').remove(b'?');
 

@@ -58,7 +58,7 @@ impl<'v> File<'v> {
 /// A file that a caller has given by its address.
 #[derive(Debug)]
 pub struct LinkedFile<'a> {
-    /// Where it stands among the arguments, as a JSON pointer.
+    /// Its place in the arguments, as a JSON pointer.
     pub pointer: String,
     value: &'a mut Value,
 }

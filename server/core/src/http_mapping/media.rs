@@ -76,7 +76,7 @@ pub(super) fn allows(list: &str, media_type: &str) -> bool {
     })
 }
 
-/// Whether a text is a media type that can stand in a header: type, subtype and parameters in visible ASCII.
+/// Whether a text is a media type that is valid in a header: type, subtype and parameters in visible ASCII.
 #[must_use]
 pub fn is_media_type(text: &str) -> bool {
     let token = |text: &str| {

@@ -9,7 +9,7 @@ use super::MappingError;
 use super::file::File;
 use super::media::{self, MediaKind};
 use super::style::{self, Pairs, Rule};
-use crate::definition::request_model::{ParameterStyle, PartEncoding};
+use crate::definition::model::request::{ParameterStyle, PartEncoding};
 
 struct Part<'v> {
     name: &'v str,
@@ -19,7 +19,7 @@ struct Part<'v> {
     content: Vec<u8>,
 }
 
-/// The parts of a form, and the boundary between them. `pointer` says where a property stands among the arguments.
+/// The parts of a form, and the boundary between them. `pointer` is the place of a property in the arguments.
 pub(super) fn write(
     pointer: &dyn Fn(&str) -> String,
     form: &Map<String, Value>,
@@ -91,7 +91,7 @@ fn part<'v>(name: &'v str, value: &'v Value, encoding: &'v PartEncoding) -> Resu
             part.content_type = Some(given);
         }
         part.content_type.get_or_insert("application/octet-stream");
-        // Servers tell files from texts by the file name alone.
+        // Servers distinguish files from texts by the file name alone.
         part.filename = Some(file.filename.unwrap_or(name));
         part.content = file.bytes;
         return Ok(part);

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::MappingError;
 use super::places::{TakenNames, folded};
 use super::style::{self, Pairs, Rule};
-use crate::definition::request_model::{ParameterStyle, RequestParameter};
+use crate::definition::model::request::{ParameterStyle, RequestParameter};
 
 /// One parameter, or one property of a form, that is about to be sent.
 pub(super) struct Sent<'a> {

@@ -4,7 +4,7 @@ use super::escape::Escape;
 use super::names::{self, Sent};
 use super::request::{document, for_address, rule};
 use super::{Lookup, MappingError, style};
-use crate::definition::request_model::{ParameterStyle, RequestParameter};
+use crate::definition::model::request::{ParameterStyle, RequestParameter};
 
 /// The path of a definition, made ready.
 pub(super) struct PathMapping(Vec<Piece>);
@@ -18,7 +18,7 @@ impl PathMapping {
     /// Takes a path like `/users/{id}` apart.
     ///
     /// # Errors
-    /// When a brace is not paired, or stands for no parameter.
+    /// When a brace is not paired, or names no parameter.
     pub(super) fn new(path: &str, parameters: &[RequestParameter]) -> Result<Self, MappingError> {
         let mut pieces = Vec::new();
         let mut rest = path;

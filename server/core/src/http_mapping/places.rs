@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use crate::definition::model::request::ParameterLocation;
 use crate::definition::model::{AuthScheme, HttpAuth, HttpOptions};
-use crate::definition::request_model::ParameterLocation;
 
 /// A place outside the path and the body.
 #[derive(Debug, Clone, Copy)]
@@ -23,7 +23,7 @@ enum Kind {
     Cookie,
 }
 
-/// What tells places apart: their kind and name. Without a name it is any place of the kind.
+/// What distinguishes places: their kind and name. Without a name it is any place of the kind.
 type Key = (Kind, Option<String>);
 
 /// What a definition puts into a place.
@@ -157,6 +157,17 @@ impl Claim<'_> {
 /// compares those.
 #[must_use]
 pub fn conflicts(http: &HttpOptions) -> Vec<Conflict> {
+    find(http, false)
+}
+
+/// The first place with two owners, two parameters of one `request` included: for definitions that were stored before their
+/// reader compared those.
+#[must_use]
+pub fn first_conflict(http: &HttpOptions) -> Option<Conflict> {
+    find(http, true).into_iter().next()
+}
+
+fn find(http: &HttpOptions, among_parameters: bool) -> Vec<Conflict> {
     let claims = claims(http);
     let mut owners: HashMap<Key, usize> = HashMap::new();
     let mut conflicts = Vec::new();
@@ -167,7 +178,7 @@ pub fn conflicts(http: &HttpOptions) -> Vec<Conflict> {
         let is_reported = |other: usize| {
             let is_mixture =
                 claims[other].place.kind != place.kind && matches!(place.kind, Kind::Header | Kind::Cookie);
-            claims[other].is_parameter() && weaker.is_parameter() && !is_mixture
+            !among_parameters && claims[other].is_parameter() && weaker.is_parameter() && !is_mixture
         };
         if let Some(&stronger) = stronger.filter(|&&other| !is_reported(other)) {
             conflicts.push(Conflict {

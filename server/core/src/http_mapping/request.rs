@@ -15,7 +15,7 @@ use super::places::Place;
 use super::style::{self, EncodedPairs, Pairs, Rule};
 use super::{Argument, Lookup, MappedHeader, MappedRequest, MappingError, names};
 use crate::definition::model::HttpAuth;
-use crate::definition::request_model::{HttpRequest, ParameterLocation, ParameterStyle, RequestParameter};
+use crate::definition::model::request::{HttpRequest, ParameterLocation, ParameterStyle, RequestParameter};
 
 /// `options.http.request`, made ready.
 pub struct RequestMapping {
@@ -223,7 +223,7 @@ pub(super) fn document<'v>(
     Ok(Some(text))
 }
 
-/// The whole query is one document. A form is a query as it stands, everything else is escaped.
+/// The whole query is one document. A form is a query unchanged, everything else is escaped.
 fn whole_query(parameter: &RequestParameter, value: &Value) -> Result<String, MappingError> {
     let text = document(parameter, value)?.unwrap_or_else(|| style::text(value));
     let is_form = parameter
@@ -305,7 +305,7 @@ fn ascii_json(text: &str) -> String {
     out
 }
 
-/// Whether everything in a value may stand in a cookie unescaped (RFC 6265, section 4.1.1).
+/// Whether everything in a value is allowed in a cookie unescaped (RFC 6265, section 4.1.1).
 fn is_cookie_value(value: &Value) -> bool {
     let plain = |text: &str| {
         text.bytes()

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::escape::Escape;
-use crate::definition::request_model::ParameterStyle;
+use crate::definition::model::request::ParameterStyle;
 
 /// Style and explode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -155,7 +155,7 @@ pub(super) trait Pairs {
     fn name(&mut self, name: &str);
     /// More of its value.
     fn value(&mut self, text: &str);
-    /// What stands between two members of its value.
+    /// The delimiter between two members of its value.
     fn delimiter(&mut self, delimiter: char);
 }
 

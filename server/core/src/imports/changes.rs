@@ -3,19 +3,35 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use toolgate_api::quarantine::PropertyChange;
+use toolgate_api::quarantine::{OperationChange, PropertyChange};
 
 use super::merge::keys;
-use super::{MAX_PLACES, schema_changes};
+use super::{MAX_PLACES, breaking, schema_changes};
 use crate::pointer;
 
-/// Every place in which a definition differs from an earlier one, at most 1000 of them. Those that can refuse calls that were
-/// accepted before are marked.
+/// Every place in which a definition differs from an earlier one, at most 1000 of them. Those after which calls that worked
+/// before can fail, or answer less, are marked.
 #[must_use]
 pub fn changes(before: &Value, after: &Value) -> Vec<PropertyChange> {
     let mut found = Vec::new();
     collect(&mut Vec::new(), Some(before), Some(after), &mut found);
     found
+}
+
+/// The change of an operation that its source has no more: all of it, which breaks its calls.
+#[must_use]
+pub fn removal(base: &Value) -> OperationChange {
+    OperationChange {
+        upstream: vec![PropertyChange {
+            pointer: String::new(),
+            before: Some(base.clone()),
+            after: None,
+            breaking: true,
+        }],
+        local: Vec::new(),
+        conflicts: Vec::new(),
+        diff: None,
+    }
 }
 
 /// What was edited here, as far as it is content: whether the tool may be called is decided here in any case.
@@ -62,9 +78,7 @@ fn collect<'v>(
                 pointer: pointer::of(steps.iter().copied()),
                 before: before.cloned(),
                 after: after.cloned(),
-                breaking: steps
-                    .strip_prefix(&["parameters"])
-                    .is_some_and(|within| schema_changes::is_breaking(within, before, after)),
+                breaking: breaking::is_breaking(&steps, before, after),
             });
         }
     }
@@ -77,7 +91,7 @@ fn is_in_schema(path: &[Cow<'_, str>]) -> bool {
     )
 }
 
-/// Whether the members of what stands at a place are looked at one by one.
+/// Whether the members of the value at a place are compared one by one.
 fn is_divided(path: &[Cow<'_, str>]) -> bool {
     let steps: Vec<&str> = path.iter().map(AsRef::as_ref).collect();
     !is_in_schema(path) || schema_changes::is_divided(&steps[1..])

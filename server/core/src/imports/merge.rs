@@ -1,8 +1,8 @@
 //! Joining two changes of one definition, key by key.
 //!
-//! What is joined is what means something by itself: a key of the definition and of its options, a parameter, a shared
-//! schema. Two changes inside one parameter are not joined, because a type from here and a format from there would make a
-//! schema that nobody wrote.
+//! What is joined is what means something by itself: a key of the definition and of its options, a parameter, a
+//! shared schema. Two changes inside one parameter are not joined, because a type from here and a format from there
+//! would make a schema that neither side wrote.
 
 use serde_json::{Map, Value};
 use toolgate_api::quarantine::{MergeConflict, MergeSide};
@@ -13,9 +13,9 @@ use crate::pointer;
 /// Two changes of one definition, joined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merge {
-    /// Both changes. Where they conflict and nobody has decided, ours.
+    /// Both changes. Where they conflict without a decision, ours.
     pub merged: Value,
-    /// Where nobody has decided.
+    /// The places without a decision.
     pub conflicts: Vec<MergeConflict>,
 }
 
@@ -110,7 +110,7 @@ fn is_divisible(path: &[&str]) -> bool {
     }
 }
 
-/// An object, or nothing where nothing stood; `None` for something else.
+/// An object, or `Some(None)` where there was no value; `None` for a value of another type.
 fn object(value: Option<&Value>) -> Option<Option<&Map<String, Value>>> {
     match value {
         None => Some(None),

@@ -4,10 +4,11 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::merge::merge;
+use super::operation::Operation;
+use super::tool::ImportedTool;
 use super::value;
 use crate::definition::ToolDefinition;
 use crate::ids::ToolName;
-use crate::openapi_import::{ImportedTool, Operation};
 
 /// An operation that was imported before.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +44,7 @@ pub enum Verdict {
     Refused(String),
     /// Nothing is to be decided; this is what the description says now.
     Unchanged(Box<ToolDefinition>),
-    /// This waits for somebody to decide.
+    /// This waits for a decision.
     Changed(Box<ToolDefinition>),
     /// The tool was deleted here; this is what the description says now.
     Deleted(Box<ToolDefinition>),
@@ -165,7 +166,7 @@ fn known(kept: &Kept<'_>, operation: &Operation, place: &dyn Place) -> Verdict {
     if *theirs == *kept.base {
         return Verdict::Unchanged(theirs);
     }
-    // Whoever edited the tool may have been there first.
+    // An editor may have made the same change before.
     let ours = value(ours);
     let merged = merge(&value(&kept.base), &ours, &value(&theirs), |_| None);
     if merged.conflicts.is_empty() && merged.merged == ours {
@@ -175,7 +176,7 @@ fn known(kept: &Kept<'_>, operation: &Operation, place: &dyn Place) -> Verdict {
     }
 }
 
-/// The definition as an import stores it: under the name that its tool has, and disabled until somebody enables it.
+/// The definition as an import stores it: under the name that its tool has, and disabled at first.
 fn draft(tool: &ImportedTool, name: &ToolName) -> Box<ToolDefinition> {
     let mut definition = tool.definition();
     definition.name.clone_from(name);

@@ -1,14 +1,15 @@
-//! What changed within a schema, and whether the change can refuse calls that were accepted before.
+//! What changed within the schema of the arguments, and whether the change can refuse calls that were accepted before.
 //!
-//! A place in a schema is a keyword, a schema, or a map or list of schemas. Only what holds schemas is divided; what a keyword says is
-//! told whole.
+//! A place in a schema is a keyword, a schema, or a map or list of schemas. Only what holds schemas is divided; what
+//! a keyword says is reported whole.
 
 use serde_json::Value;
 
+use crate::decimal::Decimal;
 use crate::definition::schema::{LISTS, MAPS, SINGLE};
 
 /// Keywords that say nothing about which values fit.
-const ANNOTATIONS: [&str; 12] = [
+pub(super) const ANNOTATIONS: [&str; 12] = [
     "title",
     "description",
     "default",
@@ -27,7 +28,7 @@ const INVERTED: [&str; 2] = ["not", "if"];
 
 /// What a path within a schema leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place<'p> {
+pub(super) enum Place<'p> {
     /// A schema, and the keyword that holds it; empty for the whole.
     Schema(&'p str),
     /// What a keyword holds: a map or list of schemas.
@@ -37,7 +38,7 @@ enum Place<'p> {
 }
 
 /// What a path leads to, and whether it leads through an inverted keyword. `None` within what a keyword says.
-fn place<'p>(path: &[&'p str]) -> Option<(Place<'p>, bool)> {
+pub(super) fn place<'p>(path: &[&'p str]) -> Option<(Place<'p>, bool)> {
     let mut steps = path.iter().copied();
     let mut holder = "";
     let mut inverted = false;
@@ -63,7 +64,7 @@ pub(super) fn is_divided(path: &[&str]) -> bool {
     matches!(place(path), Some((Place::Schema(_) | Place::Several(_), _)))
 }
 
-/// Whether a change at a path within a schema can refuse what fitted before. What cannot be told can.
+/// Whether a change at a path within a schema can refuse what fitted before. When this is not known, it is assumed.
 pub(super) fn is_breaking(path: &[&str], before: Option<&Value>, after: Option<&Value>) -> bool {
     let Some((place, inverted)) = place(path) else {
         return true;
@@ -117,7 +118,7 @@ fn narrows(keyword: &str, before: Option<&Value>, after: Option<&Value>) -> bool
     let Some(before) = before else {
         return *after != Value::Bool(false);
     };
-    let numbers = || Some((before.as_f64()?, after.as_f64()?));
+    let numbers = || Some((decimal(before)?, decimal(after)?));
     let list = |value: &Value| value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
     match keyword {
         "type" => {
@@ -135,7 +136,7 @@ fn narrows(keyword: &str, before: Option<&Value>, after: Option<&Value>) -> bool
         "maximum" | "exclusiveMaximum" | "maxLength" | "maxItems" | "maxProperties" | "maxContains" => {
             numbers().is_none_or(|(before, after)| after < before)
         }
-        "multipleOf" => numbers().is_none_or(|(before, after)| before % after != 0.0),
+        "multipleOf" => !is_multiple(before, after),
         "uniqueItems" => *after == Value::Bool(true),
         "format" => !matches!(
             (before.as_str(), after.as_str()),
@@ -143,4 +144,18 @@ fn narrows(keyword: &str, before: Option<&Value>, after: Option<&Value>) -> bool
         ),
         _ => true,
     }
+}
+
+fn decimal(value: &Value) -> Option<Decimal> {
+    match value {
+        Value::Number(number) => Some(Decimal::parse(number.as_str())),
+        _ => None,
+    }
+}
+
+/// Whether one number is known to be a multiple of another one.
+fn is_multiple(number: &Value, of: &Value) -> bool {
+    // A number is a multiple of this one exactly if it fits the schema.
+    crate::validation::Schema::new(&serde_json::json!({ "multipleOf": of }))
+        .is_ok_and(|schema| schema.is_valid(number))
 }

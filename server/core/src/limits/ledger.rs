@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::bucket::{Bucket, Rate};
 use super::rules::Rule;
 
-/// Subjects that are remembered at most. Beyond that those are forgotten that were seen longest ago.
+/// The most subjects that are kept; beyond that the least recently seen are dropped.
 const MOST_SEATS: usize = 50_000;
 /// Seconds after which it is worth while to try again when all places are taken.
 const PLACE_RETRY_US: u64 = 1_000_000;
@@ -166,7 +166,7 @@ impl Ledger {
         }
     }
 
-    /// Makes room when too many are remembered: the older half goes, but nobody whose calls still run.
+    /// Makes room when too many are remembered: the older half goes, but no principal with running calls.
     fn forget(&mut self, now: i64) {
         if self.seats.len() <= MOST_SEATS {
             return;

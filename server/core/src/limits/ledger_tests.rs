@@ -13,7 +13,7 @@ fn rules(limits: &serde_json::Value) -> Rules {
     Rules::new(&limits)
 }
 
-fn asker(id: usize) -> Principal {
+fn requester(id: usize) -> Principal {
     Principal {
         kind: PrincipalKind::ServiceKey,
         id: id.to_string(),
@@ -28,7 +28,7 @@ fn places_of<'a>(seats: &'a [(&Rule, Seat)]) -> impl Iterator<Item = &'a Seat> {
         .map(|(_, seat)| seat)
 }
 
-/// What each limit has admitted, kept as plain lists and counted anew for every question.
+/// What each limit has admitted, kept as plain lists and counted again for every question.
 #[derive(Default)]
 struct Oracle {
     admitted: Vec<(usize, usize, i64)>,
@@ -78,11 +78,11 @@ proptest! {
         for (key, tool, pause, end_one) in steps {
             now += pause;
             if end_one && let Some((key, tool)) = oracle.running.pop() {
-                let (who, name) = (asker(key), format!("tool-{tool}"));
+                let (who, name) = (requester(key), format!("tool-{tool}"));
                 let seats = rules.applicable(&who, Some(Target { tool: &name, groups: &[] }));
                 ledger.release(places_of(&seats));
             }
-            let (who, name) = (asker(key), format!("tool-{tool}"));
+            let (who, name) = (requester(key), format!("tool-{tool}"));
             let seats = rules.applicable(&who, Some(Target { tool: &name, groups: &[] }));
             let expected = oracle.admits(key, tool, now);
             let admitted = ledger.admit(&seats, 1, now);
@@ -103,7 +103,7 @@ fn the_limit_that_lasts_longest_is_named() {
         {"name": "places", "subject": {"kind": "project"}, "concurrency": 1},
     ]));
     let mut ledger = Ledger::default();
-    let seats = rules.applicable(&asker(1), None);
+    let seats = rules.applicable(&requester(1), None);
     ledger.admit(&seats, 1, 0).expect("the first");
     let refused = ledger.admit(&seats, 1, 0).expect_err("the second");
     assert_eq!(
@@ -124,7 +124,7 @@ fn servers_share_a_limit() {
     let rules = rules(&json!([
         {"name": "x", "subject": {"kind": "project"}, "requests": {"count": 10, "per_s": 60}, "concurrency": 3},
     ]));
-    let seats = rules.applicable(&asker(1), None);
+    let seats = rules.applicable(&requester(1), None);
     let mut ledger = Ledger::default();
     let (rule, seat) = &seats[0];
     let left = ledger.left(rule, seat, 2, 0);
@@ -142,7 +142,7 @@ fn what_is_taken_back_was_never_used() {
     let rules = rules(&json!([
         {"name": "x", "subject": {"kind": "project"}, "requests": {"count": 1, "per_s": 60}},
     ]));
-    let seats = rules.applicable(&asker(1), None);
+    let seats = rules.applicable(&requester(1), None);
     let mut ledger = Ledger::default();
     ledger.admit(&seats, 1, 0).expect("the first");
     ledger.give_back(seats[0].0, &seats[0].1, 0);
@@ -157,7 +157,7 @@ fn only_so_many_are_remembered_and_the_newest_stay() {
     ]));
     let mut ledger = Ledger::default();
     let mut admit = |id: usize, at: usize| {
-        let who = asker(id);
+        let who = requester(id);
         let seats = rules.applicable(&who, None);
         let outcome = ledger.admit(&seats, 1, i64::try_from(at).expect("small"));
         if id != 0 {

@@ -1,7 +1,7 @@
 //! Limits: how many calls may be made in a time and at the same time, by whom and of what.
 //!
 //! [`check`] says what is wrong with limits before they are stored, [`Rules`] says which apply to a request, and a
-//! [`Ledger`] counts. The ledger is told the time; keeping it behind a lock is the server's business.
+//! [`Ledger`] counts. The ledger takes the time as an argument; keeping it behind a lock is the server's business.
 
 mod bucket;
 mod check;

@@ -8,10 +8,10 @@ use super::ledger::Seat;
 use crate::policy::groups::names_cover;
 use crate::principal::{Principal, PrincipalKind, PrincipalRef};
 
-/// Whom a rule counts.
+/// The principals that a rule counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Subject {
-    /// Every principal of a kind for itself; `None`: of every kind.
+    /// Every principal of a kind separately; `None`: of every kind.
     Each(Option<PrincipalKind>),
     Principal(PrincipalRef),
     Tool(String),
@@ -45,7 +45,8 @@ pub struct Target<'a> {
 }
 
 impl Rules {
-    /// Makes the limits ready. They have been checked when they were stored; a principal that cannot be read is nobody.
+    /// Makes the limits ready. They have been checked when they were stored; a principal that cannot be read matches
+    /// no caller.
     #[must_use]
     pub fn new(limits: &ProjectLimits) -> Self {
         Self(limits.limits.iter().filter_map(Rule::new).collect())
@@ -101,7 +102,7 @@ impl Rules {
 }
 
 impl Rule {
-    /// A rule that counts every subject it is asked about for itself.
+    /// A rule that counts each subject separately.
     #[must_use]
     pub fn each(name: &str, requests: RequestRate) -> Self {
         Self {
@@ -187,12 +188,12 @@ mod tests {
 
     #[test]
     fn only_limits_for_each_tell_principals_apart() {
-        let asker = |id: &str| Principal {
+        let requester = |id: &str| Principal {
             kind: PrincipalKind::ServiceKey,
             id: id.to_owned(),
             name: "same".to_owned(),
         };
-        let seat = |rules: &Rules, id| rules.applicable(&asker(id), None)[0].1.clone();
+        let seat = |rules: &Rules, id| rules.applicable(&requester(id), None)[0].1.clone();
         let each = rules(&json!({"kind": "each_key"}));
         assert_ne!(seat(&each, "a"), seat(&each, "b"));
         assert_eq!(seat(&each, "a"), seat(&each, "a"));

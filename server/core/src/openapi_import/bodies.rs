@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use super::document::{Dialect, Document};
+use super::document::Document;
 use super::draft::{Draft, NewArgument};
 use super::forms;
+use super::model::{Converted, Dialect};
 use super::parameters::collection_format;
-use super::schemas::Converted;
-use crate::definition::request_model::{ParameterLocation, PartEncoding, RequestBody};
+use crate::definition::model::request::{ParameterLocation, PartEncoding, RequestBody};
 use crate::http_mapping::media::{MediaKind, essence, is_media_type};
 
 /// What an argument with a whole body is called.

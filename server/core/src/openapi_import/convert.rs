@@ -6,10 +6,10 @@
 use serde_json::{Map, Value, json};
 
 use super::discriminator;
-use super::document::Dialect;
-use super::schemas::{Converted, Schemas, size};
+use super::model::{Converted, Dialect, size};
+use super::schemas::Schemas;
 
-/// So many levels of nested schemas stand in one place; those below get a name of their own.
+/// Levels of nested schemas that are written inline; those below get a name of their own.
 const LEVELS: usize = 7;
 /// Schemas nested deeper than this are any value.
 const MAX_DEPTH: usize = 4 * LEVELS;
@@ -132,7 +132,7 @@ impl<'w, 'd> Walk<'w, 'd> {
             if self.schemas.document.dialect.has_json_schema() {
                 value.extend(self.keywords(keywords, depth));
             } else if let Some(Value::String(text)) = keywords.get("description") {
-                // Older versions ignore what stands beside a reference, but words do no harm.
+                // Older versions ignore the siblings of a reference, but a description does no harm.
                 value.insert("description".to_owned(), json!(text));
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-/// The property that tells the branches of a `oneOf` or `anyOf` apart.
+/// The property that distinguishes the branches of a `oneOf` or `anyOf`.
 pub(super) struct Discriminator<'s> {
     property: &'s str,
     mapping: Option<&'s Map<String, Value>>,

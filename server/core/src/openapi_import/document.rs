@@ -3,33 +3,16 @@
 use serde_json::Value;
 use toolgate_api::Diagnostic;
 
-use super::yaml;
+use super::model::Dialect;
 use crate::nul;
+use crate::text::node::Node;
+use crate::text::report::Report;
+use crate::text::{scalar, yaml};
 
 /// Longest description, in bytes: room for the largest that providers publish, but for a few.
 pub const MAX_BYTES: usize = 16 << 20;
 /// Longest chain of references to references.
 const MAX_HOPS: usize = 16;
-
-/// What the versions differ in, as far as an import is concerned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    /// Swagger 2.0.
-    Swagger2,
-    /// OpenAPI 3.0, whose schemas are no JSON Schema.
-    OpenApi30,
-    /// OpenAPI 3.1.
-    OpenApi31,
-    /// OpenAPI 3.2.
-    OpenApi32,
-}
-
-impl Dialect {
-    /// Whether its schemas are JSON Schema 2020-12.
-    pub(super) fn has_json_schema(self) -> bool {
-        matches!(self, Self::OpenApi31 | Self::OpenApi32)
-    }
-}
 
 /// Reads JSON or YAML, and says what of it others would refuse to read.
 ///
@@ -54,15 +37,32 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Value, Vec<Diagnostic>), Diagnostic>
 
 fn parse(text: &str) -> Result<(Value, Vec<Diagnostic>), Diagnostic> {
     if text.trim_start().starts_with('{') {
-        // YAML in flow style begins like this too.
-        if let Ok(value) = serde_json::from_str(text) {
+        // YAML in flow style begins with the same character.
+        if let Ok(mut value) = serde_json::from_str(text) {
+            scalar::normalize(&mut value);
             return Ok((value, Vec::new()));
         }
     }
-    yaml::read(text).map_err(|fault| match fault.hint {
+    from_yaml(text).map_err(|fault| match fault.hint {
         Some(_) => fault,
         None => fault.hint("it is JSON or YAML, one document"),
     })
+}
+
+/// Reads the first document of YAML, and says what of it others would refuse to read.
+///
+/// # Errors
+/// Why it cannot be read, with its place.
+pub(super) fn from_yaml(text: &str) -> Result<(Value, Vec<Diagnostic>), Diagnostic> {
+    let mut report = Report::default();
+    let document = yaml::read_patiently(text, &mut report);
+    match report.finish() {
+        Ok(warnings) => Ok((document.map(Node::into_value).unwrap_or_default(), warnings)),
+        Err(faults) => {
+            let fault = faults.into_iter().find(Diagnostic::is_error);
+            Err(fault.unwrap_or_else(|| Diagnostic::error("the description cannot be read")))
+        }
+    }
 }
 
 /// A description that was read.
@@ -108,7 +108,7 @@ impl<'d> Document<'d> {
         Ok(Self { root, dialect })
     }
 
-    /// What a reference stands for, and its JSON pointer.
+    /// The target of a reference, and its JSON pointer.
     ///
     /// # Errors
     /// Why there is nothing, as a sentence.

@@ -5,10 +5,11 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use super::schemas::{Converted, Parts, Schemas, size};
-use super::tool::DEFINITIONS;
+use super::model::{Converted, size};
+use super::schemas::Schemas;
 use crate::definition::extent::stand_ins;
-use crate::definition::request_model::HttpRequest;
+use crate::definition::model::request::HttpRequest;
+use crate::imports::{DEFINITIONS, Parts};
 
 /// Longest name of an argument that every model's interface takes.
 const LONGEST: usize = 64;
@@ -32,7 +33,7 @@ pub(super) struct Draft<'s, 'd> {
 pub(super) struct NewArgument<'a> {
     /// The name it would like to have.
     pub(super) wish: &'a str,
-    /// What tells it from another of that name: its place.
+    /// What distinguishes it from another of that name: its place.
     pub(super) place: &'a str,
     pub(super) schema: Converted,
     pub(super) description: Option<&'a str>,
@@ -124,7 +125,7 @@ impl<'s, 'd> Draft<'s, 'd> {
         if !self.required.is_empty() {
             schema.insert("required".to_owned(), json!(self.required));
         }
-        // What has no place in the request is told to the caller instead of being dropped.
+        // What has no place in the request is reported to the caller instead of being dropped.
         schema.insert("additionalProperties".to_owned(), json!(false));
         if !self.refs.is_empty() {
             schema.insert(DEFINITIONS.to_owned(), stand_ins(&self.refs));

@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::document::Document;
 use super::draft::Draft;
-use super::schemas::Converted;
-use crate::definition::request_model::{ParameterLocation, ParameterStyle, PartEncoding};
+use super::model::Converted;
+use crate::definition::model::request::{ParameterLocation, ParameterStyle, PartEncoding};
 use crate::http_mapping::media::{MediaKind, is_media_type};
 
 /// Longest chain of `allOf` in forms that is looked into.

@@ -1,9 +1,10 @@
 //! From a description of an API (OpenAPI 3.0, 3.1, 3.2 or Swagger 2.0) to the tools that send its requests.
 //!
-//! The way of a description: `document` reads it (with `yaml`) and follows its references; `operations` finds the operations and puts
+//! The way of a description: `document` reads it and follows its references; `operations` finds the operations and puts
 //! each tool together in a `draft`, with `parameters`, `bodies` and `forms`, `servers` and `security`; `schemas` converts
-//! every schema once, by `convert`; `names` names the tools; `tool` puts one together with what it shares with others. A fault costs the operation it is in, never the whole: each
-//! operation becomes a tool that passes the rules of definitions, or says why it cannot. `select` chooses among them.
+//! every schema once, by `convert`. `model` has what they share. A fault costs the operation it is in, never the whole: each operation
+//! becomes a tool that passes the rules of definitions, or says why it cannot. What comes out is the `Preview` of `imports`, and goes
+//! the way of every source from there on.
 
 mod bodies;
 mod convert;
@@ -11,98 +12,29 @@ mod discriminator;
 mod document;
 mod draft;
 mod forms;
-mod names;
+mod model;
 mod operations;
 mod parameters;
 mod schemas;
 mod security;
-mod select;
 mod servers;
 #[cfg(test)]
 mod tests;
-mod tool;
-mod yaml;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde_json::Value;
 use toolgate_api::Diagnostic;
-use url::Url;
 
-pub use self::document::{Dialect, MAX_BYTES};
-pub use self::names::{LONGEST_PREFIX, prefix_fault, suggested_prefix};
-pub use self::security::SecurityNeed;
-pub use self::select::Selection;
-pub use self::tool::ImportedTool;
+pub use self::document::MAX_BYTES;
+pub use self::model::ImportOptions;
 
 use self::document::Document;
-use self::names::Named;
-use self::operations::{Found, Outcome};
+use self::model::Found;
+use self::operations::Outcome;
 use self::schemas::Schemas;
 use crate::definition::UploadContext;
-
-/// What whoever imports says about the description.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ImportOptions {
-    /// Where the description came from; servers without a host are on that host.
-    pub document_url: Option<Url>,
-    /// The API's address, instead of all servers of the description.
-    pub base_url: Option<String>,
-    /// Values of variables in the addresses of servers; others have their default.
-    pub variables: BTreeMap<String, String>,
-    /// Security scheme to environment variable or `secret:NAME`.
-    pub credentials: BTreeMap<String, String>,
-    /// What the names of the tools begin with.
-    pub prefix: String,
-}
-
-/// What would be imported.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Preview {
-    /// The API's name.
-    pub title: String,
-    /// The API's version.
-    pub version: String,
-    /// How the description is written.
-    pub dialect: Dialect,
-    /// Every operation, in the order of the description.
-    pub operations: Vec<Operation>,
-    /// The origins that its tools send to; each must be on the egress list.
-    pub hosts: BTreeSet<String>,
-    /// What of the description is no operation and cannot be read.
-    pub problems: Vec<Diagnostic>,
-    /// What of its text was read although it is against the rules.
-    pub warnings: Vec<Diagnostic>,
-}
-
-/// One operation of a description.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Operation {
-    /// Its method, in capitals.
-    pub method: String,
-    /// Its path.
-    pub path: String,
-    /// Where it stands in the description: a JSON pointer.
-    pub pointer: String,
-    /// Its id, where it has one.
-    pub operation_id: Option<String>,
-    /// Its tags.
-    pub tags: Vec<String>,
-    /// Its summary.
-    pub summary: Option<String>,
-    /// Whether it should no longer be used.
-    pub deprecated: bool,
-    /// The name of its tool.
-    pub name: String,
-    /// The same without a prefix.
-    pub plain_name: String,
-    /// The tool, or why there is none.
-    pub tool: Result<ImportedTool, String>,
-    /// What differs from the description, or is left to the reader.
-    pub notes: Vec<String>,
-    /// Ways to be let in: any of them, with everything in it. Empty: without credentials.
-    pub security: Vec<Vec<SecurityNeed>>,
-}
+use crate::imports::{ImportedTool, Named, Operation, Preview, assign};
 
 /// Reads a description and makes a tool of each of its operations. Nothing is stored.
 ///
@@ -124,10 +56,10 @@ pub fn preview(
             path: found.path,
         })
         .collect();
-    let plain_names = names::assign(&named, "");
+    let plain_names = assign(&named, "");
     let names = match options.prefix.as_str() {
         "" => plain_names.clone(),
-        prefix => names::assign(&named, prefix),
+        prefix => assign(&named, prefix),
     };
     let mut schemas = Schemas::new(document);
     let mut hosts = BTreeSet::new();
@@ -152,7 +84,7 @@ pub fn preview(
     Ok(Preview {
         title: info("title"),
         version: info("version"),
-        dialect: document.dialect,
+        format: document.dialect.format(),
         operations,
         hosts,
         problems,
@@ -170,7 +102,7 @@ fn operation(
     let mut notes = outcome.notes;
     let tool = outcome
         .built
-        .and_then(|built| ImportedTool::checked(&built, context, &mut notes));
+        .and_then(|built| ImportedTool::with_parts(&built.definition, &built.parts, context, &mut notes));
     let tags = found.operation.get("tags").and_then(Value::as_array);
     Operation {
         method: found.method.clone(),

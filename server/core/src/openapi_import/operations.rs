@@ -3,11 +3,13 @@
 use serde_json::{Value, json};
 use toolgate_api::Diagnostic;
 
-use super::document::{Dialect, Document};
+use super::document::Document;
 use super::draft::Draft;
-use super::schemas::{Parts, Schemas};
-use super::security::{self, SecurityNeed};
-use super::{ImportOptions, bodies, parameters, servers};
+use super::model::{Built, Dialect, Found, ImportOptions};
+use super::schemas::Schemas;
+use super::security::{self, Requirement};
+use super::{bodies, parameters, servers};
+use crate::imports::SecurityNeed;
 use crate::pointer::{self, step};
 
 /// Longest description of a tool, in characters.
@@ -18,24 +20,6 @@ const METHODS: [&str; 9] = [
 ];
 /// More operations than this are not read.
 const MAX_OPERATIONS: usize = 5_000;
-
-/// One operation as the description has it.
-pub(super) struct Found<'d> {
-    pub(super) method: String,
-    pub(super) path: &'d str,
-    pub(super) pointer: String,
-    pub(super) item: &'d Value,
-    pub(super) operation: &'d Value,
-}
-
-impl<'d> Found<'d> {
-    pub(super) fn text(&self, key: &str) -> Option<&'d str> {
-        self.operation
-            .get(key)?
-            .as_str()
-            .filter(|text| !text.trim().is_empty())
-    }
-}
 
 /// Every operation, in the order of the description, and what of it is no path.
 pub(super) fn find<'d>(document: Document<'d>) -> (Vec<Found<'d>>, Vec<Diagnostic>) {
@@ -99,14 +83,6 @@ pub(super) fn find<'d>(document: Document<'d>) -> (Vec<Found<'d>>, Vec<Diagnosti
     (found, problems)
 }
 
-/// A tool as a definition has it, and what it needs.
-pub(super) struct Built {
-    /// Without what its schema refers to.
-    pub(super) definition: Value,
-    pub(super) parts: Parts,
-    pub(super) base_url: String,
-}
-
 /// What is known of an operation whatever becomes of it.
 pub(super) struct Outcome {
     pub(super) built: Result<Built, String>,
@@ -126,10 +102,13 @@ pub(super) fn build<'d>(
     let built = definition(&mut draft, found, name, &security, options);
     let mut notes = std::mem::take(&mut draft.notes);
     notes.dedup();
+    let security = security.into_iter();
     Outcome {
         built,
         notes,
-        security,
+        security: security
+            .map(|needs| needs.into_iter().map(|requirement| requirement.need).collect())
+            .collect(),
     }
 }
 
@@ -137,7 +116,7 @@ fn definition<'d>(
     draft: &mut Draft<'_, 'd>,
     found: &Found<'d>,
     name: &str,
-    security: &[Vec<SecurityNeed>],
+    security: &[Vec<Requirement>],
     options: &ImportOptions,
 ) -> Result<Built, String> {
     let document = draft.schemas.document;
@@ -149,7 +128,7 @@ fn definition<'d>(
     }
     let base_url = servers::base_url(document, found.item, found.operation, options, &mut draft.notes)?;
     let parameters = parameters::collect(document, found.item, found.operation)?;
-    // Descriptions tell operations of one path apart by what follows a `#`, which is never sent.
+    // Descriptions distinguish operations of one path by what follows a `#`, which is never sent.
     let path = found.path.split('#').next().unwrap_or_default();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let chosen = security::choose(draft, security, options);

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value};
 
-use super::document::{Dialect, Document};
+use super::document::Document;
 use super::draft::{Draft, NewArgument};
 use super::forms;
-use super::schemas::Converted;
+use super::model::{Converted, Dialect, size};
 use super::security::Chosen;
-use crate::definition::request_model::{ParameterLocation, ParameterStyle, RequestParameter};
+use crate::definition::model::request::{ParameterLocation, ParameterStyle, RequestParameter};
 use crate::http_mapping::headers::{is_forwarding, is_transport};
 use crate::http_mapping::media::MediaKind;
 use crate::http_mapping::places::Place;
@@ -113,7 +113,7 @@ pub(super) fn add<'d>(
     undeclared(draft, path)
 }
 
-/// What stands after the `?` of a path is sent with every call: fixed arguments, which callers neither see nor set.
+/// The query in a path, after its `?`, is sent with every call: fixed arguments, which callers neither see nor set.
 ///
 /// # Errors
 /// Why an argument cannot be added.
@@ -295,7 +295,7 @@ fn with_example(mut converted: Converted, parameter: &Value) -> Converted {
         example.get("dataValue").or_else(|| example.get("value"))
     });
     if let (Some(example), Some(schema)) = (example, converted.schema.as_object_mut())
-        && super::schemas::size(example) <= 10
+        && size(example) <= 10
     {
         schema
             .entry("examples")

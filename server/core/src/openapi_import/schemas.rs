@@ -12,27 +12,16 @@ use serde_json::{Value, json};
 
 use super::convert::Walk;
 use super::document::Document;
-use super::tool::{Definition, reasons};
+use super::model::Converted;
 use crate::definition::extent::{Extent, check_part};
 use crate::definition::schema;
+use crate::imports::{Definition, Parts, reasons};
 
 /// Most values in what describes the arguments of one tool themselves.
 const MAX_ARGUMENTS: usize = 4_000;
 /// Most values in what they lead to, some 8 000 tokens of a model that reads the tool. Where schemas lead to each other, each
 /// tool has as much, and what a tool costs here goes with it.
 pub(super) const MAX_REFERRED: usize = 1_000;
-
-/// A schema that was converted.
-#[derive(Debug, Default)]
-pub(super) struct Converted {
-    pub(super) schema: Value,
-    /// The definitions that it refers to.
-    pub(super) refs: Vec<String>,
-    /// What was changed because a tool's schema cannot say it.
-    pub(super) notes: Vec<String>,
-    /// Why it cannot be converted.
-    pub(super) refusal: Option<String>,
-}
 
 /// What tools refer to, ready to be shared.
 struct Ready {
@@ -65,22 +54,15 @@ impl Ready {
     }
 }
 
-/// What the arguments of one tool lead to.
-#[derive(Default)]
-pub(super) struct Parts {
-    pub(super) definitions: Vec<Arc<Definition>>,
-    pub(super) extents: Vec<Extent>,
-}
-
 /// The schemas of one description.
 pub(super) struct Schemas<'d> {
     pub(super) document: Document<'d>,
     /// JSON pointer to name.
     names: HashMap<String, String>,
-    /// Name to what it stands for.
+    /// Name to target.
     targets: HashMap<String, &'d Value>,
     ready: HashMap<String, Rc<Ready>>,
-    /// What stands for definitions that are left out.
+    /// Substitutes for definitions that are left out.
     left_out: HashMap<String, Arc<Definition>>,
     taken: HashSet<String>,
     patterns: HashMap<String, bool>,
@@ -99,15 +81,15 @@ impl<'d> Schemas<'d> {
         }
     }
 
-    /// Converts a schema that stands where it is used.
+    /// Converts an inline schema.
     pub(super) fn convert(&mut self, schema: &'d Value) -> Converted {
         Walk::run(self, schema)
     }
 
-    /// The name under `$defs` of what a reference stands for.
+    /// The name under `$defs` of the target of a reference.
     ///
     /// # Errors
-    /// Why it stands for nothing.
+    /// Why it has no target.
     pub(super) fn name(&mut self, reference: &str) -> Result<String, String> {
         let (target, pointer) = self.document.resolve(reference)?;
         if let Some(name) = self.names.get(&pointer) {
@@ -171,7 +153,7 @@ impl<'d> Schemas<'d> {
         ready
     }
 
-    /// What stands for a definition that is left out: any value.
+    /// The substitute for a definition that is left out: any value.
     fn left_out(&mut self, name: &str) -> Arc<Definition> {
         let text = || format!("{name}: not described here, see the API's documentation");
         let left_out = self
@@ -230,14 +212,5 @@ impl<'d> Schemas<'d> {
             ));
         }
         Ok(parts)
-    }
-}
-
-/// How many values a value is.
-pub(super) fn size(value: &Value) -> usize {
-    1 + match value {
-        Value::Array(items) => items.iter().map(size).sum(),
-        Value::Object(members) => members.values().map(size).sum(),
-        _ => 0,
     }
 }

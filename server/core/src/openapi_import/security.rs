@@ -2,25 +2,17 @@
 
 use serde_json::{Map, Value, json};
 
-use super::ImportOptions;
-use super::document::{Dialect, Document};
+use super::document::Document;
 use super::draft::{Draft, NewArgument};
-use super::schemas::Converted;
+use super::model::{Converted, Dialect, ImportOptions};
 use super::servers;
-use crate::definition::request_model::{ParameterLocation, RequestParameter};
+use crate::definition::model::request::{ParameterLocation, RequestParameter};
 use crate::http_mapping::places::Place;
+use crate::imports::SecurityNeed;
 
-/// One thing that must be presented.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SecurityNeed {
-    /// Its name in the description.
-    pub scheme: String,
-    /// What it is, in words: `an API key in the header X-Key`.
-    pub what: String,
-    /// The scopes it must have.
-    pub scopes: Vec<String>,
-    /// Whether tools can present it.
-    pub supported: bool,
+/// One thing that must be presented, and how.
+pub(super) struct Requirement {
+    pub(super) need: SecurityNeed,
     kind: Kind,
 }
 
@@ -68,7 +60,7 @@ impl Kind {
 }
 
 /// The ways in which an operation can be called: any of them, with everything in it. Empty: without credentials.
-pub(super) fn alternatives(document: Document<'_>, operation: &Value) -> Vec<Vec<SecurityNeed>> {
+pub(super) fn alternatives(document: Document<'_>, operation: &Value) -> Vec<Vec<Requirement>> {
     let listed = operation
         .get("security")
         .or_else(|| document.root.get("security"))
@@ -80,13 +72,13 @@ pub(super) fn alternatives(document: Document<'_>, operation: &Value) -> Vec<Vec
         .map(|needs| {
             needs
                 .iter()
-                .map(|(name, scopes)| need(document, name, scopes))
+                .map(|(name, scopes)| requirement(document, name, scopes))
                 .collect()
         })
         .collect()
 }
 
-fn need(document: Document<'_>, name: &str, scopes: &Value) -> SecurityNeed {
+fn requirement(document: Document<'_>, name: &str, scopes: &Value) -> Requirement {
     let schemes = match document.dialect {
         Dialect::Swagger2 => document.root.get("securityDefinitions"),
         Dialect::OpenApi30 | Dialect::OpenApi31 | Dialect::OpenApi32 => document
@@ -135,17 +127,14 @@ fn need(document: Document<'_>, name: &str, scopes: &Value) -> SecurityNeed {
             Kind::Unsupported,
         ),
     };
-    SecurityNeed {
-        scheme: name.to_owned(),
-        what,
-        scopes: scopes
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .map(str::to_owned)
-            .collect(),
-        supported: kind != Kind::Unsupported,
+    let scopes = scopes.as_array().into_iter().flatten();
+    Requirement {
+        need: SecurityNeed {
+            scheme: name.to_owned(),
+            what,
+            scopes: scopes.filter_map(Value::as_str).map(str::to_owned).collect(),
+            supported: kind != Kind::Unsupported,
+        },
         kind,
     }
 }
@@ -171,7 +160,7 @@ pub(super) struct Credentials {
 
 /// The credentials that a tool presents.
 pub(super) struct Chosen<'n> {
-    needs: &'n [SecurityNeed],
+    needs: &'n [Requirement],
     /// The one that `options.http.auth` presents.
     first: usize,
 }
@@ -194,10 +183,12 @@ impl Chosen<'_> {
 /// the preview.
 pub(super) fn choose<'n>(
     draft: &mut Draft<'_, '_>,
-    alternatives: &'n [Vec<SecurityNeed>],
+    alternatives: &'n [Vec<Requirement>],
     options: &ImportOptions,
 ) -> Option<Chosen<'n>> {
-    let has = |need: &SecurityNeed| need.supported && options.credentials.contains_key(&need.scheme);
+    let has = |Requirement { need, .. }: &Requirement| {
+        need.supported && options.credentials.contains_key(&need.scheme)
+    };
     let chosen = alternatives
         .iter()
         .find(|needs| !needs.is_empty() && needs.iter().all(has));
@@ -216,7 +207,7 @@ pub(super) fn choose<'n>(
             .map(|needs| {
                 needs
                     .iter()
-                    .map(|need| need.what.as_str())
+                    .map(|requirement| requirement.need.what.as_str())
                     .collect::<Vec<_>>()
                     .join(" and ")
             })
@@ -243,17 +234,16 @@ pub(super) fn present(
         return Ok(credentials);
     };
     let main = &chosen.needs[chosen.first];
-    credentials.auth = Some(auth(main, &options.credentials[&main.scheme], options)?);
+    credentials.auth = Some(auth(main, &options.credentials[&main.need.scheme], options)?);
     let mut places: Vec<_> = main.kind.place().into_iter().collect();
-    for (at, need) in chosen.needs.iter().enumerate() {
+    for (at, Requirement { need, kind }) in chosen.needs.iter().enumerate() {
         if at == chosen.first {
             continue;
         }
-        let free = need
-            .kind
+        let free = kind
             .place()
             .filter(|place| !places.iter().any(|taken| taken.overlaps(*place)));
-        match (need.kind.as_parameter(), free) {
+        match (kind.as_parameter(), free) {
             (Some((name, location)), Some(place)) => {
                 places.push(place);
                 let source = &options.credentials[&need.scheme];
@@ -272,8 +262,12 @@ pub(super) fn present(
 ///
 /// # Errors
 /// That a client has nowhere to get tokens.
-fn auth(need: &SecurityNeed, source: &str, options: &ImportOptions) -> Result<Value, String> {
-    Ok(match &need.kind {
+fn auth(
+    Requirement { need, kind }: &Requirement,
+    source: &str,
+    options: &ImportOptions,
+) -> Result<Value, String> {
+    Ok(match kind {
         Kind::Header(name) => json!({"scheme": "header", "env": source, "name": name}),
         Kind::Query(name) => json!({"scheme": "query", "env": source, "name": name}),
         Kind::Cookie(name) => json!({"scheme": "cookie", "env": source, "name": name}),

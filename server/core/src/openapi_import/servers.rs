@@ -3,8 +3,8 @@
 use serde_json::Value;
 use url::Url;
 
-use super::ImportOptions;
-use super::document::{Dialect, Document};
+use super::document::Document;
+use super::model::{Dialect, ImportOptions};
 use crate::redact::address_without_user;
 
 /// The base address of an operation, without a slash at its end.

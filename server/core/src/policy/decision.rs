@@ -1,10 +1,10 @@
-//! The decision on one call: allowed or not, why, and how to mend it.
+//! The decision on one call: allowed or not, why, and how to correct it.
 
 use std::sync::Arc;
 
 use toolgate_api::ErrorCode;
 
-use super::gates::{ClosedGroup, Gates};
+use super::group_conditions::{ClosedGroup, GroupConditions};
 use super::groups::{ANY, DEFAULT_GROUP, GroupSet, names_cover, parents};
 use crate::snapshot::CompiledTool;
 
@@ -82,13 +82,13 @@ pub struct Denial {
 
 /// A request's groups and state after the defaults were applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct GroupsRequest {
     /// Sorted, each once.
     pub(crate) groups: Vec<String>,
     pub(crate) state: String,
 }
 
-impl Asked {
+impl GroupsRequest {
     pub(crate) fn new(requested: Option<&[String]>, state: Option<&str>) -> Self {
         let mut groups = match requested {
             None => vec![DEFAULT_GROUP.to_owned()],
@@ -133,10 +133,10 @@ impl Asked {
 
     /// The group test. It reads the tool's own groups and their conditions only, so its cost does not depend on the
     /// number of tools.
-    fn reach(&self, tool: &CompiledTool, gates: &Gates<'_>) -> Reach {
+    fn reach(&self, tool: &CompiledTool, conditions: &GroupConditions<'_>) -> Reach {
         let any = self.is_any();
         let mut asked_for = tool.groups.iter().filter(|group| any || self.covers(group));
-        if gates.is_empty() {
+        if conditions.is_empty() {
             return if any || asked_for.next().is_some() {
                 Reach::Open(Vec::new())
             } else {
@@ -145,7 +145,7 @@ impl Asked {
         }
         let mut closed = Vec::new();
         for group in asked_for {
-            match gates.closed(group) {
+            match conditions.closed(group) {
                 None => return Reach::Open(closed),
                 Some(shut) => closed.push(shut),
             }
@@ -173,10 +173,10 @@ enum Reach {
 /// groups, then conditions, then state.
 pub(crate) fn decide(
     granted: &GroupSet,
-    asked: Asked,
+    asked: GroupsRequest,
     name: &str,
     tool: Option<&Arc<CompiledTool>>,
-    gates: &Gates<'_>,
+    conditions: &GroupConditions<'_>,
 ) -> Decision {
     let missing = asked.missing(granted);
     let mut closed = Vec::new();
@@ -185,7 +185,7 @@ pub(crate) fn decide(
         None => Some(ErrorCode::ToolNotFound),
         Some(tool) if !tool.definition.enabled => Some(ErrorCode::ToolDisabled),
         Some(tool) if !tool.is_offered() => Some(ErrorCode::ToolUnavailable),
-        Some(tool) => match asked.reach(tool, gates) {
+        Some(tool) => match asked.reach(tool, conditions) {
             Reach::None => Some(ErrorCode::ToolNotInGroups),
             Reach::Closed(shut) => {
                 closed = shut;
@@ -220,7 +220,7 @@ impl Decision {
         self.effect == Effect::Allow
     }
 
-    /// One sentence for people who may see the definition: what was decided, why, and how to mend it.
+    /// One sentence for people who may see the definition: what was decided, why, and how to correct it.
     #[must_use]
     pub fn explain(&self) -> String {
         self.explain_with(|_| true)
@@ -241,11 +241,11 @@ impl Decision {
             ),
             (Some(ErrorCode::InsufficientToolGroups), _) => explain_missing(&self.missing),
             (Some(ErrorCode::ToolDisabled), _) => format!(
-                "The tool {name:?} is disabled, so nobody can call it; ask an editor of the project to enable it."
+                "The tool {name:?} is disabled: calls are refused; ask an editor of the project to enable it."
             ),
-            (Some(ErrorCode::ToolUnavailable), Some(tool)) => match tool.definition.execution() {
-                Err(why) => format!("The tool {name:?} is not available: {why}."),
-                Ok(_) => format!("The tool {name:?} is not available."),
+            (Some(ErrorCode::ToolUnavailable), Some(tool)) => match tool.not_executed() {
+                Some(why) => format!("The tool {name:?} is not available: {why}."),
+                None => format!("The tool {name:?} is not available."),
             },
             (Some(ErrorCode::ToolNotInGroups), Some(tool)) if tool.groups.is_empty() => format!(
                 "The tool {name:?} is in no group, so only a request for \"*\" reaches it; request \"*\" if it was granted \
@@ -314,7 +314,7 @@ fn explain_closed(tool: &str, closed: &[ClosedGroup]) -> String {
     text
 }
 
-/// At most this many names stand in a sentence.
+/// The most names that are listed in a sentence.
 const LISTED: usize = 10;
 
 fn list(names: &[String]) -> String {

@@ -1,4 +1,5 @@
-//! Grants over time: what one gives at a moment, how a group comes by it, and what its holder may hand on.
+//! Grants over time: what a grant gives at a time, by which grants a group is held, and what its holder may grant to
+//! others.
 
 use std::collections::HashMap;
 
@@ -9,10 +10,10 @@ use toolgate_api::permissions::{GrantTerms, GrantedGroup, HowGranted};
 use super::groups::{ANY, GroupSet, parents};
 use crate::principal::{Grant, may_give};
 
-/// When something ends: then it no longer stands. `None` is never.
+/// When something expires; `None` is never.
 pub type End = Option<DateTime<Utc>>;
 
-/// Whether what ends then still stands.
+/// Whether something with this end is in force at `now`.
 #[must_use]
 pub fn stands(end: End, now: DateTime<Utc>) -> bool {
     end.is_none_or(|end| now < end)
@@ -62,7 +63,7 @@ pub fn next_end(terms: &GrantTerms, now: DateTime<Utc>) -> End {
 
 /// The terms of a grant, prepared so that reading them at every request is cheap.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct PreparedGrant {
     terms: GrantTerms,
     /// What the terms give before the first of them expires.
     whole: Grant,
@@ -70,7 +71,7 @@ pub struct Standing {
     until: End,
 }
 
-impl Standing {
+impl PreparedGrant {
     /// Prepares terms.
     #[must_use]
     pub fn new(terms: GrantTerms) -> Self {
@@ -149,8 +150,8 @@ impl<'a> Ends<'a> {
     #[must_use]
     pub fn coverage(&self, group: &str, now: DateTime<Utc>) -> Option<Coverage<'a>> {
         let covering = || self.covering(group);
-        let standing = covering().find(|covered| stands(covered.end, now));
-        standing.or_else(|| {
+        let prepared = covering().find(|covered| stands(covered.end, now));
+        prepared.or_else(|| {
             let expired = |covered: Coverage<'a>| Coverage {
                 how: HowGranted::Expired,
                 ..covered
@@ -188,12 +189,12 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// What somebody holds who wants to grant something.
+/// What the principal holds that wants to grant something.
 #[derive(Debug, Clone)]
 pub enum Granter<'a> {
     /// A system administrator may grant anything.
     SystemAdmin,
-    /// Everybody else grants no more than they hold, and no longer.
+    /// Others grant no more than they hold, and no longer.
     Holder {
         /// The role.
         role: Role,
@@ -225,8 +226,8 @@ impl Excess {
     }
 }
 
-/// What `asked` gives beyond what the granter holds now and what the principal itself holds now by `current`: nobody grants
-/// more than they hold, and anybody may leave or shorten what is there.
+/// What `asked` gives beyond what the granter holds now and what the principal itself holds now by `current`: a
+/// principal cannot grant more than it holds, and what is there may be kept or shortened by any principal.
 #[must_use]
 pub fn excess(
     granter: &Granter<'_>,

@@ -8,10 +8,10 @@ pub const DEFAULT_GROUP: &str = "default";
 /// In a grant or a request: every group.
 pub const ANY: &str = "*";
 
-/// Looking up one name costs about as much as walking past so many.
+/// Looking up one name costs about as much as visiting this many names.
 const WALK: usize = 16;
 
-/// A set of group names. `*` in it stands for every group; a parent (`knowledge`) covers its children
+/// A set of group names. `*` in it means every group; a parent (`knowledge`) covers its children
 /// (`knowledge/read`), a child never covers its parent. Clones share the names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GroupSet(Arc<BTreeSet<String>>);
@@ -56,6 +56,14 @@ impl GroupSet {
         } else {
             self.iter().chain(other.iter()).collect()
         }
+    }
+
+    /// What both of two sets cover: of a group and its child, the child.
+    #[must_use]
+    pub fn common(&self, other: &GroupSet) -> GroupSet {
+        let of_both = self.iter().filter(|group| other.covers(group));
+        let of_other = other.iter().filter(|group| self.covers(group));
+        of_both.chain(of_other).collect()
     }
 
     /// Those of `requested` that it does not cover.
@@ -164,6 +172,19 @@ mod tests {
             ["*", "write"]
         );
         assert!(granted.missing(&set(&[])).is_empty());
+    }
+
+    #[rstest]
+    #[case::same(&["a", "b"], &["b", "c"], &["b"])]
+    #[case::any(&["*"], &["a", "b/c"], &["a", "b/c"])]
+    #[case::both_any(&["*"], &["*"], &["*"])]
+    #[case::child(&["a"], &["a/b"], &["a/b"])]
+    #[case::parent(&["a/b", "c"], &["a"], &["a/b"])]
+    #[case::nothing(&["a"], &[], &[])]
+    #[case::apart(&["a"], &["b"], &[])]
+    fn what_two_sets_have_in_common(#[case] one: &[&str], #[case] other: &[&str], #[case] both: &[&str]) {
+        assert_eq!(set(one).common(&set(other)), set(both));
+        assert_eq!(set(other).common(&set(one)), set(both));
     }
 
     proptest! {

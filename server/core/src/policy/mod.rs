@@ -2,11 +2,11 @@
 
 pub mod condition;
 pub mod decision;
-pub mod gates;
+pub mod evaluation_context;
 pub mod grants;
+pub mod group_conditions;
 pub mod groups;
-pub mod moment;
 
 pub use decision::{Decision, Effect};
-pub use gates::{ClosedBecause, ClosedGroup};
-pub use moment::{Load, Moment};
+pub use evaluation_context::{EvaluationContext, Load};
+pub use group_conditions::{ClosedBecause, ClosedGroup};

@@ -11,7 +11,7 @@ use crate::principal::PrincipalRef;
 const NAME: usize = 128;
 /// Most groups of one list.
 const GROUPS: usize = 1_000;
-/// Stands for running the tests, in their path.
+/// The path segment that runs the tests, so no test may have this name.
 const RESERVED: &str = "run";
 /// Longest note, in characters.
 const NOTE: usize = 1_000;
@@ -65,7 +65,7 @@ pub fn check(test: &PolicyTest) -> Vec<Diagnostic> {
         (None, None) => fault(
             "",
             "neither \"principal\" nor \"granted\" is given".to_owned(),
-            "say who calls, or which groups the caller holds; granted: [] is nobody in particular without any",
+            "say who calls, or which groups the caller holds; granted: [] is a caller without any",
         ),
         (Some(principal), None) if PrincipalRef::parse(principal).is_none() => fault(
             "/principal",

@@ -15,8 +15,8 @@ pub use check::{CODES, check};
 
 use crate::explain;
 use crate::policy::decision::Decision;
+use crate::policy::evaluation_context::EvaluationContext;
 use crate::policy::groups::GroupSet;
-use crate::policy::moment::Moment;
 use crate::principal::PrincipalRef;
 use crate::snapshot::ProjectSnapshot;
 
@@ -32,7 +32,7 @@ pub trait GrantLookup {
 
 /// The same grants, but for one principal: for checking a change of its grant.
 pub struct WithGrant<'a> {
-    /// Everybody else's.
+    /// The grants of all others.
     pub others: &'a dyn GrantLookup,
     /// Whose grant changes.
     pub principal: PrincipalRef,
@@ -69,15 +69,15 @@ pub struct Verdict<'t> {
     pub decision: Decision,
 }
 
-/// Decides a test. `now` stands in for tests that name no time. A principal that holds nothing is decided for without
+/// Decides a test. `now` is used for tests that name no time. A principal that holds nothing is decided for without
 /// any group.
 #[must_use]
 pub fn run<'t>(test: &'t PolicyTest, view: View<'_>, now: DateTime<Utc>) -> Verdict<'t> {
     let principal = test.principal.as_deref().and_then(PrincipalRef::parse);
-    let moment = moment(test, principal.as_ref(), now);
+    let evaluation = evaluation(test, principal.as_ref(), now);
     let granted = match (&test.granted, &principal) {
         (Some(groups), _) => groups.iter().cloned().collect(),
-        (None, Some(principal)) => view.grants.grant_of(principal, moment.at).unwrap_or_default(),
+        (None, Some(principal)) => view.grants.grant_of(principal, evaluation.at).unwrap_or_default(),
         // Unreachable for checked tests; what cannot be evaluated is denied.
         (None, None) => GroupSet::default(),
     };
@@ -86,7 +86,7 @@ pub fn run<'t>(test: &'t PolicyTest, view: View<'_>, now: DateTime<Utc>) -> Verd
         test.group.as_deref(),
         test.state.as_deref(),
         &test.tool,
-        &moment,
+        &evaluation,
     );
     Verdict {
         test,
@@ -96,11 +96,15 @@ pub fn run<'t>(test: &'t PolicyTest, view: View<'_>, now: DateTime<Utc>) -> Verd
 }
 
 /// The circumstances that a test is about.
-fn moment<'t>(test: &'t PolicyTest, principal: Option<&'t PrincipalRef>, now: DateTime<Utc>) -> Moment<'t> {
-    let moment = Moment::at(test.at.unwrap_or(now)).context(test.context.as_ref());
+fn evaluation<'t>(
+    test: &'t PolicyTest,
+    principal: Option<&'t PrincipalRef>,
+    now: DateTime<Utc>,
+) -> EvaluationContext<'t> {
+    let evaluation = EvaluationContext::at(test.at.unwrap_or(now)).context(test.context.as_ref());
     match principal {
-        Some(principal) => moment.by_ref(principal),
-        None => moment,
+        Some(principal) => evaluation.by_ref(principal),
+        None => evaluation,
     }
 }
 
@@ -128,14 +132,14 @@ impl Verdict<'_> {
         let passed = self.passed();
         let explanation = (!passed).then(|| {
             let principal = self.test.principal.as_deref().and_then(PrincipalRef::parse);
-            let moment = moment(self.test, principal.as_ref(), now);
+            let evaluation = evaluation(self.test, principal.as_ref(), now);
             explain::explain(
                 view.snapshot,
                 &explain::Question {
                     granted: &self.granted,
                     requested: self.test.group.as_deref(),
                     state: self.test.state.as_deref(),
-                    moment: &moment,
+                    evaluation: &evaluation,
                     // Policy tests are about the rules, whatever entrance a call comes by.
                     session: None,
                     arguments: None,

@@ -228,7 +228,7 @@ fn how_a_test_comes_out(#[case] test: &str, #[case] passes: bool) {
 }
 
 #[test]
-fn a_change_is_told_what_it_breaks_and_what_was_broken_before() {
+fn a_change_is_answered_with_what_it_breaks_and_what_was_broken_before() {
     let tests = read(
         "- {name: read, granted: [g], group: [g], tool: t, expect: allow}
 - {name: gone, granted: [g], group: [g], tool: u, expect: allow}

@@ -1,7 +1,7 @@
 //! Which tools fit a question (tool group specification, section 11.3): BM25 over what their definitions say.
 //!
 //! Scores are absolute. A score is the share of the best possible match: 0 when no word is in common, towards 1 when
-//! every telling word of the question stands prominently in the tool's texts. Words that no tool knows lower it. So a
+//! every significant word of the question is prominent in the tool's texts. Words that no tool knows lower it. So a
 //! score means the same in every project and for every question, and a poor best match looks poor.
 
 mod rank;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use bm25::{Embedding, Scorer, TokenEmbedding};
 use serde_json::Value;
 
-pub use rank::{Asked, Found, FoundGroup, Ranking, rank};
+pub use rank::{Found, FoundGroup, Ranking, RecommendationQuestion, rank};
 
 use crate::snapshot::{CompiledTool, ProjectSnapshot};
 
@@ -21,7 +21,7 @@ const K1: f32 = 1.2;
 /// How much longer texts are held against a tool.
 const B: f32 = 0.75;
 
-/// What a word counts, by where it stands.
+/// The weight of a word, by the text it is in.
 const NAME: f32 = 3.0;
 const GROUP: f32 = 1.5;
 const DESCRIPTION: f32 = 1.0;

@@ -4,19 +4,19 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::Index;
+use crate::policy::evaluation_context::EvaluationContext;
 use crate::policy::groups::{ANY, GroupSet, parents};
-use crate::policy::moment::Moment;
 use crate::snapshot::{CompiledTool, Denial, ProjectSnapshot};
 
-/// A group is judged by so many of its best tools.
+/// The number of its best tools by which a group is judged.
 const TOOLS_OF_GROUP: usize = 10;
-/// So many of the best matches are considered; what is beyond them would not be shown.
+/// The number of best matches that are considered; what is beyond them would not be shown.
 const CONSIDERED: usize = 2_000;
-/// So many tools are looked at for groups when nothing fits the question.
+/// The number of tools that are read for groups when nothing fits the question.
 const WITHOUT_A_MATCH: usize = 10_000;
 
-/// What is asked.
-pub struct Asked<'a> {
+/// A question.
+pub struct RecommendationQuestion<'a> {
     /// What is to be done.
     pub question: &'a str,
     /// What the caller holds.
@@ -25,8 +25,8 @@ pub struct Asked<'a> {
     pub preferred: Option<&'a [String]>,
     /// The workflow state; absent and `""` are `undefined`.
     pub state: Option<&'a str>,
-    /// When, from where and by whom.
-    pub moment: &'a Moment<'a>,
+    /// The time, the source and the principal.
+    pub evaluation: &'a EvaluationContext<'a>,
     /// Entries per list.
     pub limit: usize,
 }
@@ -77,16 +77,22 @@ pub struct Ranking {
 pub fn rank(
     snapshot: &ProjectSnapshot,
     index: &Index,
-    asked: &Asked<'_>,
+    asked: &RecommendationQuestion<'_>,
     usage: impl Fn(&CompiledTool) -> u64,
 ) -> Result<Ranking, Denial> {
     let everything = asked.granted.to_vec();
     let preferred = asked.preferred.unwrap_or(&everything);
-    snapshot.resolve(asked.granted, Some(preferred), asked.state, asked.moment)?;
+    snapshot.resolve(asked.granted, Some(preferred), asked.state, asked.evaluation)?;
     let visible = snapshot.visible(asked.granted);
     let callable = |requested: &[String], name: &str| {
         snapshot
-            .decide(asked.granted, Some(requested), asked.state, name, asked.moment)
+            .decide(
+                asked.granted,
+                Some(requested),
+                asked.state,
+                name,
+                asked.evaluation,
+            )
             .is_allowed()
     };
 

@@ -7,8 +7,8 @@ use rstest::rstest;
 use serde_json::json;
 
 use super::*;
+use crate::policy::evaluation_context::EvaluationContext;
 use crate::policy::groups::GroupSet;
-use crate::policy::moment::Moment;
 use crate::snapshot::LabelInput;
 use crate::snapshot::testing::{Draft, anytime, grant, project, strings, tool};
 
@@ -90,13 +90,17 @@ fn library() -> ProjectSnapshot {
     ])
 }
 
-fn asked<'a>(question: &'a str, granted: &'a GroupSet, moment: &'a Moment<'a>) -> Asked<'a> {
-    Asked {
+fn asked<'a>(
+    question: &'a str,
+    granted: &'a GroupSet,
+    evaluation: &'a EvaluationContext<'a>,
+) -> RecommendationQuestion<'a> {
+    RecommendationQuestion {
         question,
         granted,
         preferred: None,
         state: None,
-        moment,
+        evaluation,
         limit: 10,
     }
 }
@@ -124,8 +128,8 @@ fn names(found: &[Found]) -> Vec<&str> {
 fn the_best_tool_comes_first(#[case] question: &str, #[case] expected: &str) {
     let snapshot = library();
     let index = Index::build(&snapshot);
-    let (granted, moment) = (grant(&["*"]), anytime());
-    let ranking = rank(&snapshot, &index, &asked(question, &granted, &moment), |_| 0).unwrap();
+    let (granted, evaluation) = (grant(&["*"]), anytime());
+    let ranking = rank(&snapshot, &index, &asked(question, &granted, &evaluation), |_| 0).unwrap();
     assert_eq!(
         names(&ranking.tools).first().copied(),
         Some(expected),
@@ -156,17 +160,17 @@ fn a_score_is_the_share_of_the_best_possible_match() {
 }
 
 #[test]
-fn what_cannot_be_called_now_is_told_apart() {
+fn what_cannot_be_called_now_is_listed_apart() {
     let snapshot = library();
     let index = Index::build(&snapshot);
-    let (granted, moment) = (grant(&["knowledge", "basic"]), anytime());
+    let (granted, evaluation) = (grant(&["knowledge", "basic"]), anytime());
     let preferred = strings(&["knowledge"]);
     let question = "change nodes of the knowledge graph in another language";
     let ask = |state| {
-        let asked = Asked {
+        let asked = RecommendationQuestion {
             preferred: Some(&preferred),
             state: Some(state),
-            ..asked(question, &granted, &moment)
+            ..asked(question, &granted, &evaluation)
         };
         rank(&snapshot, &index, &asked, |_| 0).unwrap()
     };
@@ -190,11 +194,11 @@ fn what_cannot_be_called_now_is_told_apart() {
 fn a_preferred_group_that_was_not_granted_is_refused() {
     let snapshot = library();
     let index = Index::build(&snapshot);
-    let (granted, moment) = (grant(&["basic"]), anytime());
+    let (granted, evaluation) = (grant(&["basic"]), anytime());
     let preferred = strings(&["basic", "mail"]);
-    let asked = Asked {
+    let asked = RecommendationQuestion {
         preferred: Some(&preferred),
-        ..asked("send", &granted, &moment)
+        ..asked("send", &granted, &evaluation)
     };
     let denial = rank(&snapshot, &index, &asked, |_| 0).expect_err("not granted");
     assert_eq!(denial.missing, ["mail"]);
@@ -204,11 +208,11 @@ fn a_preferred_group_that_was_not_granted_is_refused() {
 fn groups_are_judged_by_their_tools() {
     let snapshot = library();
     let index = Index::build(&snapshot);
-    let (granted, moment) = (grant(&["billing", "mail", "web"]), anytime());
+    let (granted, evaluation) = (grant(&["billing", "mail", "web"]), anytime());
     let ranking = rank(
         &snapshot,
         &index,
-        &asked("invoices of a customer", &granted, &moment),
+        &asked("invoices of a customer", &granted, &evaluation),
         |_| 0,
     )
     .unwrap();
@@ -228,12 +232,12 @@ fn groups_are_judged_by_their_tools() {
 fn other_groups_are_named_when_the_preferred_ones_have_nothing() {
     let snapshot = library();
     let index = Index::build(&snapshot);
-    let (granted, moment) = (grant(&["billing", "mail"]), anytime());
+    let (granted, evaluation) = (grant(&["billing", "mail"]), anytime());
     let preferred = strings(&["mail"]);
     let ask = |question: &'static str, preferred: &[String]| {
-        let asked = Asked {
+        let asked = RecommendationQuestion {
             preferred: Some(preferred),
-            ..asked(question, &granted, &moment)
+            ..asked(question, &granted, &evaluation)
         };
         rank(&snapshot, &index, &asked, |_| 0).unwrap()
     };
@@ -241,7 +245,7 @@ fn other_groups_are_named_when_the_preferred_ones_have_nothing() {
     assert!(ranking.tools.is_empty());
     assert_eq!(names(&ranking.elsewhere)[0], "create-invoice");
     assert!(!ranking.groups.is_empty() && ranking.groups.iter().all(|group| group.fallback));
-    // Nothing fits: the groups in which anything can be called, with an honest score.
+    // Nothing fits: the groups in which anything can be called, with a low score.
     let ranking = ask("quantum chromodynamics", &strings(&[]));
     assert!(ranking.tools.is_empty() && ranking.elsewhere.is_empty());
     assert!(
@@ -262,11 +266,11 @@ fn usage_decides_between_equal_scores_only() {
         described("sheep", "Count sheep.", &[]),
     ]);
     let index = Index::build(&snapshot);
-    let (granted, moment) = (grant(&["*"]), anytime());
+    let (granted, evaluation) = (grant(&["*"]), anytime());
     let usage = |tool: &CompiledTool| if tool.name() == "two-x" { 5 } else { 0 };
-    let ranking = rank(&snapshot, &index, &asked("sheep", &granted, &moment), usage).unwrap();
+    let ranking = rank(&snapshot, &index, &asked("sheep", &granted, &evaluation), usage).unwrap();
     assert_eq!(names(&ranking.tools), ["sheep", "two-x", "one-x"]);
-    let ranking = rank(&snapshot, &index, &asked("sheep", &granted, &moment), |_| 0).unwrap();
+    let ranking = rank(&snapshot, &index, &asked("sheep", &granted, &evaluation), |_| 0).unwrap();
     assert_eq!(names(&ranking.tools), ["sheep", "one-x", "two-x"]);
 }
 
@@ -280,7 +284,7 @@ fn what_callers_do_not_see_is_not_searched() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
 
-    /// Nothing outside the grant is ever shown, and "now" means what a call would be told.
+    /// Nothing outside the grant is ever shown, and "now" means what a call would be answered.
     #[test]
     fn only_what_is_held_is_recommended(
         held in subsequence(&["knowledge", "knowledge/read", "web", "billing", "basic", "*", "ru"][..], 0..=4),
@@ -299,16 +303,16 @@ proptest! {
         };
         let snapshot = library().with_labels(vec![condition], Vec::new(), None);
         let index = Index::build(&snapshot);
-        let (granted, moment) = (grant(&held), anytime());
+        let (granted, evaluation) = (grant(&held), anytime());
         let preferred = wanted.as_deref().map(strings);
-        let asked = Asked { preferred: preferred.as_deref(), state: Some(state), ..asked(question, &granted, &moment) };
+        let asked = RecommendationQuestion { preferred: preferred.as_deref(), state: Some(state), ..asked(question, &granted, &evaluation) };
         let Ok(ranking) = rank(&snapshot, &index, &asked, |_| 0) else {
             prop_assert!(preferred.unwrap().iter().any(|group| !granted.covers(group)));
             return Ok(());
         };
         let requested = preferred.unwrap_or_else(|| granted.to_vec());
         let decide = |requested: &[String], name: &str| {
-            snapshot.decide(&granted, Some(requested), Some(state), name, &moment).is_allowed()
+            snapshot.decide(&granted, Some(requested), Some(state), name, &evaluation).is_allowed()
         };
         for found in &ranking.tools {
             prop_assert!(decide(&requested, found.tool.name()));

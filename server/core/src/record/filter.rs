@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde_json::Value;
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord, Entrance};
 use toolgate_api::auth::PrincipalKind;
 
 use super::search::Search;
@@ -29,7 +29,7 @@ pub struct RecordFilter {
     pub id: Option<CallId>,
     /// What was asked.
     pub action: Option<AuditAction>,
-    /// Where the record stands.
+    /// The outcome of the record.
     pub outcome: Option<AuditOutcome>,
     /// The error code.
     pub code: Option<ErrorCode>,
@@ -61,13 +61,19 @@ pub struct RecordFilter {
     pub request_id: Option<String>,
     /// The network address.
     pub address: Option<String>,
+    /// The entrance.
+    pub entrance: Option<Entrance>,
+    /// The name that the client program gave itself.
+    pub client_name: Option<String>,
+    /// The version that the client program gave itself.
+    pub client_version: Option<String>,
     /// The version of the definitions.
     pub snapshot_version: Option<i64>,
     /// Ids of the caller's context, by their names in [`CONTEXT_IDS`].
     pub context: Vec<(&'static str, String)>,
-    /// At least so many milliseconds; what has not ended does not match.
+    /// Minimum duration in milliseconds; what has not ended does not match.
     pub min_duration_ms: Option<i64>,
-    /// At most so many milliseconds; what has not ended does not match.
+    /// Maximum duration in milliseconds; what has not ended does not match.
     pub max_duration_ms: Option<i64>,
     /// At or after.
     pub since: Option<DateTime<Utc>>,
@@ -84,7 +90,7 @@ impl RecordFilter {
         *self == Self::default()
     }
 
-    /// Whether a record matches as it stands.
+    /// Whether a record in its current state matches.
     #[must_use]
     pub fn matches(&self, record: &AuditRecord) -> bool {
         self.matches_fields(record)
@@ -110,6 +116,9 @@ impl RecordFilter {
             && has(self.session.map(|session| session.0), record.session_id)
             && is(self.request_id.as_ref(), &record.request_id)
             && has(self.address.as_ref(), record.address.as_ref())
+            && has(self.entrance.as_ref(), record.entrance.as_ref())
+            && has(self.client_name.as_ref(), record.client_name.as_ref())
+            && has(self.client_version.as_ref(), record.client_version.as_ref())
             && is(self.snapshot_version, record.snapshot_version)
             && self.since.is_none_or(|since| record.at >= since)
             && self.until.is_none_or(|until| record.at < until)

@@ -10,8 +10,8 @@ use toolgate_api::audit::{AuditAction, AuditRecord};
 pub use self::filter::{CONTEXT_IDS, RecordFilter};
 pub use self::search::{MAX_TERMS, Search, SearchFault, SearchScope};
 
-/// Whether records of an action hold what was passed along. Those of administration hold what was changed or taken out: whoever
-/// reads the record must see that.
+/// Whether records of an action hold what was passed along. Those of administration hold what was changed or taken
+/// out: a reader of the record must see that.
 #[must_use]
 pub const fn has_payloads(action: AuditAction) -> bool {
     match action {
@@ -21,6 +21,7 @@ pub const fn has_payloads(action: AuditAction) -> bool {
         | AuditAction::AgentRequest
         | AuditAction::Session => true,
         AuditAction::Replay
+        | AuditAction::Cancel
         | AuditAction::Access
         | AuditAction::Policy
         | AuditAction::Definition
@@ -40,6 +41,7 @@ pub fn without_payloads(mut record: AuditRecord) -> AuditRecord {
     if has_payloads(record.action) {
         record.arguments = None;
         record.provenance = None;
+        record.coercions = Vec::new();
         record.context = None;
         record.warnings = Vec::new();
         record.payloads_hidden = true;

@@ -30,7 +30,7 @@ pub enum SearchFault {
 pub enum SearchScope {
     /// In the tool, the principal's name, the requested and missing groups, the states and the code.
     Metadata,
-    /// In arguments and context too. What a record of administration holds is found by everybody.
+    /// In arguments and context too. What a record of administration holds is found by every reader.
     Payloads,
 }
 
@@ -56,7 +56,7 @@ impl Search {
     /// When there is nothing to look for, or too much.
     pub fn parse(text: &str, scope: SearchScope) -> Result<Self, SearchFault> {
         let mut terms = Vec::new();
-        // What stands between quotes has odd numbers; a quote that is not closed reaches to the end.
+        // Parts between quotes have odd numbers; a quote that is not closed reaches to the end.
         for (number, part) in text.split('"').enumerate() {
             if number % 2 == 1 {
                 terms.extend(Term::parse(part));

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::json;
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{ArgumentCoercion, AuditAction, AuditOutcome, AuditRecord, CoercionKind, Entrance};
 use toolgate_api::auth::PrincipalKind;
 use uuid::Uuid;
 
@@ -40,9 +40,17 @@ fn record() -> AuditRecord {
             json!({"query": "Größe der ÄPFEL", "nested": [{"deep": "x1"}], "n": 42, "flag": true}),
         ),
         provenance: Some(json!({"query": "caller"})),
+        coercions: vec![ArgumentCoercion {
+            pointer: "/query".to_owned(),
+            kind: CoercionKind::ReadFromText,
+        }],
         context: Some(json!({"trace_id": "t-9", "turn_epoch": 7})),
         request_id: "req-1".to_owned(),
         address: Some("192.0.2.7".to_owned()),
+        entrance: Some(Entrance::Rest),
+        connection: None,
+        client_name: Some("claude-code".to_owned()),
+        client_version: Some("2.1.0".to_owned()),
         snapshot_version: 5,
         duration_ms: Some(120),
         usage: None,
@@ -62,7 +70,7 @@ fn filter(change: impl FnOnce(&mut RecordFilter)) -> RecordFilter {
 #[test]
 fn each_filter_selects_by_its_field() {
     type Set = fn(&mut RecordFilter);
-    let rows: [(&str, Set, Set); 26] = [
+    let rows: [(&str, Set, Set); 29] = [
         (
             "id",
             |f| f.id = Some(CallId(Uuid::from_u128(1))),
@@ -150,6 +158,21 @@ fn each_filter_selects_by_its_field() {
             |f| f.address = Some("192.0.2.8".into()),
         ),
         (
+            "entrance",
+            |f| f.entrance = Some(Entrance::Rest),
+            |f| f.entrance = Some(Entrance::Mcp),
+        ),
+        (
+            "client",
+            |f| f.client_name = Some("claude-code".into()),
+            |f| f.client_name = Some("claude".into()),
+        ),
+        (
+            "version of the client",
+            |f| f.client_version = Some("2.1.0".into()),
+            |f| f.client_version = Some("2.1".into()),
+        ),
+        (
             "version",
             |f| f.snapshot_version = Some(5),
             |f| f.snapshot_version = Some(6),
@@ -199,13 +222,17 @@ fn each_filter_selects_by_its_field() {
 fn what_a_record_does_not_have_matches_no_filter() {
     let mut bare = record();
     (bare.tool, bare.revision, bare.session_id, bare.address) = (None, None, None, None);
+    (bare.entrance, bare.client_name, bare.client_version) = (None, None, None);
     (bare.duration_ms, bare.state_after, bare.code, bare.context) = (None, None, None, None);
     type Set = fn(&mut RecordFilter);
-    let rows: [Set; 9] = [
+    let rows: [Set; 12] = [
+        |f| f.client_name = Some(String::new()),
+        |f| f.client_version = Some(String::new()),
         |f| f.tool = Some(String::new()),
         |f| f.revision = Some(0),
         |f| f.session = Some(SessionId(Uuid::nil())),
         |f| f.address = Some(String::new()),
+        |f| f.entrance = Some(Entrance::Rest),
         |f| f.min_duration_ms = Some(0),
         |f| f.max_duration_ms = Some(i64::MAX),
         |f| f.state_after = Some(String::new()),
@@ -276,6 +303,7 @@ fn payloads_are_taken_out_whole_and_said_to_be() {
     let shown = without_payloads(record());
     let mut expected = record();
     (expected.arguments, expected.provenance, expected.context) = (None, None, None);
+    expected.coercions = Vec::new();
     expected.warnings = Vec::new();
     expected.payloads_hidden = true;
     assert_eq!(shown, expected);

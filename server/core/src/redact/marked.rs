@@ -146,7 +146,7 @@ impl Search<'_> {
         self.looks = left.unwrap_or_default();
         let marked = left.is_none() || schemas.iter().any(|&schema| self.schemas[schema].marked);
         match value {
-            // Nothing and a flag give nothing away.
+            // Nothing and a flag disclose nothing.
             Value::Null | Value::Bool(_) => {}
             _ if marked => (self.found)(value),
             Value::Object(members) => self.members(members, &schemas),

@@ -22,8 +22,8 @@ const MAX_BYTES: usize = 14 << 10;
 /// The key under which an object says how much of it was cut.
 const CUT: &str = "[cut]";
 
-/// The arguments as they may stand in a record: values under names like `password` and token-looking strings are
-/// replaced by `[redacted]`; strings, depth and the whole (about 16 KiB) are bounded, and what was cut is said in place.
+/// The arguments as they may be recorded: values under names like `password` and token-looking strings are replaced
+/// by `[redacted]`; strings, depth and the whole (about 16 KiB) are bounded, and what was cut is said in place.
 #[must_use]
 pub fn redact(arguments: &Map<String, Value>) -> Value {
     let mut budget = Budget(MAX_BYTES);
@@ -34,7 +34,7 @@ pub fn redact(arguments: &Map<String, Value>) -> Value {
 struct Budget(usize);
 
 impl Budget {
-    /// Takes so many bytes, or none if there are not enough.
+    /// Takes this many bytes, or none if there are not enough.
     fn take(&mut self, bytes: usize) -> bool {
         let enough = bytes <= self.0;
         if enough {
@@ -115,7 +115,7 @@ fn redact_array(items: &[Value], depth: usize, budget: &mut Budget) -> Value {
     Value::Array(kept)
 }
 
-/// Nothing and a flag give nothing away; everything else under a secret's name does, numbers included.
+/// Nothing and a flag disclose nothing; everything else under a secret's name does, numbers included.
 fn conceal(value: &Value, budget: &mut Budget) -> Option<Value> {
     let kept = match value {
         Value::Null | Value::Bool(_) => value.clone(),

@@ -1,20 +1,20 @@
-//! Secrets inside texts: shapes that give themselves away.
+//! Secrets inside texts: recognizable shapes.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-/// What stands where a secret stood.
+/// What replaces a secret.
 pub(super) const MARK: &str = "[redacted]";
 
 /// Bytes of the shortest text that a shape fits: `a://:x@`.
 const SHORTEST: usize = 7;
 
-/// Shapes of tokens. Group `keep` is what stands before the secret and is repeated.
+/// Shapes of tokens. Group `keep` is the text before the secret and is repeated.
 static TOKENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let shapes = [
-        // Credentials as they stand in headers.
+        // Credentials as they are written in headers.
         r"(?P<keep1>\b(?i:bearer|basic|token|apikey)[ \t]+)[A-Za-z0-9._~+/=-]{8,}",
         // `password=...`, `"api_key": "..."`, `&token=...`
         r#"(?P<keep2>(?i:password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|signature|authorization|cookie)["']?[ \t]*[=:][ \t]*(?:(?i:bearer|basic)[ \t]+)?["']?)[^\s"'&,;\[\]{}<>]{3,}"#,
@@ -27,7 +27,7 @@ static TOKENS: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}",
         r"\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|jina_|hf_|AIza|ya29\.)[A-Za-z0-9_-]{10,}",
         r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b",
-        // Private keys in PEM, to their end or to the end of the text.
+        // Private keys in PEM, up to their last line or to the end of the text.
         r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\z)",
     ];
     Regex::new(&shapes.map(|shape| format!("(?:{shape})")).join("|")).ok()
@@ -98,8 +98,8 @@ pub fn without_user_info(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// An address without its user and password, as it may be repeated: whatever stands before the last `@`, because a password
-/// may hold any character.
+/// An address without its user and password, as it may be repeated: everything before the last `@` is removed,
+/// because a password may hold any character.
 #[must_use]
 pub fn address_without_user(address: &str) -> Cow<'_, str> {
     let start = address.find("://").map_or(0, |at| at + "://".len());

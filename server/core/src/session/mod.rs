@@ -11,16 +11,16 @@ pub use self::context::overlay;
 use crate::policy::groups::{self, GroupSet};
 use crate::readable::name_fault;
 
-/// Seconds that a session lives when its creator does not say.
+/// Default lifetime of a session, in seconds.
 pub const DEFAULT_LIFETIME_S: u32 = 24 * 3600;
-/// Seconds that a session lives at most.
+/// Maximum lifetime of a session, in seconds.
 pub const MAX_LIFETIME_S: u32 = 30 * 24 * 3600;
 /// Characters of a label.
 pub const MAX_LABEL: usize = 200;
 
 /// Whether a session can be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
+pub enum SessionLife {
     /// It can.
     Living,
     /// It was ended.
@@ -29,19 +29,19 @@ pub enum Standing {
     Expired,
 }
 
-/// Whether a session can be used at a time. It lives until just before `expires_at`.
+/// Whether a session can be used at a time. It is active until just before `expires_at`.
 #[must_use]
-pub fn standing(expires_at: DateTime<Utc>, ended_at: Option<DateTime<Utc>>, at: DateTime<Utc>) -> Standing {
+pub fn life(expires_at: DateTime<Utc>, ended_at: Option<DateTime<Utc>>, at: DateTime<Utc>) -> SessionLife {
     if ended_at.is_some() {
-        Standing::Ended
+        SessionLife::Ended
     } else if at >= expires_at {
-        Standing::Expired
+        SessionLife::Expired
     } else {
-        Standing::Living
+        SessionLife::Living
     }
 }
 
-/// When a session expires that is created at a time; `None` when it would live for no time or too long.
+/// When a session expires that is created at a time; `None` when the lifetime is zero or too long.
 #[must_use]
 pub fn expiry(created_at: DateTime<Utc>, lifetime_s: Option<u32>) -> Option<DateTime<Utc>> {
     let seconds = lifetime_s.unwrap_or(DEFAULT_LIFETIME_S);

@@ -10,13 +10,17 @@ fn at(seconds: i64) -> DateTime<Utc> {
 }
 
 #[rstest]
-#[case::new(None, 0, Standing::Living)]
-#[case::just_before(None, 99, Standing::Living)]
-#[case::expired(None, 100, Standing::Expired)]
-#[case::ended(Some(5), 6, Standing::Ended)]
-#[case::ended_then_expired(Some(5), 200, Standing::Ended)]
-fn where_it_stands(#[case] ended: Option<i64>, #[case] now: i64, #[case] expected: Standing) {
-    assert_eq!(standing(at(100), ended.map(at), at(now)), expected);
+#[case::new(None, 0, SessionLife::Living)]
+#[case::just_before(None, 99, SessionLife::Living)]
+#[case::expired(None, 100, SessionLife::Expired)]
+#[case::ended(Some(5), 6, SessionLife::Ended)]
+#[case::ended_then_expired(Some(5), 200, SessionLife::Ended)]
+fn a_session_is_active_until_it_ends_or_expires(
+    #[case] ended: Option<i64>,
+    #[case] now: i64,
+    #[case] expected: SessionLife,
+) {
+    assert_eq!(life(at(100), ended.map(at), at(now)), expected);
 }
 
 #[rstest]

@@ -6,8 +6,8 @@ use roaring::RoaringBitmap;
 
 use super::CompiledTool;
 use super::index::Sets;
-use crate::policy::decision::Asked;
-use crate::policy::gates::ClosedGroup;
+use crate::policy::decision::GroupsRequest;
+use crate::policy::group_conditions::ClosedGroup;
 
 /// What a request may call now, and why not the rest. Every list is sorted by name.
 #[derive(Debug, Clone)]
@@ -28,7 +28,7 @@ impl Availability {
     pub(super) fn new(
         tools: Arc<[Arc<CompiledTool>]>,
         sets: Arc<Sets>,
-        asked: Asked,
+        asked: GroupsRequest,
         unknown_groups: Vec<String>,
         closed_groups: Vec<ClosedGroup>,
     ) -> Self {
@@ -96,6 +96,15 @@ impl Availability {
     /// The tools that can be called now.
     pub fn tools(&self) -> impl Iterator<Item = &Arc<CompiledTool>> {
         self.sets.available.iter().map(|at| &self.tools[at as usize])
+    }
+
+    /// The tools in a requested group that are closed in this state and open in another one.
+    pub fn closed_in_state(&self) -> impl Iterator<Item = &Arc<CompiledTool>> {
+        let closed: Vec<u32> = (self.sets.open() - &self.sets.available).iter().collect();
+        closed
+            .into_iter()
+            .map(|at| &self.tools[at as usize])
+            .filter(|tool| !tool.states.is_empty())
     }
 
     /// Those of them whose names sort after `name`, which itself need not be there: the next page of a listing.

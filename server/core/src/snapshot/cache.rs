@@ -1,4 +1,4 @@
-//! Answers that were worked out before, bounded in number and in bytes.
+//! Answers that were computed before, bounded in number and in bytes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -10,8 +10,8 @@ const MAX_ENTRIES: usize = 1_024;
 /// Bytes of all kept answers and their keys.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Grows until a bound is reached, then starts anew: an answer is cheap to work out again, and whoever asks for ever
-/// new questions gains nothing.
+/// Grows to a bound and is then emptied: an answer is cheap to compute again, and a caller that asks ever new
+/// questions gains nothing.
 #[derive(Debug, Default)]
 pub(super) struct Cache(RwLock<Kept>);
 

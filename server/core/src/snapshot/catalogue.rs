@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::labels::{DeclaredGroup, LabelInput};
 use super::{CompiledTool, ProjectSnapshot};
-use crate::policy::gates::{ClosedGroup, Gates};
+use crate::policy::evaluation_context::EvaluationContext;
+use crate::policy::group_conditions::{ClosedGroup, GroupConditions};
 use crate::policy::groups::parents;
-use crate::policy::moment::Moment;
 
 impl ProjectSnapshot {
     /// Every group, sorted: those of tools, the declared ones, and the parents of both.
@@ -96,13 +96,13 @@ impl ProjectSnapshot {
 
     /// Whether and why a group is closed at a moment, by its own condition or that of a parent.
     #[must_use]
-    pub fn closed_group(&self, name: &str, moment: &Moment<'_>) -> Option<ClosedGroup> {
-        Gates::new(&self.labels.gates, moment).closed(name)
+    pub fn closed_group(&self, name: &str, evaluation: &EvaluationContext<'_>) -> Option<ClosedGroup> {
+        GroupConditions::new(&self.labels.conditions, evaluation).closed(name)
     }
 
     /// Every group whose own condition closes it at a moment, sorted by name; their children are closed with them.
     #[must_use]
-    pub fn closed_groups(&self, moment: &Moment<'_>) -> Vec<ClosedGroup> {
-        Gates::new(&self.labels.gates, moment).all()
+    pub fn closed_groups(&self, evaluation: &EvaluationContext<'_>) -> Vec<ClosedGroup> {
+        GroupConditions::new(&self.labels.conditions, evaluation).all()
     }
 }

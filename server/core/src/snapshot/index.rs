@@ -9,7 +9,7 @@ use super::CompiledTool;
 use crate::policy::decision::{EVERY_STATE, UNDEFINED_STATE};
 use crate::policy::groups::{ANY, parents};
 
-/// Names and the tools each of them stands for.
+/// Names and the tools each of them covers.
 #[derive(Debug, Default)]
 struct NamedSets {
     position: HashMap<Box<str>, u32>,
@@ -44,7 +44,7 @@ pub(super) struct Index {
     tools: u32,
     /// Disabled tools and those that nothing executes keep their names in use, and are in no answer.
     disabled: Arc<RoaringBitmap>,
-    /// A tool in `a/b` stands under `a/b` and under `a`: whatever is asked for is found in one look-up.
+    /// A tool in `a/b` is listed under `a/b` and under `a`: any requested group is found in one look-up.
     groups: NamedSets,
     /// By the position of a group, the tools that name it themselves; `None` where they are all of `groups`.
     direct: Vec<Option<RoaringBitmap>>,
@@ -89,7 +89,7 @@ pub(super) type ClosedKey = Box<[u32]>;
 /// The answer for one set of requested groups, one of closed groups, and one state.
 #[derive(Debug)]
 pub(super) struct Sets {
-    /// The tools that nobody can call; they are in none of the other sets.
+    /// The tools that no caller can call; they are in none of the other sets.
     pub(super) disabled: Arc<RoaringBitmap>,
     /// The tools that are in a requested group, open or closed.
     pub(super) grouped: RoaringBitmap,
@@ -162,7 +162,7 @@ impl Index {
             }
         }
         index.disabled = Arc::new(disabled);
-        // Most groups have no children: what stands for them and what names them is the same.
+        // Most groups have no children: the set they cover and the set that names them are the same.
         direct.resize_with(index.groups.sets.len(), RoaringBitmap::new);
         index.direct = direct
             .into_iter()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 
 use super::ProjectSnapshot;
-use crate::policy::gates::{Gate, GatesByGroup};
+use crate::policy::group_conditions::{ConditionsByGroup, GroupCondition};
 
 /// A declared group or state as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct DeclaredGroup {
     /// What was declared.
     pub label: LabelInput,
     /// Its condition, compiled.
-    pub gate: Option<Arc<Gate>>,
+    pub condition: Option<Arc<GroupCondition>>,
 }
 
 /// All that is declared in a project.
@@ -39,11 +39,11 @@ pub struct DeclaredGroup {
 pub(super) struct Labels {
     pub(super) groups: BTreeMap<String, DeclaredGroup>,
     pub(super) states: BTreeMap<String, LabelInput>,
-    pub(super) gates: GatesByGroup,
+    pub(super) conditions: ConditionsByGroup,
 }
 
 impl Labels {
-    /// Compiles what is declared; a condition that stood in `previous` word by word is taken over.
+    /// Compiles what is declared; a condition with the same text in `previous` is taken over.
     pub(super) fn new(
         groups: Vec<LabelInput>,
         states: Vec<LabelInput>,
@@ -52,24 +52,24 @@ impl Labels {
         let known = |label: &LabelInput| {
             let before = previous?.labels.groups.get(&label.name)?;
             (before.label.condition == label.condition)
-                .then(|| before.gate.clone())
+                .then(|| before.condition.clone())
                 .flatten()
         };
         let groups: BTreeMap<String, DeclaredGroup> = groups
             .into_iter()
             .map(|label| {
-                let gate = known(&label).or_else(|| {
+                let condition = known(&label).or_else(|| {
                     label
                         .condition
                         .as_deref()
-                        .map(|source| Arc::new(Gate::new(source)))
+                        .map(|source| Arc::new(GroupCondition::new(source)))
                 });
-                (label.name.clone(), DeclaredGroup { label, gate })
+                (label.name.clone(), DeclaredGroup { label, condition })
             })
             .collect();
-        let gates = groups
+        let conditions = groups
             .iter()
-            .filter_map(|(name, group)| Some((name.as_str().into(), Arc::clone(group.gate.as_ref()?))))
+            .filter_map(|(name, group)| Some((name.as_str().into(), Arc::clone(group.condition.as_ref()?))))
             .collect();
         Self {
             groups,
@@ -77,7 +77,7 @@ impl Labels {
                 .into_iter()
                 .map(|label| (label.name.clone(), label))
                 .collect(),
-            gates,
+            conditions,
         }
     }
 }

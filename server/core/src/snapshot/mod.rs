@@ -1,7 +1,7 @@
-//! A project's definitions, compiled: one immutable value that a request takes once and keeps to its end.
+//! A project's definitions, compiled: one immutable value that a request takes once and keeps until it ends.
 //!
 //! Deciding on one call reads only that tool's groups and states. Questions about all tools are answered from bitmaps
-//! over the tools' positions, and kept for the next one who asks the same.
+//! over the tools' positions, and cached for the next request with the same question.
 
 mod availability;
 mod cache;
@@ -16,37 +16,42 @@ mod validate;
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use availability::{Availability, Visible};
 pub use labels::{DeclaredGroup, LabelInput};
 pub use tool::{CompiledTool, ToolInput};
 
-use crate::definition::{ServiceDefinition, ToolDefinition};
+use crate::definition::{ExecutorSet, ServiceDefinition, ToolDefinition};
 use crate::ids::ToolName;
+use crate::mcp::NameTable;
 pub use crate::policy::decision::Denial;
-use crate::policy::decision::{Asked, Decision, decide};
-use crate::policy::gates::Gates;
+use crate::policy::decision::{Decision, GroupsRequest, decide};
+use crate::policy::evaluation_context::EvaluationContext;
+use crate::policy::group_conditions::GroupConditions;
 use crate::policy::groups::GroupSet;
-use crate::policy::moment::Moment;
 use cache::Cache;
 use index::{ClosedKey, Index};
 use labels::Labels;
+
+/// The services of a project with their revisions, by id.
+type Services = BTreeMap<ToolName, (Arc<ServiceDefinition>, i64)>;
 
 /// All tools and services of one project at one version.
 pub struct ProjectSnapshot {
     version: i64,
     tools: Arc<[Arc<CompiledTool>]>,
     by_name: Arc<HashSet<ByName>>,
-    services: Arc<BTreeMap<ToolName, (ServiceDefinition, i64)>>,
+    services: Arc<Services>,
+    executes: ExecutorSet,
     labels: Arc<Labels>,
     index: Arc<Index>,
     cache: Arc<Cache>,
+    listed_names: Arc<OnceLock<NameTable>>,
 }
 
 impl ProjectSnapshot {
-    /// Compiles a project. Whatever is unchanged since `previous` is taken over with what was already compiled for it.
-    /// Of two tools of one name the later stands.
+    /// Compiles a project for a server that executes what every server does, see [`Self::build_for`].
     #[must_use]
     pub fn build(
         version: i64,
@@ -54,17 +59,31 @@ impl ProjectSnapshot {
         services: Vec<(ServiceDefinition, i64)>,
         previous: Option<&ProjectSnapshot>,
     ) -> Self {
-        let services = by_id(services);
+        Self::build_for(ExecutorSet::BUILT_IN, version, tools, services, previous)
+    }
+
+    /// Compiles a project for a server that executes these kinds. Whatever is unchanged since `previous` is taken
+    /// over with what was already compiled for it. If a name occurs twice, the last tool wins.
+    #[must_use]
+    pub fn build_for(
+        executes: ExecutorSet,
+        version: i64,
+        tools: Vec<ToolInput>,
+        services: Vec<(ServiceDefinition, i64)>,
+        previous: Option<&ProjectSnapshot>,
+    ) -> Self {
+        let services = by_id(services, previous);
         let compile = |input: ToolInput| {
-            let envs = service_envs(&services, &input.definition);
+            let service = service_of(&services, &input.definition);
             match previous.and_then(|before| before.tool(input.definition.name.as_str())) {
-                Some(known) if known.is_still(&input, envs) => Arc::clone(known),
-                _ => Arc::new(CompiledTool::new(input, envs)),
+                Some(known) if known.is_still(&input, service, executes) => Arc::clone(known),
+                _ => Arc::new(CompiledTool::new(input, service, executes)),
             }
         };
         let mut tools: Vec<_> = tools.into_iter().map(compile).collect();
         sort_and_keep_last(&mut tools);
-        Self::assemble(version, tools, services, previous)
+        let by_name = tools.iter().cloned().map(ByName).collect();
+        Self::assemble(version, tools, by_name, services, executes, previous)
     }
 
     /// The same project after a change: `changed` tools are added or replaced, `removed` ones go, `services` are all
@@ -77,29 +96,46 @@ impl ProjectSnapshot {
         removed: &[ToolName],
         services: Vec<(ServiceDefinition, i64)>,
     ) -> Self {
-        let services = by_id(services);
+        let services = by_id(services, Some(self));
         let removed: HashSet<&str> = removed.iter().map(ToolName::as_str).collect();
+        let mut replaced: Vec<_> = self
+            .tools
+            .iter()
+            .filter_map(|tool| {
+                let service = service_of(&services, &tool.definition);
+                (!tool.has_service(service)).then(|| Arc::new(tool.with_service(service)))
+            })
+            .filter(|tool| !removed.contains(tool.name()))
+            .collect();
+        replaced.extend(changed.into_iter().map(|input| {
+            let service = service_of(&services, &input.definition);
+            Arc::new(CompiledTool::new(input, service, self.executes))
+        }));
+        // Copied instead of built: names are not hashed again.
+        let mut by_name = HashSet::clone(&self.by_name);
+        for name in &removed {
+            by_name.remove(*name);
+        }
+        for tool in &replaced {
+            by_name.replace(ByName(Arc::clone(tool)));
+        }
         let mut tools: Vec<_> = self
             .tools
             .iter()
-            .filter(|tool| removed.is_empty() || !removed.contains(tool.name()))
-            .map(|tool| match service_envs(&services, &tool.definition) {
-                envs if tool.has_envs(envs) => Arc::clone(tool),
-                envs => Arc::new(tool.with_envs(envs)),
-            })
+            .filter(|tool| !removed.contains(tool.name()))
+            .cloned()
             .collect();
-        tools.extend(changed.into_iter().map(|input| {
-            let envs = service_envs(&services, &input.definition);
-            Arc::new(CompiledTool::new(input, envs))
-        }));
+        tools.extend(replaced);
         sort_and_keep_last(&mut tools);
-        Self::assemble(version, tools, services, Some(self))
+        Self::assemble(version, tools, by_name, services, self.executes, Some(self))
     }
 
     fn assemble(
         version: i64,
         tools: Vec<Arc<CompiledTool>>,
-        services: BTreeMap<ToolName, (ServiceDefinition, i64)>,
+        by_name: HashSet<ByName>,
+        services: Services,
+        executes: ExecutorSet,
         previous: Option<&ProjectSnapshot>,
     ) -> Self {
         // A change that touches neither names, groups nor states leaves every answer about many tools as it was.
@@ -111,17 +147,19 @@ impl ProjectSnapshot {
         };
         Self {
             version,
-            by_name: Arc::new(tools.iter().cloned().map(ByName).collect()),
+            by_name: Arc::new(by_name),
             tools: tools.into(),
             services: Arc::new(services),
+            executes,
             labels: previous.map_or_else(Arc::default, |before| Arc::clone(&before.labels)),
             index,
             cache,
+            listed_names: Arc::default(),
         }
     }
 
-    /// The same project with these declared groups and states. Conditions that stood in `previous` are not compiled
-    /// again. A condition that cannot be read closes its group.
+    /// The same project with these declared groups and states. Conditions with the same text in `previous` are not
+    /// compiled again. A condition that cannot be read closes its group.
     #[must_use]
     pub fn with_labels(
         mut self,
@@ -141,9 +179,11 @@ impl ProjectSnapshot {
             tools: Arc::clone(&self.tools),
             by_name: Arc::clone(&self.by_name),
             services: Arc::clone(&self.services),
+            executes: self.executes,
             labels: Arc::clone(&self.labels),
             index: Arc::clone(&self.index),
             cache: Arc::clone(&self.cache),
+            listed_names: Arc::clone(&self.listed_names),
         }
     }
 
@@ -177,29 +217,36 @@ impl ProjectSnapshot {
         self.by_name.get(name).map(|ByName(tool)| tool)
     }
 
+    /// What clients of the Model Context Protocol call the tools; made at the first question.
+    #[must_use]
+    pub fn listed_names(&self) -> &NameTable {
+        self.listed_names
+            .get_or_init(|| NameTable::new(self.tools.iter().map(|tool| tool.name())))
+    }
+
     /// One service by its exact id.
     #[must_use]
     pub fn service(&self, id: &str) -> Option<&ServiceDefinition> {
-        self.services.get(id).map(|(service, _)| service)
+        self.services.get(id).map(|(service, _)| &**service)
     }
 
     /// The revision of one service.
     #[must_use]
     pub fn service_revision(&self, id: &str) -> Option<i64> {
-        self.services.get(id).map(|&(_, revision)| revision)
+        self.services.get(id).map(|(_, revision)| *revision)
     }
 
     /// Every service with its revision, sorted by id.
     pub fn services(&self) -> impl Iterator<Item = (&ServiceDefinition, i64)> {
         self.services
             .values()
-            .map(|(service, revision)| (service, *revision))
+            .map(|(service, revision)| (&**service, *revision))
     }
 
-    /// Whether any group has a condition, so that a decision may depend on its [`Moment`].
+    /// Whether any group has a condition, so that a decision may depend on its [`EvaluationContext`].
     #[must_use]
     pub fn has_conditions(&self) -> bool {
-        !self.labels.gates.is_empty()
+        !self.labels.conditions.is_empty()
     }
 
     /// Decides on one call. `requested` absent asks for `["default"]`, `[]` for nothing; `state` absent or `""` is
@@ -211,15 +258,15 @@ impl ProjectSnapshot {
         requested: Option<&[String]>,
         state: Option<&str>,
         tool: &str,
-        moment: &Moment<'_>,
+        evaluation: &EvaluationContext<'_>,
     ) -> Decision {
-        let gates = Gates::new(&self.labels.gates, moment);
+        let conditions = GroupConditions::new(&self.labels.conditions, evaluation);
         decide(
             granted,
-            Asked::new(requested, state),
+            GroupsRequest::new(requested, state),
             tool,
             self.tool(tool),
-            &gates,
+            &conditions,
         )
     }
 
@@ -232,9 +279,9 @@ impl ProjectSnapshot {
         granted: &GroupSet,
         requested: Option<&[String]>,
         state: Option<&str>,
-        moment: &Moment<'_>,
+        evaluation: &EvaluationContext<'_>,
     ) -> Result<Arc<Availability>, Denial> {
-        let asked = Asked::new(requested, state);
+        let asked = GroupsRequest::new(requested, state);
         let missing = asked.missing(granted);
         if !missing.is_empty() {
             return Err(Denial {
@@ -245,7 +292,7 @@ impl ProjectSnapshot {
         }
         let groups = self.index.groups(asked.groups.iter().map(String::as_str));
         let state = self.index.state(&asked.state);
-        let mut closed = Gates::new(&self.labels.gates, moment).all();
+        let mut closed = GroupConditions::new(&self.labels.conditions, evaluation).all();
         closed.retain(|shut| asked.concerns(&shut.group));
         let shut = self.index.closed(closed.iter().map(|shut| shut.group.as_str()));
         let sets = self.cache.sets(&self.index, &groups.known, &shut, state);
@@ -281,26 +328,31 @@ impl std::fmt::Debug for ProjectSnapshot {
     }
 }
 
-fn by_id(services: Vec<(ServiceDefinition, i64)>) -> BTreeMap<ToolName, (ServiceDefinition, i64)> {
+/// A service that is what it was keeps its `Arc`, by which its tools know it.
+fn by_id(services: Vec<(ServiceDefinition, i64)>, previous: Option<&ProjectSnapshot>) -> Services {
+    let known = |service: &ServiceDefinition| {
+        let (known, _) = previous?.services.get(&service.id)?;
+        (**known == *service).then(|| Arc::clone(known))
+    };
     services
         .into_iter()
-        .map(|(service, revision)| (service.id.clone(), (service, revision)))
+        .map(|(service, revision)| {
+            let id = service.id.clone();
+            (
+                id,
+                (known(&service).unwrap_or_else(|| Arc::new(service)), revision),
+            )
+        })
         .collect()
 }
 
-/// What a tool's service says about its environment.
-fn service_envs<'s>(
-    services: &'s BTreeMap<ToolName, (ServiceDefinition, i64)>,
-    definition: &ToolDefinition,
-) -> Option<&'s BTreeMap<String, String>> {
-    definition
-        .service
-        .as_deref()
-        .and_then(|id| services.get(id))
-        .map(|(service, _)| &service.envs)
+/// The service that a tool refers to.
+fn service_of<'s>(services: &'s Services, definition: &ToolDefinition) -> Option<&'s Arc<ServiceDefinition>> {
+    let id = definition.service.as_deref()?;
+    services.get(id).map(|(service, _)| service)
 }
 
-/// By name; of several of one name the last stands (the sort is stable).
+/// By name; if a name occurs several times, the last wins (the sort is stable).
 fn sort_and_keep_last(tools: &mut Vec<Arc<CompiledTool>>) {
     tools.sort_by(|a, b| a.name().cmp(b.name()));
     tools.dedup_by(|later, earlier| {
@@ -313,6 +365,7 @@ fn sort_and_keep_last(tools: &mut Vec<Arc<CompiledTool>>) {
 }
 
 /// A tool that is found by its name without a second copy of the name.
+#[derive(Clone)]
 struct ByName(Arc<CompiledTool>);
 
 impl Borrow<str> for ByName {

@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use toolgate_api::Diagnostic;
 
 use super::{CompiledTool, ProjectSnapshot, ToolInput};
-use crate::definition::ToolDefinition;
 use crate::definition::model::{HttpOptions, JinaOptions, Options, ServiceDefinition};
+use crate::definition::{ExecutorSet, ToolDefinition};
 use crate::ids::ToolName;
+use crate::policy::evaluation_context::EvaluationContext;
 use crate::policy::groups::GroupSet;
-use crate::policy::moment::Moment;
 use crate::validation::Effort;
 
 /// A tool with nothing but a name: in `default`, open in every state, without arguments.
@@ -118,8 +118,15 @@ impl Draft {
     }
 
     pub(crate) fn compiled(self) -> Arc<CompiledTool> {
-        Arc::new(CompiledTool::new(self.0, None))
+        Arc::new(CompiledTool::new(self.0, None, ExecutorSet::BUILT_IN))
     }
+}
+
+/// The tool of a checked definition.
+pub(crate) fn compiled(definition: ToolDefinition) -> Arc<CompiledTool> {
+    let mut draft = tool(definition.name.as_str());
+    draft.0.definition = definition;
+    draft.compiled()
 }
 
 impl CompiledTool {
@@ -137,6 +144,7 @@ pub(crate) fn service(id: &str, envs: &[(&str, &str)]) -> (ServiceDefinition, i6
         request_queue: None,
         response_queue: None,
         config_params: Vec::new(),
+        max_concurrent: None,
         envs: pairs(envs),
     };
     (service, 7)
@@ -156,8 +164,8 @@ pub(crate) fn grant(groups: &[&str]) -> GroupSet {
 }
 
 /// Circumstances that no condition asks about.
-pub(crate) fn anytime() -> Moment<'static> {
-    Moment::at(DateTime::UNIX_EPOCH)
+pub(crate) fn anytime() -> EvaluationContext<'static> {
+    EvaluationContext::at(DateTime::UNIX_EPOCH)
 }
 
 pub(crate) fn strings(texts: &[&str]) -> Vec<String> {

@@ -10,8 +10,9 @@ use toolgate_api::Diagnostic;
 use super::shown::{checked_parameters, is_checked, shown_parameters};
 use super::validate::{ArgumentValidator, OutputValidator};
 use crate::arguments::names::Names;
-use crate::definition::ToolDefinition;
+use crate::definition::{ExecutorSet, NotExecuted, ServiceDefinition, ToolDefinition};
 use crate::http_mapping::Unmapped;
+use crate::mcp::{Listed, NotListable};
 use crate::policy::decision::EVERY_STATE;
 use crate::policy::groups::DEFAULT_GROUP;
 use crate::redact::MarkedParameters;
@@ -47,15 +48,23 @@ pub struct CompiledTool {
     pub states: Vec<String>,
     /// Parameter name to environment variable name: the tool's own, overlaid by those of its service.
     pub envs: Arc<BTreeMap<String, String>>,
+    /// The service that it refers to, if the project has it.
+    pub service: Option<Arc<ServiceDefinition>>,
+    not_executed: Option<NotExecuted>,
     shown: OnceLock<Value>,
     validator: OnceLock<ArgumentValidator>,
     output: OnceLock<OutputValidator>,
     unmapped: OnceLock<Option<Unmapped>>,
     marked: OnceLock<Option<MarkedParameters>>,
+    listed: OnceLock<Result<Listed, NotListable>>,
 }
 
 impl CompiledTool {
-    pub(super) fn new(input: ToolInput, service_envs: Option<&BTreeMap<String, String>>) -> Self {
+    pub(super) fn new(
+        input: ToolInput,
+        service: Option<&Arc<ServiceDefinition>>,
+        executes: ExecutorSet,
+    ) -> Self {
         let ToolInput {
             definition,
             revision,
@@ -69,7 +78,9 @@ impl CompiledTool {
         Self {
             groups: or_only(&definition.group, DEFAULT_GROUP),
             states: or_only(&definition.available_in_states, EVERY_STATE),
-            envs: Arc::new(effective_envs(&definition, service_envs)),
+            envs: Arc::new(effective_envs(&definition, service)),
+            service: service.cloned(),
+            not_executed: definition.executed_by(executes).err(),
             definition: Arc::new(definition),
             revision,
             updated_at,
@@ -79,11 +90,12 @@ impl CompiledTool {
             output: OnceLock::new(),
             unmapped: OnceLock::new(),
             marked: OnceLock::new(),
+            listed: OnceLock::new(),
         }
     }
 
     /// The same tool after its service changed. What callers see may be another, so nothing prepared is kept.
-    pub(super) fn with_envs(&self, service_envs: Option<&BTreeMap<String, String>>) -> Self {
+    pub(super) fn with_service(&self, service: Option<&Arc<ServiceDefinition>>) -> Self {
         Self {
             definition: Arc::clone(&self.definition),
             revision: self.revision,
@@ -91,30 +103,39 @@ impl CompiledTool {
             updated_by: self.updated_by.clone(),
             groups: self.groups.clone(),
             states: self.states.clone(),
-            envs: Arc::new(effective_envs(&self.definition, service_envs)),
+            envs: Arc::new(effective_envs(&self.definition, service)),
+            service: service.cloned(),
+            not_executed: self.not_executed.clone(),
             shown: OnceLock::new(),
             validator: OnceLock::new(),
             output: OnceLock::new(),
             unmapped: OnceLock::new(),
             marked: OnceLock::new(),
+            listed: OnceLock::new(),
         }
     }
 
-    /// Whether its environment would be the same with this service.
-    pub(super) fn has_envs(&self, service_envs: Option<&BTreeMap<String, String>>) -> bool {
-        *self.envs == effective_envs(&self.definition, service_envs)
+    /// Whether this is its service. The snapshot keeps the `Arc` of a service that did not change.
+    pub(super) fn has_service(&self, service: Option<&Arc<ServiceDefinition>>) -> bool {
+        match (&self.service, service) {
+            (None, None) => true,
+            (Some(known), Some(service)) => Arc::ptr_eq(known, service),
+            _ => false,
+        }
     }
 
     /// Whether compiling `input` would give this very tool again.
     pub(super) fn is_still(
         &self,
         input: &ToolInput,
-        service_envs: Option<&BTreeMap<String, String>>,
+        service: Option<&Arc<ServiceDefinition>>,
+        executes: ExecutorSet,
     ) -> bool {
         self.revision == input.revision
             && self.updated_at == input.updated_at
             && self.updated_by == input.updated_by
-            && *self.envs == effective_envs(&input.definition, service_envs)
+            && self.has_service(service)
+            && self.not_executed == self.definition.executed_by(executes).err()
     }
 
     /// What callers call it.
@@ -126,7 +147,13 @@ impl CompiledTool {
     /// Whether it can be called at all: it is enabled, and something executes it.
     #[must_use]
     pub fn is_offered(&self) -> bool {
-        self.definition.enabled && self.definition.execution().is_ok()
+        self.definition.enabled && self.not_executed.is_none()
+    }
+
+    /// Why nothing executes it, if nothing does.
+    #[must_use]
+    pub fn not_executed(&self) -> Option<&NotExecuted> {
+        self.not_executed.as_ref()
     }
 
     /// Whether it is open in a state.
@@ -162,6 +189,17 @@ impl CompiledTool {
     #[must_use]
     pub fn shown_parameters(&self) -> &Value {
         self.shown.get_or_init(|| shown_parameters(self))
+    }
+
+    /// The tool as clients of the Model Context Protocol see it.
+    ///
+    /// # Errors
+    /// When they could not use it.
+    pub fn listed(&self) -> Result<&Listed, NotListable> {
+        self.listed
+            .get_or_init(|| Listed::new(&self.definition, self.shown_parameters()))
+            .as_ref()
+            .map_err(|error| *error)
     }
 
     /// Which of its arguments are secret, as its parameters say; `None`: none.
@@ -207,14 +245,10 @@ impl CompiledTool {
 /// Service configuration wins over the tool's own mapping (tool development guide, section 4).
 fn effective_envs(
     definition: &ToolDefinition,
-    service: Option<&BTreeMap<String, String>>,
+    service: Option<&Arc<ServiceDefinition>>,
 ) -> BTreeMap<String, String> {
     let mut envs = definition.options.envs.clone();
-    envs.extend(
-        service
-            .into_iter()
-            .flatten()
-            .map(|(name, variable)| (name.clone(), variable.clone())),
-    );
+    let of_service = service.into_iter().flat_map(|service| &service.envs);
+    envs.extend(of_service.map(|(name, variable)| (name.clone(), variable.clone())));
     envs
 }

@@ -1,4 +1,4 @@
-//! The graph of states and transitions, and what stands out in it.
+//! The graph of states and transitions, and its irregularities.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -57,8 +57,8 @@ pub struct StateGraph {
 }
 
 impl StateGraph {
-    /// Reads the graph off the tools. Groups and conditions play no part: a tool leads where it leads for whoever may call
-    /// it.
+    /// Reads the graph off the tools. Groups and conditions play no part: a tool leads where it leads for every
+    /// principal that may call it.
     pub fn new<'t>(
         tools: impl Iterator<Item = &'t CompiledTool>,
         declared: impl Iterator<Item = &'t str>,

@@ -1,4 +1,4 @@
-//! The graph as text for Mermaid and for Graphviz. Names are anybody's: they stand only where they are quoted, and
+//! The graph as text for Mermaid and for Graphviz. Names are untrusted: they are written only inside quotes, and
 //! states are known by numbers of our own.
 
 use std::collections::HashMap;

@@ -63,7 +63,7 @@ fn the_workflow_of_the_specification_is_one_circle() {
 }
 
 #[test]
-fn what_stands_out_is_named() {
+fn irregularities_are_named() {
     let graph = graph(
         &[
             tool("begin").states(&["undefined"]).moves_to("end"),

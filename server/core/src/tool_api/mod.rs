@@ -39,14 +39,14 @@ pub struct About<'a> {
     /// Where the server is: an absolute address, or `/`.
     pub server: &'a str,
     /// What the request asked for.
-    pub asked: Asked<'a>,
+    pub asked: DocumentRequest<'a>,
     /// The schema `Problem` and those that it refers to, as components.
     pub problems: &'a Map<String, Value>,
 }
 
 /// What the request asked for; what it did not say stays open in the document.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Asked<'a> {
+pub struct DocumentRequest<'a> {
     /// The groups.
     pub group: Option<&'a [String]>,
     /// The state.
@@ -179,7 +179,7 @@ fn description(about: &About<'_>, tool: &CompiledTool) -> String {
 }
 
 /// What a call may, or must, say besides its arguments, by component name.
-fn parameters(asked: &Asked<'_>, schemas: &mut Schemas) -> Map<String, Value> {
+fn parameters(asked: &DocumentRequest<'_>, schemas: &mut Schemas) -> Map<String, Value> {
     let mut all = Map::new();
     let mut add = |key: &str, name: &str, place: &str, pinned: bool, schema: Value, description: &str| {
         all.insert(

@@ -8,7 +8,7 @@ use super::*;
 use crate::definition::schema::compile;
 use crate::snapshot::testing;
 
-fn about<'a>(problems: &'a Map<String, Value>, asked: Asked<'a>) -> About<'a> {
+fn about<'a>(problems: &'a Map<String, Value>, asked: DocumentRequest<'a>) -> About<'a> {
     About {
         project: "demo",
         title: "Demonstration",
@@ -19,7 +19,7 @@ fn about<'a>(problems: &'a Map<String, Value>, asked: Asked<'a>) -> About<'a> {
     }
 }
 
-/// The schema of a component as one that stands for itself.
+/// The schema of a component as a self-contained schema.
 fn standing_alone(components: &Map<String, Value>, reference: &str) -> Value {
     json!({ "$ref": reference, "components": { "schemas": components } })
 }
@@ -107,7 +107,7 @@ fn every_tool_is_an_operation() {
     let snapshot = testing::project([ask]);
     let problems = Map::from_iter([("Problem".to_owned(), json!({"type": "object"}))]);
     let tools = snapshot.tools().iter().map(AsRef::as_ref);
-    let document = document(&about(&problems, Asked::default()), tools);
+    let document = document(&about(&problems, DocumentRequest::default()), tools);
     let operation = &document["paths"]["/projects/demo/tools/ask/invoke"]["post"];
     assert_eq!(operation["operationId"], "ask");
     assert_eq!(operation["summary"], "Asks.");
@@ -131,7 +131,7 @@ fn every_tool_is_an_operation() {
 #[test]
 fn what_was_asked_for_is_demanded_again() {
     let group = ["a".to_owned(), "b".to_owned()];
-    let asked = Asked {
+    let asked = DocumentRequest {
         group: Some(&group),
         state: Some("open"),
         session: None,
@@ -148,9 +148,9 @@ fn what_was_asked_for_is_demanded_again() {
     assert!(!all.contains_key("Session"));
 
     let session = Uuid::from_u128(1);
-    let asked = Asked {
+    let asked = DocumentRequest {
         session: Some(session),
-        ..Asked::default()
+        ..DocumentRequest::default()
     };
     let mut schemas = Schemas::new(Map::new());
     let all = parameters(&asked, &mut schemas);
@@ -162,7 +162,7 @@ fn what_was_asked_for_is_demanded_again() {
 #[test]
 fn nothing_unused_is_in_a_document_without_tools() {
     let problems = Map::from_iter([("Problem".to_owned(), json!({}))]);
-    let document = document(&about(&problems, Asked::default()), std::iter::empty());
+    let document = document(&about(&problems, DocumentRequest::default()), std::iter::empty());
     assert_eq!(document["paths"], json!({}));
     let components = document["components"].as_object().expect("components");
     assert_eq!(components.keys().collect::<Vec<_>>(), ["securitySchemes"]);

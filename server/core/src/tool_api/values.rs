@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value, json};
 
 use super::names::folded;
+use crate::decimal::Decimal;
 
 /// What is one of these values, as schemas of which it fits one. Objects and arrays are described by their type alone.
 pub(super) fn allowed(values: &[Value]) -> Vec<Value> {
@@ -81,11 +82,7 @@ pub(super) fn has_type(value: &Value, name: &str) -> bool {
         "object" => value.is_object(),
         "number" => value.is_number(),
         "integer" => match value {
-            Value::Number(number) => {
-                number.is_i64()
-                    || number.is_u64()
-                    || number.as_f64().is_some_and(|value| value.fract() == 0.0)
-            }
+            Value::Number(number) => Decimal::parse(number.as_str()).is_integer(),
             _ => false,
         },
         _ => true,

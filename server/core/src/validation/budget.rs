@@ -83,13 +83,13 @@ impl Budget {
         self.take(1 + self.weights.silent)
     }
 
-    /// Takes the cost of reading a text of so many bytes.
+    /// Takes the cost of reading a text of this many bytes.
     #[inline]
     pub(super) fn read(&self, bytes: usize) -> bool {
         self.take(1 + steps_of(bytes) * self.weights.text)
     }
 
-    /// Takes the cost of a member whose name has so many bytes.
+    /// Takes the cost of a member whose name has this many bytes.
     #[inline]
     pub(super) fn name(&self, bytes: usize) -> bool {
         let (once, text) = self.weights.name;
@@ -113,7 +113,7 @@ impl Budget {
         left.is_some()
     }
 
-    /// Takes so many steps, or ends the check.
+    /// Takes this many steps, or ends the check.
     #[inline]
     pub(super) fn take(&self, steps: u64) -> bool {
         if self.over.get() {

@@ -100,7 +100,7 @@ impl<'a> Node<'a, Metered> for MeteredValue<'a> {
 
     fn as_number(&self) -> Option<&'a Number> {
         match self.looked()? {
-            Value::Number(number) => Some(number),
+            Value::Number(number) if self.pays(|budget| budget.take(calculation(number))) => Some(number),
             _ => None,
         }
     }
@@ -249,6 +249,29 @@ impl<'a> Iterator for ItemsIter<'a> {
     }
 }
 
+/// Digits of a number up to which calculating with it takes a step, as with a double.
+const FEW_DIGITS: u64 = 40;
+/// Digits that the validator calculates with at most, zeros of the exponent counted. A number with more of them takes time that
+/// grows with the length of its text only.
+const MANY_DIGITS: u64 = 10_000;
+
+/// Steps of calculating with a number beside the look at it: they grow with the square of its digits. `1e-9999` is short, but
+/// comparing it with `0.5` takes a millisecond.
+fn calculation(number: &Number) -> u64 {
+    let text = number.as_str();
+    let exponent = text.split_once(['e', 'E']).map_or(0, |(_, exponent)| {
+        let digits = exponent.trim_start_matches(['+', '-']);
+        digits.parse().unwrap_or(u64::MAX)
+    });
+    let length = text.len() as u64;
+    let digits = length.saturating_add(exponent).min(MANY_DIGITS);
+    if digits <= FEW_DIGITS {
+        0
+    } else {
+        3 * digits + digits * digits / 450 + length / 8
+    }
+}
+
 /// Steps that a comparison takes at most.
 fn compared(value: &Value, expected: &Value) -> u64 {
     match (value, expected) {
@@ -270,6 +293,9 @@ fn compared(value: &Value, expected: &Value) -> u64 {
         }
         (Value::String(text), Value::String(expected)) if text.len() == expected.len() => {
             1 + (text.len() / 256) as u64
+        }
+        (Value::Number(number), Value::Number(expected)) => {
+            1 + calculation(number).saturating_add(calculation(expected))
         }
         _ => 1,
     }

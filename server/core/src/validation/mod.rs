@@ -135,7 +135,7 @@ impl Schema {
     }
 }
 
-/// Collecting faults may take so many times what deciding may.
+/// Collecting faults may cost this many times what deciding may.
 const COLLECTING_FACTOR: u64 = 4;
 /// Bytes of memory that faults may need while they are collected.
 const COLLECTING_BYTES: usize = 32 << 20;

@@ -115,6 +115,81 @@ fn faults_with_long_pointers_take_bounded_memory() {
     assert!((1..100).contains(&faults), "{faults} faults of one megabyte each");
 }
 
+#[rstest]
+#[case(r#"{"minimum": 18446744073709551616}"#, "18446744073709551616", true)]
+#[case(r#"{"minimum": 18446744073709551616}"#, "18446744073709551615", false)]
+#[case(r#"{"exclusiveMinimum": 18446744073709551616}"#, "18446744073709551617", true)]
+#[case(
+    r#"{"exclusiveMinimum": 18446744073709551616}"#,
+    "18446744073709551616",
+    false
+)]
+#[case(r#"{"maximum": 9007199254740993}"#, "9007199254740994", false)]
+#[case(r#"{"maximum": 9007199254740993}"#, "9007199254740993", true)]
+#[case(
+    r#"{"exclusiveMaximum": -18446744073709551616}"#,
+    "-18446744073709551617",
+    true
+)]
+#[case(
+    r#"{"exclusiveMaximum": -18446744073709551616}"#,
+    "-18446744073709551616",
+    false
+)]
+#[case(r#"{"multipleOf": 3}"#, "55340232221128654848", true)]
+#[case(r#"{"multipleOf": 3}"#, "55340232221128654849", false)]
+#[case(r#"{"multipleOf": 18446744073709551616}"#, "36893488147419103232", true)]
+#[case(r#"{"multipleOf": 18446744073709551616}"#, "36893488147419103233", false)]
+#[case(r#"{"const": 18446744073709551616}"#, "18446744073709551616", true)]
+#[case(r#"{"const": 18446744073709551616}"#, "18446744073709551616.0", true)]
+#[case(r#"{"const": 18446744073709551616}"#, "18446744073709551617", false)]
+#[case(r#"{"enum": [1, 18446744073709551616]}"#, "18446744073709551616", true)]
+#[case(r#"{"enum": [1, 18446744073709551616]}"#, "18446744073709551617", false)]
+#[case(r#"{"type": "integer"}"#, "18446744073709551616", true)]
+#[case(r#"{"type": "integer"}"#, "18446744073709551616.5", false)]
+#[case(r#"{"type": ["integer", "null"]}"#, "-123456789012345678901234567890", true)]
+#[case(
+    r#"{"uniqueItems": true}"#,
+    "[18446744073709551616, 18446744073709551617]",
+    true
+)]
+#[case(
+    r#"{"uniqueItems": true}"#,
+    "[18446744073709551616, 1.8446744073709551616e19]",
+    false
+)]
+fn integers_beyond_64_bits_are_checked_exactly(
+    #[case] schema: &str,
+    #[case] value: &str,
+    #[case] fits: bool,
+) {
+    let schema = Schema::new(&serde_json::from_str(schema).expect("JSON")).expect("a schema");
+    let value = serde_json::from_str(value).expect("JSON");
+    assert_eq!(schema.is_valid(&value), fits, "{value}");
+}
+
+#[rstest]
+#[case::bound(json!({"items": {"minimum": 0.5}}))]
+#[case::multiple(json!({"items": {"multipleOf": 0.01}}))]
+#[case::value(json!({"items": {"enum": [1, 2.5]}}))]
+#[case::one_value(json!({"items": {"const": 1.5}}))]
+#[case::kind(json!({"items": {"type": "integer"}}))]
+fn short_numbers_with_many_digits_cost_what_they_take(#[case] schema: Value) {
+    let schema = Schema::new(&schema).expect("a schema");
+    // One check of it takes a millisecond.
+    let one = serde_json::from_str("[1e-9990]").expect("JSON");
+    assert_eq!(check(&schema, &one, Effort::Quick), Err(TooCostly));
+    assert!(check(&schema, &one, Effort::Thorough).is_ok());
+    let many = serde_json::from_str(&format!("[{}1]", "1e-9990,".repeat(100_000))).expect("JSON");
+    assert_ne!(
+        check(&schema, &many, Effort::Thorough),
+        Ok(100),
+        "not all of them are looked at"
+    );
+    let usual = serde_json::from_str("[18446744073709551616, 0.30000000000000004, 1e-7]").expect("JSON");
+    assert!(check(&schema, &usual, Effort::Quick).is_ok());
+}
+
 /// Schemas that refer to each other in every way, for members of few names.
 fn any_schema() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

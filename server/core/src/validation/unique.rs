@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use serde_json::{Number, Value};
+use serde_json::Value;
+
+use crate::decimal::Decimal;
 
 /// Bytes of text that are written in about the time of one step.
 const TEXT_PER_STEP: usize = 16;
@@ -27,7 +29,9 @@ fn write(value: &Value, text: &mut String, pay: &impl Fn(u64) -> bool) -> bool {
         Value::Null | Value::Bool(_) => {
             let _ = write!(text, "{value}");
         }
-        Value::Number(number) => write_number(number, text),
+        Value::Number(number) => {
+            let _ = write!(text, "{}", Decimal::parse(number.as_str()));
+        }
         // The length in front makes any text one of a kind.
         Value::String(string) => {
             let _ = write!(text, "\"{}:{string}", string.len());
@@ -52,16 +56,6 @@ fn write(value: &Value, text: &mut String, pay: &impl Fn(u64) -> bool) -> bool {
     true
 }
 
-fn write_number(number: &Number, text: &mut String) {
-    let _ = match number.as_f64() {
-        // Every whole number below 2^127 is exact in 128 bits.
-        Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 1e38 => {
-            write!(text, "{}", float as i128)
-        }
-        _ => write!(text, "{number}"),
-    };
-}
-
 #[cfg(test)]
 mod tests {
     use rstest::rstest;
@@ -80,6 +74,17 @@ mod tests {
     #[case(json!([{"a": "b,c"}, {"a": "b", "c": ""}]), true)]
     fn items_are_compared_as_json(#[case] items: Value, #[case] unique: bool) {
         assert_eq!(is_unique(items.as_array().unwrap(), &|_| true), unique, "{items}");
+    }
+
+    #[rstest]
+    #[case("[18446744073709551616, 18446744073709551617]", true)]
+    #[case("[18446744073709551616, 18446744073709551616.0]", false)]
+    #[case("[1e400, 10e399]", false)]
+    #[case("[1e-400, 0]", true)]
+    #[case("[0.10000000000000000000001, 0.1]", true)]
+    fn numbers_are_compared_by_all_their_digits(#[case] items: &str, #[case] unique: bool) {
+        let items: Vec<Value> = serde_json::from_str(items).unwrap();
+        assert_eq!(is_unique(&items, &|_| true), unique, "{items:?}");
     }
 
     #[test]

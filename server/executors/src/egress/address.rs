@@ -25,9 +25,9 @@ pub(crate) enum AddressClass {
     Unspecified,
     /// Multicast and broadcast.
     Multicast,
-    /// Documentation, protocol assignments, future use and everything else that no server lives at.
+    /// Documentation, protocol assignments, future use and everything else that no server has.
     Reserved,
-    /// An IPv6 address that stands for an IPv4 one (mapped, compatible, NAT64, 6to4, Teredo, ISATAP).
+    /// An IPv6 address that embeds an IPv4 one (mapped, compatible, NAT64, 6to4, Teredo, ISATAP).
     Embedded,
 }
 
@@ -77,7 +77,7 @@ const fn v6(first: u16, second: u16, third: u16, prefix: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(first, second, third, 0, 0, 0, 0, 0), prefix)
 }
 
-/// The first match counts, so single addresses stand before their networks.
+/// The first match counts, so single addresses come before their networks.
 const V4: [(Ipv4Net, AddressClass); 22] = [
     (v4(168, 63, 129, 16, 32), AddressClass::Metadata),
     (v4(100, 100, 100, 200, 32), AddressClass::Metadata),
@@ -127,7 +127,7 @@ fn of_v6(address: Ipv6Addr) -> Option<AddressClass> {
         return Some(AddressClass::Unspecified);
     }
     let parts = address.segments();
-    // The AWS metadata service lives inside the unique local range, which may be permitted; the service itself may not.
+    // The AWS metadata service is inside the unique local range, which may be permitted; the service itself may not.
     if parts[..2] == [0xfd00, 0x0ec2] {
         return Some(AddressClass::Metadata);
     }

@@ -40,7 +40,7 @@ pub(crate) struct SystemResolver;
 #[async_trait]
 impl Resolve for SystemResolver {
     async fn resolve(&self, host: &str) -> io::Result<Vec<IpAddr>> {
-        // The port is not part of the question; zero stands in for it.
+        // The port is not part of the question; zero is a placeholder.
         Ok(tokio::net::lookup_host((host, 0))
             .await?
             .map(|address| address.ip())

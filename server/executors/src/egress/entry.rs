@@ -1,4 +1,4 @@
-//! Reading URLs so strictly that nobody can be surprised by what they mean.
+//! Strict parsing of URLs, so that each is read the way it is written.
 
 use url::Url;
 
@@ -6,8 +6,8 @@ use super::EgressError;
 
 /// Parses an `http` or `https` URL whose host is written exactly as it is read.
 ///
-/// URL parsing is generous: `0x7f.1`, `2130706433`, full-width digits and tabs in the middle all become an address or a
-/// name that the text does not show. Whoever reviews a definition must see the destination, so such spellings are
+/// URL parsing is generous: `0x7f.1`, `2130706433`, full-width digits and tabs in the middle all become an address or
+/// a name that the text does not show. A reviewer of a definition must see the destination, so such spellings are
 /// refused.
 ///
 /// # Errors

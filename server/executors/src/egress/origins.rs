@@ -109,7 +109,7 @@ pub(super) fn origin(url: &Url) -> Result<(&str, Door), EgressError> {
     Ok((host, Door { https, port }))
 }
 
-/// The address that stands in a URL instead of a name.
+/// The address in a URL instead of a name.
 pub(super) fn literal(url: &Url) -> Option<IpAddr> {
     match url.host()? {
         Host::Ipv4(v4) => Some(v4.into()),

@@ -55,7 +55,7 @@ pub enum EgressError {
         /// Scheme, host and port.
         origin: String,
     },
-    /// The host stands for an address that is not dialled.
+    /// The host is an address that must not be dialled.
     #[error("{host} is {class} and is not dialled")]
     Address {
         /// The host.
@@ -174,7 +174,7 @@ impl EgressPolicy {
         }
     }
 
-    /// The list as it stands in the summary at start, one entry per line.
+    /// The list for the summary at start, one entry per line.
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
         self.listed
@@ -187,8 +187,8 @@ impl EgressPolicy {
         self.networks.iter().any(|network| network.contains(&address))
     }
 
-    /// Whether an address may be dialled for a host. `host` is as it stands in a URL, with brackets around IPv6. What a
-    /// project lists does not matter here.
+    /// Whether an address may be dialled for a host. `host` is as it is written in a URL, with brackets around IPv6.
+    /// What a project lists does not matter here.
     pub(crate) fn check_address(
         &self,
         host: &str,

@@ -1,43 +1,53 @@
-//! Asking upstreams whether they are well, beside the calls (`options.http.probe`).
+//! Asking upstreams whether they are well, beside the calls.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::StatusCode;
 use tokio::time::{Instant, timeout_at};
-use toolgate_core::definition::ToolDefinition;
+use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{ProjectId, ToolName};
 
 use super::Executors;
 use crate::config::SecretSource;
 use crate::egress::Origins;
+use crate::executor::Circumstances;
 use crate::failure::Failure;
 use crate::guard::Probed;
-use crate::http::probe;
-use crate::prepared::{Prepared, Values};
 use crate::reports::ProbeReport;
 
 /// How long one may take, its token included.
 const WITHIN: Duration = Duration::from_secs(5);
 
 impl Executors {
-    /// Asks the upstream of a tool whether it is well, if its definition has a probe, with the credential of its calls; any
-    /// success status says so. It takes no place of a call and counts as none. While the tool's upstream is left alone, a
-    /// probe that succeeds lets the next call try it at once; one that fails changes nothing for calls.
+    /// Asks the upstream of a tool whether it is healthy, if its definition has a probe, with the credential of its
+    /// calls; any success status says so. It takes no place of a call and is not counted as one. While the circuit
+    /// breaker is open, a probe that succeeds lets the next call try it at once; one that fails changes nothing for
+    /// calls.
     ///
-    /// What it found is what [`Self::probed`] tells from then on.
+    /// The result is what [`Self::probed`] returns from then on.
     pub async fn probe(
         &self,
         project: &ProjectId,
-        definition: &Arc<ToolDefinition>,
+        (definition, service): (&Arc<ToolDefinition>, Option<&Arc<ServiceDefinition>>),
         secrets: Option<&dyn SecretSource>,
         egress: Option<Arc<Origins>>,
     ) {
         let slot = self.slots.get(project, &definition.name, Instant::now());
-        let prepared = slot.prepared(definition, || Prepared::new(Arc::clone(definition), &self.config));
+        let tool = slot.prepared(definition, service, || self.prepare(definition, service));
         let start = Instant::now();
         let deadline = start + WITHIN;
-        let asked = timeout_at(deadline, self.ask(&prepared, project, secrets, egress, deadline)).await;
+        let circumstances = Circumstances {
+            project,
+            envs: &definition.options.envs,
+            values: self.values(secrets),
+            egress: egress.as_ref(),
+            servers: None,
+        };
+        let asked = match &tool.executable {
+            Ok(executable) => timeout_at(deadline, executable.probe(circumstances, deadline)).await,
+            Err(failure) => Ok(Err(failure.clone())),
+        };
         let found = match asked {
             Ok(Ok(None)) => return,
             Ok(Ok(Some(status))) => Ok(status),
@@ -74,34 +84,6 @@ impl Executors {
         });
     }
 
-    /// The status of the upstream's answer; `None` when the definition has no probe.
-    async fn ask(
-        &self,
-        prepared: &Prepared,
-        project: &ProjectId,
-        secrets: Option<&dyn SecretSource>,
-        egress: Option<Arc<Origins>>,
-        deadline: Instant,
-    ) -> Result<Option<StatusCode>, Failure> {
-        let template = prepared.template.as_ref().map_err(Clone::clone)?;
-        let values = Values {
-            envs: &*self.config.envs,
-            secrets,
-        };
-        let Some(mut plan) = template.probe(values)? else {
-            return Ok(None);
-        };
-        plan.first.origins.clone_from(&egress);
-        if let Some(token) = template.token_request(project, values)? {
-            let token = self
-                .tokens
-                .get(&token.reaching(egress), &self.sender, deadline)
-                .await?;
-            plan.present(&token)?;
-        }
-        probe::ask(&self.sender, &plan, deadline).await.map(Some)
-    }
-
     /// What the last probe of a tool has found.
     #[must_use]
     pub fn probed(&self, project: &ProjectId, tool: &ToolName) -> Option<ProbeReport> {
@@ -110,7 +92,7 @@ impl Executors {
     }
 }
 
-/// What is told of a probe.
+/// The report of a probe.
 pub(super) fn report(probed: Probed, now: Instant) -> ProbeReport {
     ProbeReport {
         succeeded: probed.succeeded,

@@ -1,4 +1,4 @@
-//! A circuit breaker: after several failures in a row a tool's upstream is left alone for a while, then tried by one
+//! A circuit breaker: after several failures in a row a tool's upstream is not called for a while, then tried by one
 //! call.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use toolgate_core::definition::model::HttpBreaker;
 
-/// When a tool's upstream is left alone.
+/// When the circuit breaker opens, and for how long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BreakerPolicy {
     /// Failures in a row that open the breaker.
@@ -61,9 +61,9 @@ pub(crate) struct Refused {
     pub(crate) retry_after_s: u32,
 }
 
-/// How a breaker stands.
+/// The state of a breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct BreakerStatus {
     /// Failures in a row.
     pub(crate) failures: u32,
     /// `None` while it is closed.
@@ -107,8 +107,8 @@ impl Breaker {
         }
     }
 
-    /// Asks to go out. The answer's guard must be told how the call ended; dropped untold (the caller went away), it
-    /// only gives the place of a probe back.
+    /// Asks to send a call. Its outcome must be reported to the returned guard; a guard that is dropped without one
+    /// (the caller disconnected) only releases the place of a trial call.
     pub(crate) fn admit(&self, policy: BreakerPolicy, now: Instant) -> Result<Pass<'_>, Refused> {
         let Some(left) = self.open_for(now) else {
             return Ok(Pass {
@@ -149,7 +149,7 @@ impl Breaker {
         }
     }
 
-    /// Lets one call try the upstream now, if it is left alone.
+    /// Lets one call try the upstream now, if the breaker is open.
     pub(crate) fn may_be_tried(&self) {
         if self.opened_at.load(Ordering::Acquire) != CLOSED {
             self.open_ms.store(0, Ordering::Release);
@@ -161,10 +161,10 @@ impl Breaker {
         u64::try_from(elapsed).unwrap_or(u64::MAX - 1) + 1
     }
 
-    /// How it stands.
-    pub(crate) fn standing(&self, now: Instant) -> Standing {
+    /// The current state.
+    pub(crate) fn status(&self, now: Instant) -> BreakerStatus {
         let opened = self.opened_at.load(Ordering::Acquire);
-        Standing {
+        BreakerStatus {
             failures: self.failures.load(Ordering::Relaxed),
             open: self.open_for(now).map(|probe_in| Open {
                 probing: self.probing.load(Ordering::Acquire),
@@ -219,7 +219,7 @@ pub(crate) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// Tells how the call ended.
+    /// Reports how the call ended.
     pub(crate) fn end(mut self, outcome: Outcome, now: Instant) {
         self.told = true;
         self.breaker.record(self.policy, self.probe, outcome, now);
@@ -234,7 +234,7 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// What a caller is told to wait: whole seconds, at least one.
+/// The `Retry-After` of a refused call: whole seconds, at least one.
 pub(crate) fn retry_after_s(left: Duration) -> u32 {
     u32::try_from(left.as_millis().div_ceil(1000))
         .unwrap_or(u32::MAX)
@@ -347,26 +347,26 @@ mod tests {
         }));
         let breaker = Breaker::new(now);
         for failures in 1..=2 {
-            assert_eq!(breaker.standing(now).open, None);
+            assert_eq!(breaker.status(now).open, None);
             breaker
                 .admit(policy, now)
                 .expect("closed")
                 .end(Outcome::Failed, now);
-            assert_eq!(breaker.standing(now).failures, failures);
+            assert_eq!(breaker.status(now).failures, failures);
         }
         let later = now + Duration::from_secs(20);
-        let open = breaker.standing(later).open.expect("open");
+        let open = breaker.status(later).open.expect("open");
         assert_eq!(
             (open.ago.as_secs(), open.probe_in.as_secs(), open.probing),
             (20, 40, false)
         );
         let due = now + Duration::from_secs(60);
         let probe = breaker.admit(policy, due).expect("a probe");
-        assert!(breaker.standing(due).open.expect("open").probing);
+        assert!(breaker.status(due).open.expect("open").probing);
         probe.end(Outcome::Answered, due);
         assert_eq!(
-            breaker.standing(due),
-            Standing {
+            breaker.status(due),
+            BreakerStatus {
                 failures: 0,
                 open: None
             }

@@ -1,4 +1,4 @@
-//! One slot per tool: its breaker, its share of concurrency and its prepared template.
+//! One slot per tool: its breaker, its share of concurrency and what it was prepared from.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -8,14 +8,14 @@ use arc_swap::ArcSwapOption;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use toolgate_api::ErrorCode;
-use toolgate_core::definition::model::ToolDefinition;
+use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{ProjectId, ToolName};
 
 use super::breaker::Breaker;
 use super::uses::Uses;
-use crate::prepared::Prepared;
+use crate::prepared::PreparedTool;
 
-/// Slots that are kept. One is a few hundred bytes plus its template.
+/// Slots that are kept. One is a few hundred bytes plus what was prepared.
 const MAX_SLOTS: usize = 16_384;
 
 /// What is remembered about a tool between calls.
@@ -23,7 +23,7 @@ pub(crate) struct Slot {
     pub(crate) breaker: Breaker,
     pub(crate) running: Semaphore,
     pub(crate) uses: Uses,
-    prepared: ArcSwapOption<Prepared>,
+    prepared: ArcSwapOption<PreparedTool>,
     probed: Mutex<Option<Probed>>,
 }
 
@@ -68,12 +68,7 @@ impl Slot {
     /// What it was last prepared from, with the places in use that the definition has for it.
     pub(crate) fn declared(&self) -> Option<(Arc<ToolDefinition>, Option<usize>)> {
         let prepared = self.prepared.load_full()?;
-        let declared = prepared
-            .definition
-            .options
-            .http
-            .as_ref()
-            .and_then(|http| http.concurrency);
+        let declared = prepared.definition.options.concurrency();
         let in_use = prepared
             .running
             .as_ref()
@@ -89,18 +84,18 @@ impl Slot {
     /// The host that its calls go to, once there was one.
     pub(crate) fn host(&self) -> Option<String> {
         let prepared = self.prepared.load_full()?;
-        let label = prepared.template.as_ref().ok()?.label();
-        Some(label.split('/').next().unwrap_or_default().to_owned())
+        prepared.executable.as_ref().ok()?.host().map(str::to_owned)
     }
 
-    /// The template of this very definition, made by `prepare` when another one was used last.
+    /// The tool of this very definition and service, made by `prepare` when another one was used last.
     pub(crate) fn prepared(
         &self,
         definition: &Arc<ToolDefinition>,
-        prepare: impl FnOnce() -> Prepared,
-    ) -> Arc<Prepared> {
+        service: Option<&Arc<ServiceDefinition>>,
+        prepare: impl FnOnce() -> PreparedTool,
+    ) -> Arc<PreparedTool> {
         if let Some(prepared) = self.prepared.load_full()
-            && Arc::ptr_eq(&prepared.definition, definition)
+            && prepared.is_of(definition, service)
         {
             return prepared;
         }
@@ -110,7 +105,7 @@ impl Slot {
     }
 }
 
-/// Every slot, by project and tool. Bounded: when it is full, tools that are not running are forgotten, healthy ones
+/// Every slot, by project and tool. Bounded: when it is full, tools that are not running are dropped, healthy ones
 /// first.
 pub(crate) struct Slots {
     max_concurrent_per_tool: usize,

@@ -9,7 +9,7 @@ use toolgate_core::ids::ProjectId;
 
 use super::breaker::Outcome;
 
-/// Hosts that are remembered; further ones are not, until the process starts anew.
+/// Hosts that are remembered; further ones are not, until the process restarts.
 const MAX_HOSTS: usize = 10_000;
 /// How far back failures are counted, minute by minute.
 const MINUTES: u64 = 60;

@@ -27,7 +27,7 @@ impl Uses {
         Waiting(&self.waiting)
     }
 
-    /// A call was turned away, because no place became free.
+    /// A call was refused, because no place became free.
     pub(crate) fn refused(&self) {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
@@ -42,7 +42,7 @@ impl Uses {
         self.misses.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Calls that wait, and calls that were turned away.
+    /// Calls that wait, and calls that were refused.
     pub(crate) fn of_places(&self) -> (u32, u64) {
         (
             self.waiting.load(Ordering::Relaxed),

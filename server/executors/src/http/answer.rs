@@ -71,7 +71,7 @@ pub(crate) fn value(answer: &Answer, kind: Kind, media_type: &str) -> Result<Val
         _ if answer.body.is_empty() => Value::Null,
         Kind::Json => parse(&answer.body)?,
         Kind::Events => match text::decode(&answer.headers, &answer.body) {
-            Some(text) => events::read(&text),
+            Some(text) => events::read(text.as_bytes()),
             None => binary(answer, media_type),
         },
         Kind::Text | Kind::Unknown => match text::decode(&answer.headers, &answer.body) {
@@ -84,7 +84,7 @@ pub(crate) fn value(answer: &Answer, kind: Kind, media_type: &str) -> Result<Val
 
 /// JSON in which nothing has to be masked goes on as it came.
 fn pass(body: &[u8]) -> Result<JsonText, Failure> {
-    // Passing it on costs no stack, but whoever parses it next may have little of it.
+    // Passing it on costs no stack, but the next parser may have little of it.
     if is_deep(body) {
         return Err(Failure::new(
             ErrorCode::UpstreamInvalid,

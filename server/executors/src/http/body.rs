@@ -6,10 +6,10 @@ use bytes::{Bytes, BytesMut};
 use flate2::read::MultiGzDecoder;
 use http::{HeaderMap, Response, header};
 use http_body_util::BodyExt;
-use hyper::body::Body;
+use hyper::body::{Body, Incoming};
 use toolgate_api::ErrorCode;
 
-use super::client::Received;
+use super::parts::Watch;
 use super::send::Answer;
 use crate::failure::Failure;
 
@@ -23,12 +23,24 @@ const INFLATE_INLINE: usize = 32 * 1024;
 /// # Errors
 /// `upstream_invalid` when it is larger than `limit` bytes before or after decompression, or wrongly encoded;
 /// `upstream_unavailable` when the connection broke off.
-pub(crate) async fn read(response: Response<Received>, limit: usize) -> Result<Answer, Failure> {
+pub(crate) async fn read(response: Response<Incoming>, limit: usize) -> Result<Answer, Failure> {
+    read_watched(response, limit, None).await
+}
+
+/// The same, while something looks at the bytes as they come.
+///
+/// # Errors
+/// As [`read`].
+pub(super) async fn read_watched(
+    response: Response<Incoming>,
+    limit: usize,
+    mut watch: Option<Watch<'_>>,
+) -> Result<Answer, Failure> {
     let (head, body) = response.into_parts();
     let is_error = head.status.is_client_error() || head.status.is_server_error();
     let limit = if is_error { limit.min(ERROR_BYTES) } else { limit };
     let read = async {
-        let raw = collect(body, limit).await?;
+        let raw = collect(body, limit, watch.as_mut()).await?;
         decode(raw, &head.headers, limit).await
     };
     let body = match read.await {
@@ -48,7 +60,11 @@ pub(crate) async fn read(response: Response<Received>, limit: usize) -> Result<A
     })
 }
 
-async fn collect(mut body: Received, limit: usize) -> Result<Bytes, Failure> {
+async fn collect(
+    mut body: Incoming,
+    limit: usize,
+    mut watch: Option<&mut Watch<'_>>,
+) -> Result<Bytes, Failure> {
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large(limit));
     }
@@ -65,6 +81,9 @@ async fn collect(mut body: Received, limit: usize) -> Result<Bytes, Failure> {
             )
         })?;
         let Ok(data) = frame.into_data() else { continue };
+        if let Some(watch) = &mut watch {
+            watch.saw(&data);
+        }
         len += data.len();
         if len > limit {
             return Err(too_large(limit));

@@ -1,25 +1,28 @@
-//! Streams of events that have ended (HTML, "Server-sent events", section 9.2.6).
+//! Events of an upstream as values (WHATWG HTML, section 9.2.6).
 
 use serde_json::{Map, Value};
 
+use crate::events::EventSplitter;
+
 /// Every event as `{event?, id?, data}`; data that is JSON is a value, other data a text.
-pub(crate) fn read(text: &str) -> Value {
+pub(crate) fn read(stream: &[u8]) -> Value {
+    let mut splitter = EventSplitter::new(usize::MAX);
     let mut events = Vec::new();
-    let mut event = Event::default();
-    // A stream may end its lines in three ways.
-    for line in text.split_terminator('\n').flat_map(|line| {
-        let line = line.strip_suffix('\r').unwrap_or(line);
-        line.split('\r')
-    }) {
-        if line.is_empty() {
-            events.extend(std::mem::take(&mut event).finish());
-        } else {
-            event.line(line);
-        }
-    }
+    // No event is too large.
+    let _ = splitter.push(stream, &mut events);
     // A server that is done need not send the last empty line.
-    events.extend(event.finish());
+    events.extend(splitter.finish());
+    let events = events.iter().filter_map(|event| value(event)).collect();
     Value::Object(Map::from_iter([("events".to_owned(), Value::Array(events))]))
+}
+
+/// One whole event; `None` when it has no data.
+pub(super) fn value(event: &[u8]) -> Option<Value> {
+    let mut read = Event::default();
+    String::from_utf8_lossy(event)
+        .lines()
+        .for_each(|line| read.line(line));
+    read.finish()
 }
 
 #[derive(Default)]
@@ -43,7 +46,7 @@ impl Event {
             },
             "event" => self.name = Some(value.to_owned()),
             "id" => self.id = Some(value.to_owned()),
-            // Comments, `retry` and what nobody knows.
+            // Comments, `retry` and unknown fields.
             _ => {}
         }
     }
@@ -78,6 +81,6 @@ mod tests {
     #[case("data: [DONE]", json!([{"data": "[DONE]"}]))]
     #[case("", json!([]))]
     fn streams(#[case] text: &str, #[case] expected: Value) {
-        assert_eq!(read(text)["events"], expected);
+        assert_eq!(read(text.as_bytes())["events"], expected);
     }
 }

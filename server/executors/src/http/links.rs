@@ -8,7 +8,7 @@ use crate::redact::Secrets;
 /// Longest address that is passed on, in bytes.
 const LONGEST: usize = 2_000;
 
-/// The address of the next page. One that holds a secret of the request is not told.
+/// The address of the next page. One that holds a secret of the request is not passed on.
 pub(crate) fn next(headers: &HeaderMap, from: &Url, secrets: &Secrets) -> Option<String> {
     if !headers.contains_key(header::LINK) {
         return None;

@@ -12,8 +12,8 @@ use super::send::{Sender, denied};
 use crate::egress::parse_exact;
 use crate::failure::Failure;
 
-/// Sends JSON by POST and answers the status. Redirects are not followed: whoever configured the address is to configure
-/// the right one. The address passes the same gates as a tool's.
+/// Sends JSON by POST and answers the status. Redirects are not followed: the address must be
+/// configured as it is. The address passes the same gates as a tool's.
 ///
 /// # Errors
 /// Why no head of an answer came back in time. An answer with any status is an answer.

@@ -1,7 +1,7 @@
 //! Access tokens of OAuth 2 clients that act for themselves (RFC 6749 section 4.4).
 //!
 //! A token is fetched once for all tools of a project that present the same client, and kept until shortly before it
-//! expires. Whoever needs it while it is being fetched waits for that one request.
+//! expires. A call that needs it while it is being fetched waits for that one request.
 
 use std::sync::Arc;
 use std::time::Duration;

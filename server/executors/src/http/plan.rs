@@ -176,3 +176,19 @@ impl fmt::Debug for RequestPlan {
             .finish_non_exhaustive()
     }
 }
+
+/// What a test gives a template: arguments, values of the environment, and the credential.
+#[cfg(test)]
+pub(crate) fn inputs(arguments: Value, envs: &[(&str, &str)], credential: Option<&str>) -> Inputs {
+    let Value::Object(arguments) = arguments else {
+        panic!("an object")
+    };
+    let envs = envs.iter();
+    Inputs {
+        arguments,
+        envs: envs
+            .map(|(name, value)| ((*name).to_owned(), SecretString::from(*value)))
+            .collect(),
+        credential: credential.map(SecretString::from),
+    }
+}

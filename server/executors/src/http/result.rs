@@ -1,14 +1,10 @@
-//! `options.http.result` made ready: what becomes of an answer.
+//! HTTP answers, shaped as `result` says.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
-use toolgate_api::calls::{ResultNotes, Truncation};
-use toolgate_api::{ErrorCode, JsonText};
-use toolgate_core::definition::model::{Beyond, HttpResult};
 use toolgate_core::http_mapping::media::is_media_type;
-use toolgate_core::selector::Selector;
 
 use super::answer;
 use super::send::Answer;
@@ -16,237 +12,65 @@ use super::text::{self, Kind};
 use crate::failure::Failure;
 use crate::invocation::{Artifact, ArtifactKind, Execution};
 use crate::redact::Secrets;
-
-/// Longest token of a next page, in bytes.
-const LONGEST_NEXT: usize = 2_000;
-/// How long a result is kept whole where the definition does not say.
-const KEEP: Duration = Duration::from_secs(24 * 3600);
-
-/// A prepared `result`.
-pub(crate) struct ResultTemplate {
-    select: Option<Selector>,
-    next: Option<Selector>,
-    max_bytes: Option<usize>,
-    /// How long what is larger is kept whole, if it is.
-    keep: Option<Duration>,
-}
+use crate::result::{ResultTemplate, Unshaped, json_artifact};
 
 impl ResultTemplate {
-    /// Prepares it.
-    ///
-    /// # Errors
-    /// `tool_unavailable` when a path is none.
-    pub(crate) fn new(result: &HttpResult) -> Result<Self, Failure> {
-        let path = |text: &Option<String>| {
-            text.as_deref().map(Selector::parse).transpose().map_err(|why| {
-                Failure::misconfigured(format!("`result` has a path that cannot be used: {why}"))
-            })
-        };
-        Ok(Self {
-            select: path(&result.select)?,
-            next: path(&result.next)?,
-            max_bytes: result.max_bytes.and_then(|bytes| usize::try_from(bytes).ok()),
-            keep: (result.beyond == Beyond::Keep).then(|| {
-                let seconds = result.keep_s.map(u64::from);
-                seconds.map_or(KEEP, Duration::from_secs)
-            }),
-        })
-    }
-
     /// Reads an answer.
     ///
     /// # Errors
     /// As for answers as they are; `upstream_invalid` when nothing can be selected from it, or it cannot be cut.
     pub(crate) fn read(&self, answer: &Answer, secrets: &Secrets) -> Result<Execution, Failure> {
         answer::accepted(answer, secrets)?;
-        self.shape(answer, secrets)
+        self.shape_answer(answer, secrets)
             .map_err(|failure| answer::with_status(answer, failure))
     }
 
-    fn shape(&self, answer: &Answer, secrets: &Secrets) -> Result<Execution, Failure> {
+    fn shape_answer(&self, answer: &Answer, secrets: &Secrets) -> Result<Execution, Failure> {
         let media_type = text::media_type(&answer.headers);
         let kind = text::kind(&media_type);
         let mut value = answer::value(answer, kind, &media_type)?;
         secrets.clean(&mut value);
         let structured = matches!(kind, Kind::Json | Kind::Events);
-        let next = self.next.as_ref().filter(|_| structured);
-        let next = next.and_then(|path| page(path.first(&value)?));
-        if let Some(select) = &self.select {
-            if !structured {
-                return Err(invalid("is no JSON, so that nothing can be selected from it"));
+        let unshaped = Unshaped { value, structured };
+        self.shape(unshaped, |result, value, keep| {
+            if structured {
+                return json_artifact(result, keep);
             }
-            value = select.select(&value);
-        }
-        let mut result = JsonText::from(&value);
-        let total = result.get().len();
-        let (mut truncated, mut artifact) = (None, None);
-        if let Some(most) = self.max_bytes.filter(|most| total > *most) {
-            artifact = self.keep.map(|keep| {
-                let whole = if structured {
-                    Whole::Json(&result)
-                } else {
-                    Whole::of(&value)
-                };
-                Box::new(whole.keep(keep, media_type, answer, secrets))
-            });
-            let kept = match cut(value, most) {
-                Some(kept) => kept,
-                None if artifact.is_some() => Value::Null,
-                None => {
-                    return Err(invalid(&format!(
-                        "makes a result of {total} bytes, and the definition allows {most}; only lists and texts can be cut, \
-                         so select a part of it, or keep it whole with beyond: keep"
-                    )));
-                }
-            };
-            result = JsonText::from(&kept);
-            truncated = Some(Truncation {
-                kept_bytes: result.get().len() as u64,
-                total_bytes: total as u64,
-            });
-        }
-        let told = truncated.is_some() || next.is_some();
-        Ok(Execution {
-            result,
-            usage: None,
-            notes: told.then(|| {
-                Box::new(ResultNotes {
-                    truncated,
-                    next,
-                    ..ResultNotes::default()
-                })
-            }),
-            artifact,
+            whole(value, media_type, answer, secrets, keep)
         })
     }
 }
 
-/// What is kept of a result that is too large.
-enum Whole<'a> {
-    /// The result, because it is a value.
-    Json(&'a JsonText),
-    /// The text that it is.
-    Text(&'a str),
-    /// What the upstream sent.
-    Bytes,
-}
-
-impl<'a> Whole<'a> {
-    /// A result that is no JSON.
-    fn of(value: &'a Value) -> Self {
-        value
-            .get("text")
-            .and_then(Value::as_str)
-            .map_or(Self::Bytes, Self::Text)
-    }
-
-    fn keep(self, keep: Duration, media_type: String, answer: &Answer, secrets: &Secrets) -> Artifact {
-        let known =
-            Some(media_type).filter(|media_type| is_media_type(media_type) && !media_type.contains('*'));
-        let or = |standard: &str| known.unwrap_or_else(|| standard.to_owned());
-        let (kind, content_type, content) = match self {
-            Self::Json(result) => (
-                ArtifactKind::Json,
-                "application/json".to_owned(),
-                Bytes::copy_from_slice(result.get().as_bytes()),
-            ),
-            Self::Text(text) => (
-                ArtifactKind::Text,
-                or("text/plain") + "; charset=utf-8",
-                Bytes::copy_from_slice(text.as_bytes()),
-            ),
-            Self::Bytes => (
-                ArtifactKind::Bytes,
-                or("application/octet-stream"),
-                secrets.clean_bytes(&answer.body),
-            ),
-        };
-        Artifact {
-            kind,
-            content_type,
-            content,
-            keep,
-        }
-    }
-}
-
-fn invalid(what: &str) -> Failure {
-    Failure::new(
-        ErrorCode::UpstreamInvalid,
-        format!("the upstream's answer {what}"),
-    )
-}
-
-/// The token or address of a next page.
-fn page(value: &Value) -> Option<String> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        _ => return None,
+/// A result that is no JSON, to be kept whole: the text that it is, or what the upstream sent.
+fn whole(value: &Value, media_type: String, answer: &Answer, secrets: &Secrets, keep: Duration) -> Artifact {
+    let known = Some(media_type).filter(|media_type| is_media_type(media_type) && !media_type.contains('*'));
+    let or = |standard: &str| known.unwrap_or_else(|| standard.to_owned());
+    let (kind, content_type, content) = match value.get("text").and_then(Value::as_str) {
+        Some(text) => (
+            ArtifactKind::Text,
+            or("text/plain") + "; charset=utf-8",
+            Bytes::copy_from_slice(text.as_bytes()),
+        ),
+        None => (
+            ArtifactKind::Bytes,
+            or("application/octet-stream"),
+            secrets.clean_bytes(&answer.body),
+        ),
     };
-    (!text.is_empty() && text.len() <= LONGEST_NEXT).then_some(text)
-}
-
-/// As much of a list or a text as has so many bytes as JSON; `None` for other values.
-fn cut(value: Value, most: usize) -> Option<Value> {
-    match value {
-        Value::Array(items) => Some(Value::Array(first_items(items, most))),
-        Value::String(text) => Some(Value::String(first_characters(&text, most))),
-        Value::Object(mut members) if members.len() == 1 => {
-            let (key, inner) = members.iter_mut().next()?;
-            // `{"":}` around the value.
-            let around = key.len() + 5;
-            if !matches!(
-                (key.as_str(), &*inner),
-                ("text", Value::String(_)) | ("events", Value::Array(_))
-            ) {
-                return None;
-            }
-            *inner = cut(inner.take(), most.checked_sub(around)?)?;
-            Some(Value::Object(members))
-        }
-        _ => None,
+    Artifact {
+        kind,
+        content_type,
+        content,
+        keep,
     }
-}
-
-/// The first items, as many as fit between the brackets.
-fn first_items(items: Vec<Value>, most: usize) -> Vec<Value> {
-    let mut left = most.saturating_sub(2);
-    let mut kept = Vec::new();
-    for item in items {
-        let size = item.to_string().len() + usize::from(!kept.is_empty());
-        if size > left {
-            break;
-        }
-        left -= size;
-        kept.push(item);
-    }
-    kept
-}
-
-/// The first characters, as many as fit between the quotes with what has to be escaped.
-fn first_characters(text: &str, most: usize) -> String {
-    let mut left = most.saturating_sub(2);
-    text.chars()
-        .take_while(|c| {
-            let size = match c {
-                '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
-                c if u32::from(*c) < 0x20 => 6,
-                c => c.len_utf8(),
-            };
-            let fits = size <= left;
-            left = left.saturating_sub(size);
-            fits
-        })
-        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use http::{HeaderMap, HeaderValue, StatusCode, header};
     use rstest::rstest;
     use serde_json::json;
+    use toolgate_api::ErrorCode;
 
     use super::*;
 

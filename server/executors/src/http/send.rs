@@ -5,15 +5,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 use http_body_util::Full;
+use hyper::body::Incoming;
 use tokio::time::Instant;
 use toolgate_api::ErrorCode;
 
-use super::client::{Client, Received};
+use super::client::Client;
+use super::parts::Watch;
 use super::plan::RequestPlan;
 use super::redirect::{Hop, MAX_REDIRECTS};
 use super::{body, error};
 use crate::egress::{EgressError, EgressPolicy, Resolve};
 use crate::failure::Failure;
+use crate::invocation::Parts;
 use crate::redact::Secrets;
 
 /// The client that every request of every tool goes through.
@@ -43,13 +46,27 @@ impl Sender {
         }
     }
 
-    /// Sends a plan and reads the answer. The caller bounds the time; `deadline` is for deciding about retries.
+    /// Where requests may go.
+    pub(crate) fn policy(&self) -> &EgressPolicy {
+        &self.policy
+    }
+
+    /// Sends a plan and reads the answer; `parts` takes its events as they come. The caller bounds the time; `deadline` is for deciding about retries.
     ///
     /// # Errors
     /// When no complete answer came back. An answer with an error status is an answer.
-    pub(crate) async fn send(&self, plan: &RequestPlan, deadline: Instant) -> Result<Answer, Failure> {
+    pub(crate) async fn send(
+        &self,
+        plan: &RequestPlan,
+        parts: Option<&Parts>,
+        deadline: Instant,
+    ) -> Result<Answer, Failure> {
         let response = self.walk(&plan.first, &plan.secrets, deadline).await?;
-        body::read(response, self.max_response_bytes).await
+        match Watch::of(&response, parts, &plan.secrets) {
+            None => body::read(response, self.max_response_bytes).await,
+            // Boxed, so that other calls need not carry its state.
+            watch => Box::pin(body::read_watched(response, self.max_response_bytes, watch)).await,
+        }
     }
 
     /// Sends a request without secrets and gives the answer with its body still to be read.
@@ -60,7 +77,7 @@ impl Sender {
         &self,
         hop: Hop,
         deadline: Instant,
-    ) -> Result<Response<Received>, Failure> {
+    ) -> Result<Response<Incoming>, Failure> {
         self.walk(&hop, &Secrets::default(), deadline).await
     }
 
@@ -72,7 +89,7 @@ impl Sender {
         &self,
         hop: &Hop,
         deadline: Instant,
-    ) -> Result<Response<Received>, Failure> {
+    ) -> Result<Response<Incoming>, Failure> {
         self.permitted(hop)?;
         self.send_hop(hop, deadline).await
     }
@@ -83,7 +100,7 @@ impl Sender {
         first: &Hop,
         secrets: &Secrets,
         deadline: Instant,
-    ) -> Result<Response<Received>, Failure> {
+    ) -> Result<Response<Incoming>, Failure> {
         let mut redirected: Option<Box<Hop>> = None;
         for _ in 0..=MAX_REDIRECTS {
             let hop = redirected.as_deref().unwrap_or(first);
@@ -114,7 +131,7 @@ impl Sender {
     }
 
     /// One hop, with the retries that are safe.
-    async fn send_hop(&self, hop: &Hop, deadline: Instant) -> Result<Response<Received>, Failure> {
+    async fn send_hop(&self, hop: &Hop, deadline: Instant) -> Result<Response<Incoming>, Failure> {
         let with_secret = hop.query_secret.as_ref().map(|secret| secret.add_to(&hop.url));
         let uri: Uri = with_secret
             .as_ref()
@@ -128,7 +145,7 @@ impl Sender {
             })?;
         let mut retries = 0;
         loop {
-            let sent = self.client.request(&uri, || request(hop)).await;
+            let sent = self.client.request(request(hop, &uri)).await;
             let may_repeat = hop.retry.permits(&hop.method, retries);
             let now = Instant::now();
             let pause = match &sent {
@@ -153,8 +170,9 @@ impl Sender {
     }
 }
 
-fn request(hop: &Hop) -> Request<Full<Bytes>> {
+fn request(hop: &Hop, uri: &Uri) -> Request<Full<Bytes>> {
     let mut request = Request::new(hop.body.clone().map_or_else(Full::default, Full::new));
+    *request.uri_mut() = uri.clone();
     *request.method_mut() = hop.method.clone();
     *request.headers_mut() = hop.headers.clone();
     if hop.body.is_none()

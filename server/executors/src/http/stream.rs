@@ -10,12 +10,12 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use http_body_util::BodyExt;
 use hyper::Response;
+use hyper::body::Incoming;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 use toolgate_api::ErrorCode;
 use url::Url;
 
-use super::client::Received;
 use super::send::Sender;
 use super::{body, headers, status, text};
 use crate::egress::parse_exact;
@@ -38,7 +38,7 @@ pub struct StreamLimits {
 /// An answer with a success status, whose body is still on its way. Dropping it closes the connection.
 pub struct StreamedAnswer {
     media_type: String,
-    body: Received,
+    body: Incoming,
     left: usize,
     limits: StreamLimits,
     deadline: Instant,
@@ -151,7 +151,7 @@ fn plan(url: Url, content: Bytes) -> super::redirect::Hop {
 }
 
 async fn accept(
-    response: Response<Received>,
+    response: Response<Incoming>,
     place: OwnedSemaphorePermit,
     limits: StreamLimits,
     deadline: Instant,

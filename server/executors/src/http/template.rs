@@ -10,12 +10,12 @@ use url::Url;
 
 use super::address::{base_url, literal_path, slashed};
 use super::credential::Credential;
-use super::exact::ExactRequest;
+use super::exact_request::ExactRequest;
+use super::executor::RequestTemplate;
 use super::headers;
 use super::oauth::OAuthTemplate;
 use super::plan::{Inputs, RequestPlan};
 use super::redirect::Hop;
-use super::result::ResultTemplate;
 use super::retry::RetryPolicy;
 use super::send::Answer;
 use super::short::ShortRequest;
@@ -23,6 +23,8 @@ use super::{answer, links};
 use crate::failure::Failure;
 use crate::invocation::Execution;
 use crate::redact::Secrets;
+use crate::result::ResultTemplate;
+use crate::values::Values;
 
 const ACCEPT: &str = "application/json, text/*;q=0.9, */*;q=0.5";
 
@@ -54,7 +56,7 @@ impl HttpTemplate {
     /// # Errors
     /// `tool_unavailable` when the definition cannot be executed.
     pub(crate) fn new(options: &HttpOptions) -> Result<Self, Failure> {
-        if let Some(conflict) = places::conflicts(options).into_iter().next() {
+        if let Some(conflict) = places::first_conflict(options) {
             return Err(Failure::misconfigured(conflict.message));
         }
         let url = base_url(&options.base_url)?;
@@ -96,77 +98,9 @@ impl HttpTemplate {
         })
     }
 
-    /// Host and path template.
-    pub(crate) fn label(&self) -> &str {
-        &self.label
-    }
-
-    /// Scheme, host, port and path prefix.
-    pub(crate) fn base(&self) -> &str {
-        &self.base
-    }
-
     /// The variable that holds the credential.
     pub(crate) fn credential_env(&self) -> Option<&str> {
         self.credential.as_ref().and_then(Credential::env)
-    }
-
-    /// How its token is fetched, if it presents one.
-    pub(crate) fn token(&self) -> Option<&OAuthTemplate> {
-        self.credential.as_ref().and_then(Credential::token)
-    }
-
-    /// The header by which the upstream knows a repetition.
-    pub(crate) fn idempotency_header(&self) -> Option<&HeaderName> {
-        self.idempotency_header.as_ref()
-    }
-
-    /// Whether there is a place for a file.
-    pub(crate) fn takes_files(&self) -> bool {
-        matches!(&self.request, Form::Exact(exact) if exact.takes_files())
-    }
-
-    /// The files among the arguments that are given by their address.
-    pub(crate) fn linked_files<'a>(&self, arguments: &'a mut Map<String, Value>) -> Vec<LinkedFile<'a>> {
-        match &self.request {
-            Form::Exact(exact) => exact.linked_files(arguments),
-            Form::Short(_) => Vec::new(),
-        }
-    }
-
-    /// Makes the request.
-    ///
-    /// # Errors
-    /// `invalid_arguments` when an argument does not fit its place; `tool_unavailable` when an environment value would
-    /// end up in the URL.
-    pub(crate) fn plan(&self, inputs: &Inputs) -> Result<RequestPlan, Failure> {
-        let mut secrets = inputs.secrets();
-        let mut headers = self.constant.clone();
-        let (url, body) = match &self.request {
-            Form::Exact(exact) => exact.write(inputs, &mut headers)?,
-            Form::Short(short) => short.write(inputs, &mut headers)?,
-        };
-        let query_secret = match (&self.credential, &inputs.credential) {
-            (Some(credential), Some(value)) => credential.present(value, &mut headers, &mut secrets)?,
-            _ => None,
-        };
-        Ok(RequestPlan {
-            first: Hop {
-                method: self.method.clone(),
-                url,
-                headers,
-                body,
-                origins: None,
-                query_secret,
-                retry: self.retry,
-            },
-            secrets,
-        })
-    }
-
-    /// Whether the definition has a probe.
-    pub(crate) fn has_probe(&self) -> bool {
-        self.probe.is_some()
     }
 
     /// The request that asks whether the upstream is well: with the constant headers and the credential of a call, and
@@ -174,7 +108,7 @@ impl HttpTemplate {
     ///
     /// # Errors
     /// `tool_unavailable` when the credential cannot be presented.
-    pub(crate) fn probe(&self, credential: Option<&SecretString>) -> Result<Option<RequestPlan>, Failure> {
+    fn probe_with(&self, credential: Option<&SecretString>) -> Result<Option<RequestPlan>, Failure> {
         let Some((method, url)) = &self.probe else {
             return Ok(None);
         };
@@ -200,12 +134,80 @@ impl HttpTemplate {
             secrets,
         }))
     }
+}
 
-    /// Reads the upstream's answer.
-    ///
+impl RequestTemplate for HttpTemplate {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn base(&self) -> &str {
+        &self.base
+    }
+
+    fn credential(&self, values: Values<'_>) -> Result<Option<SecretString>, Failure> {
+        self.credential_env()
+            .map(|name| values.required(name))
+            .transpose()
+    }
+
+    fn token(&self) -> Option<&OAuthTemplate> {
+        self.credential.as_ref().and_then(Credential::token)
+    }
+
+    fn idempotency_header(&self) -> Option<&HeaderName> {
+        self.idempotency_header.as_ref()
+    }
+
+    fn takes_files(&self) -> bool {
+        matches!(&self.request, Form::Exact(exact) if exact.takes_files())
+    }
+
+    fn linked_files<'a>(&self, arguments: &'a mut Map<String, Value>) -> Vec<LinkedFile<'a>> {
+        match &self.request {
+            Form::Exact(exact) => exact.linked_files(arguments),
+            Form::Short(_) => Vec::new(),
+        }
+    }
+
+    /// # Errors
+    /// `invalid_arguments` when an argument does not fit its place; `tool_unavailable` when an environment value would
+    /// end up in the URL.
+    fn plan(&self, inputs: &Inputs) -> Result<RequestPlan, Failure> {
+        let mut secrets = inputs.secrets();
+        let mut headers = self.constant.clone();
+        let (url, body) = match &self.request {
+            Form::Exact(exact) => exact.write(inputs, &mut headers)?,
+            Form::Short(short) => short.write(inputs, &mut headers)?,
+        };
+        let query_secret = match (&self.credential, &inputs.credential) {
+            (Some(credential), Some(value)) => credential.present(value, &mut headers, &mut secrets)?,
+            _ => None,
+        };
+        Ok(RequestPlan {
+            first: Hop {
+                method: self.method.clone(),
+                url,
+                headers,
+                body,
+                origins: None,
+                query_secret,
+                retry: self.retry,
+            },
+            secrets,
+        })
+    }
+
+    fn probe(&self, values: Values<'_>) -> Result<Option<RequestPlan>, Failure> {
+        if self.probe.is_none() {
+            return Ok(None);
+        }
+        self.probe_with(self.credential(values)?.as_ref())
+    }
+
     /// # Errors
     /// What an error status stands for; `upstream_invalid` for an answer that cannot be used.
-    pub(crate) fn read(&self, answer: &Answer, plan: &RequestPlan) -> Result<Execution, Failure> {
+    fn read(&self, answer: &Answer, plan: &RequestPlan) -> Result<Execution, Failure> {
         let mut execution = match &self.result {
             None => answer::read(answer, &plan.secrets)?,
             Some(result) => result.read(answer, &plan.secrets)?,
@@ -215,6 +217,10 @@ impl HttpTemplate {
             notes.next.get_or_insert(next);
         }
         Ok(execution)
+    }
+
+    fn shapes(&self) -> bool {
+        true
     }
 }
 

@@ -1,31 +1,14 @@
 //! Definitions and arguments in, requests out.
 
-use std::collections::BTreeMap;
-
 use rstest::rstest;
-use secrecy::SecretString;
 use serde_json::json;
 use toolgate_api::ErrorCode;
 
 use super::*;
+use crate::http::plan::inputs;
 
 fn options(value: Value) -> HttpOptions {
     serde_json::from_value(value).expect("valid options")
-}
-
-fn inputs(arguments: Value, envs: &[(&str, &str)], credential: Option<&str>) -> Inputs {
-    let Value::Object(arguments) = arguments else {
-        panic!("an object")
-    };
-    let envs: BTreeMap<_, _> = envs
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), SecretString::from(*value)))
-        .collect();
-    Inputs {
-        arguments,
-        envs,
-        credential: credential.map(SecretString::from),
-    }
 }
 
 fn plan(definition: Value, arguments: Value) -> Result<RequestPlan, Failure> {

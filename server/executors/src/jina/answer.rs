@@ -16,7 +16,7 @@ use crate::redact::Secrets;
 /// A JSON envelope becomes its `data`; text becomes `{"text", "title"?, "url"?, "published_time"?}`.
 ///
 /// # Errors
-/// What Jina's error stands for, also when it comes with HTTP status 200.
+/// Jina's error, also when it comes with HTTP status 200.
 pub(super) fn read(answer: &Answer, secrets: &Secrets, key_env: &str) -> Result<Execution, Failure> {
     let Answer {
         status: http,

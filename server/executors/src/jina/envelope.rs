@@ -8,8 +8,8 @@ use crate::failure::Failure;
 use crate::http::status;
 use crate::redact::Secrets;
 
-/// The names that start a text error, with the HTTP status that belongs to each. A text answer has nothing else to tell
-/// an error inside a success apart from a page.
+/// The names that start a text error, with the HTTP status that belongs to each. In a text answer nothing else
+/// distinguishes an error inside a success from a page.
 const NAMES: [(&str, u16); 16] = [
     ("ParamValidationError", 40001),
     ("AuthenticationFailedError", 40102),
@@ -103,7 +103,7 @@ fn failure(
             failure.code = ErrorCode::UpstreamRejected;
             failure.message = "Jina does not allow this operation (status 40301)".to_owned();
         }
-        // The page behind the reader failed, which may pass, while Jina itself is well.
+        // The page behind the reader failed, which may pass, while Jina itself is available.
         Some(42205) => failure.retryable = true,
         _ => {}
     }

@@ -16,6 +16,7 @@
 
 pub(crate) mod answer;
 mod envelope;
+pub(crate) mod executor;
 mod template;
 
 pub(crate) use template::JinaTemplate;

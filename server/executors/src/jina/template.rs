@@ -6,21 +6,23 @@ use bytes::Bytes;
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use percent_encoding::utf8_percent_encode;
+use secrecy::SecretString;
 use serde_json::{Map, Value};
-use toolgate_core::definition::model::{JinaMode, JinaOptions};
+use toolgate_core::definition::model::{HttpRetry, JinaMode, JinaOptions};
 use toolgate_core::http_mapping::jina::{any_header, key, option_header, overwritten, subject};
 use url::Url;
 
 use super::answer;
 use crate::failure::Failure;
 use crate::http::address::{SEGMENT, base_url, literal_path, slashed};
+use crate::http::executor::RequestTemplate;
 use crate::http::headers;
 use crate::http::plan::{Argument, Inputs, RequestPlan, append_query, scalar};
 use crate::http::redirect::Hop;
 use crate::http::retry::RetryPolicy;
 use crate::http::send::Answer;
 use crate::invocation::Execution;
-use crate::redact::Secrets;
+use crate::values::Values;
 
 /// Holds the API key when the definition names no other variable.
 pub(super) const DEFAULT_KEY: &str = "JINA_API_KEY";
@@ -35,6 +37,7 @@ pub(crate) struct JinaTemplate {
     method: Method,
     key_env: String,
     constant: HeaderMap,
+    retry: RetryPolicy,
 }
 
 impl JinaTemplate {
@@ -72,17 +75,16 @@ impl JinaTemplate {
             method,
             key_env: options.auth_env.clone().unwrap_or_else(|| DEFAULT_KEY.to_owned()),
             constant,
+            retry: RetryPolicy::default(),
         })
     }
 
-    /// Host and path.
-    pub(crate) fn label(&self) -> &str {
-        &self.label
-    }
-
-    /// Scheme, host, port and path prefix.
-    pub(crate) fn base(&self) -> &str {
-        &self.base
+    /// The same, tried again as the definition says. Jina's requests change nothing, whatever their method.
+    pub(crate) fn retried(self, retry: Option<&HttpRetry>) -> Self {
+        Self {
+            retry: RetryPolicy::new(retry),
+            ..self
+        }
     }
 
     /// The variable that holds the API key.
@@ -94,47 +96,6 @@ impl JinaTemplate {
     /// names a variable of its own, which then has to be there.
     pub(crate) fn may_be_anonymous(&self) -> bool {
         self.mode == JinaMode::Reader && self.key_env == DEFAULT_KEY
-    }
-
-    /// Makes the request.
-    ///
-    /// # Errors
-    /// `invalid_arguments` when the query or the target is missing or not usable; `tool_unavailable` when an
-    /// environment value would end up in the URL.
-    pub(crate) fn plan(&self, inputs: &Inputs) -> Result<RequestPlan, Failure> {
-        let mut headers = self.constant.clone();
-        if let Some(key) = &inputs.credential {
-            headers.insert(header::AUTHORIZATION, headers::bearer(key)?);
-        }
-        self.keeps_constants(inputs)?;
-        let (url, body) = match (self.mode, self.method == Method::GET) {
-            (JinaMode::Search, true) => (self.search_url(inputs, &mut headers)?, None),
-            (JinaMode::Reader, true) => (self.reader_url(inputs, &mut headers)?, None),
-            (_, false) => (self.bare_url()?, Some(self.body(inputs)?)),
-        };
-        if body.is_some() {
-            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        }
-        Ok(RequestPlan {
-            first: Hop {
-                method: self.method.clone(),
-                url,
-                headers,
-                body,
-                origins: None,
-                query_secret: None,
-                retry: RetryPolicy::default(),
-            },
-            secrets: inputs.secrets(),
-        })
-    }
-
-    /// Reads Jina's answer.
-    ///
-    /// # Errors
-    /// What Jina's error stands for.
-    pub(crate) fn read(&self, answer: &Answer, secrets: &Secrets) -> Result<Execution, Failure> {
-        answer::read(answer, secrets, &self.key_env)
     }
 
     fn bare_url(&self) -> Result<Url, Failure> {
@@ -254,6 +215,60 @@ impl JinaTemplate {
             self.base,
             utf8_percent_encode(target.trim(), SEGMENT)
         ))
+    }
+}
+
+impl RequestTemplate for JinaTemplate {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn base(&self) -> &str {
+        &self.base
+    }
+
+    fn credential(&self, values: Values<'_>) -> Result<Option<SecretString>, Failure> {
+        if self.may_be_anonymous() {
+            return Ok(values.get(self.credential_env()));
+        }
+        values.required(self.credential_env()).map(Some)
+    }
+
+    /// # Errors
+    /// `invalid_arguments` when the query or the target is missing or not usable; `tool_unavailable` when an
+    /// environment value would end up in the URL.
+    fn plan(&self, inputs: &Inputs) -> Result<RequestPlan, Failure> {
+        let mut headers = self.constant.clone();
+        if let Some(key) = &inputs.credential {
+            headers.insert(header::AUTHORIZATION, headers::bearer(key)?);
+        }
+        self.keeps_constants(inputs)?;
+        let (url, body) = match (self.mode, self.method == Method::GET) {
+            (JinaMode::Search, true) => (self.search_url(inputs, &mut headers)?, None),
+            (JinaMode::Reader, true) => (self.reader_url(inputs, &mut headers)?, None),
+            (_, false) => (self.bare_url()?, Some(self.body(inputs)?)),
+        };
+        if body.is_some() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        Ok(RequestPlan {
+            first: Hop {
+                method: self.method.clone(),
+                url,
+                headers,
+                body,
+                origins: None,
+                query_secret: None,
+                retry: self.retry,
+            },
+            secrets: inputs.secrets(),
+        })
+    }
+
+    /// # Errors
+    /// Jina's error.
+    fn read(&self, answer: &Answer, plan: &RequestPlan) -> Result<Execution, Failure> {
+        answer::read(answer, &plan.secrets, &self.key_env)
     }
 }
 

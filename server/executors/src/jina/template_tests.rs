@@ -1,32 +1,15 @@
 //! Definitions and arguments in, requests out.
 
-use std::collections::BTreeMap;
-
 use rstest::rstest;
-use secrecy::SecretString;
 use serde_json::json;
 use toolgate_api::ErrorCode;
 
 use super::*;
+use crate::http::plan::inputs;
 
 fn template(options: Value) -> JinaTemplate {
     let options: JinaOptions = serde_json::from_value(options).expect("valid options");
     JinaTemplate::new(&options).unwrap_or_else(|failure| panic!("{}", failure.message))
-}
-
-fn inputs(arguments: Value, envs: &[(&str, &str)], credential: Option<&str>) -> Inputs {
-    let Value::Object(arguments) = arguments else {
-        panic!("an object")
-    };
-    let envs: BTreeMap<_, _> = envs
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), SecretString::from(*value)))
-        .collect();
-    Inputs {
-        arguments,
-        envs,
-        credential: credential.map(SecretString::from),
-    }
 }
 
 fn json_body(plan: &RequestPlan) -> Value {

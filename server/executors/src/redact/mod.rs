@@ -14,7 +14,7 @@ use bytes::Bytes;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
-/// What stands where a secret was.
+/// What replaces a secret.
 const MASK: &str = "[redacted]";
 /// The longest upstream message that is kept, in characters.
 const MESSAGE_CHARS: usize = 500;
@@ -74,6 +74,13 @@ impl Secrets {
         if value.len() >= MIN_MESSAGE_VALUE {
             self.in_messages.push(value.into());
         }
+    }
+
+    /// Adds the values of others.
+    pub(crate) fn merge(&mut self, others: &Self) {
+        self.forms.extend(others.forms.iter().cloned());
+        self.number += others.number;
+        self.beginnings = OnceLock::new();
     }
 
     /// Adds secrets that the request does not carry, but that a caller may have sent.
@@ -168,7 +175,7 @@ impl Secrets {
         Cow::Owned(String::from_utf8_lossy(&clean).into_owned())
     }
 
-    /// Where values of at least so many bytes stand.
+    /// The places of values of at least `least` bytes.
     fn places(&self, text: &[u8], least: usize, more: &[SecretString]) -> Vec<Range<usize>> {
         self.places_in(text, least, more, decoded::LEVELS)
     }
@@ -194,7 +201,7 @@ impl Secrets {
         })
     }
 
-    /// Where forms of at least so many bytes stand as they are.
+    /// The places of literal forms of at least `least` bytes.
     fn find(&self, text: &[u8], least: usize) -> Vec<Range<usize>> {
         let forms = || self.forms.iter().map(|form| form.expose_secret().as_bytes());
         let mut found = Vec::new();
@@ -224,7 +231,7 @@ impl Secrets {
     }
 }
 
-/// Where a needle stands, overlaps included.
+/// The places of a needle, overlaps included.
 fn find(text: &[u8], needle: &[u8], found: &mut Vec<Range<usize>>) {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| position(rest, needle)) {
@@ -274,7 +281,7 @@ fn hex(value: &str, case: fn(&u8) -> u8) -> String {
         .collect()
 }
 
-/// The characters of base64 that come from the value alone when so many bytes (modulo 3) stand before it, in both
+/// The characters of base64 that come from the value alone when so many bytes (modulo 3) precede it, in both
 /// alphabets. So the value is found inside of something longer that was encoded, too.
 fn base64_at(value: &str, shift: usize) -> [String; 2] {
     let mut bytes = vec![0; shift];

@@ -49,7 +49,7 @@ fn leaks(text: &str) -> bool {
     "GET /p?a=1&k=canary-7f3a9c%2F%2B%3D%26 HTTP/1.1")]
 #[case::cookie(json!({"scheme": "cookie", "env": "KEY", "name": "sid"}), json!({}), "cookie: sid=canary-7f3a9c/+=&")]
 #[tokio::test]
-async fn a_credential_stands_where_it_should_and_nowhere_else(
+async fn a_credential_is_where_it_should_be_and_nowhere_else(
     #[case] auth: Value,
     #[case] arguments: Value,
     #[case] expected: &str,
@@ -241,7 +241,7 @@ async fn a_refused_token_is_forgotten(
 }
 
 #[tokio::test]
-async fn a_refused_client_is_told_without_its_secret() {
+async fn a_refused_client_is_reported_without_its_secret() {
     let said = json!({"error": "invalid_client", "error_description": "no client with canary-client-secret"});
     let refusal = answer(400, &[("content-type", "application/json")], said.to_string());
     let tokens = Server::start([Step::Send(refusal)]).await;
@@ -273,7 +273,13 @@ async fn the_token_endpoint_passes_the_same_gates() {
     assert_eq!(failure.code, ErrorCode::EgressDenied);
     assert!(tokens.requests().is_empty() && upstream.requests().is_empty());
     let invocation = call(&tool, json!({}));
-    let foreseen = executors.foresee(&invocation.project, &tool, &invocation.envs, None, None);
+    let foreseen = executors.foresee(
+        &invocation.project,
+        (&tool, None),
+        &invocation.envs,
+        None,
+        toolgate_executors::Reach::default(),
+    );
     assert_eq!(foreseen.expect_err("foreseen").code, ErrorCode::EgressDenied);
 }
 

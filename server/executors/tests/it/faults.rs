@@ -275,7 +275,7 @@ async fn https_to_a_server_that_speaks_http_is_an_unavailable_upstream() {
 #[case(599, ErrorCode::UpstreamUnavailable)]
 #[case(304, ErrorCode::UpstreamInvalid)]
 #[tokio::test]
-async fn statuses_are_told_apart(#[case] status: u16, #[case] code: ErrorCode) {
+async fn statuses_are_distinguished(#[case] status: u16, #[case] code: ErrorCode) {
     let server = Server::start([Step::Send(answer(
         status,
         &[JSON],

@@ -73,7 +73,7 @@ async fn kinds_of_answers(#[case] bytes: Vec<u8>, #[case] expected: Value) {
 }
 
 #[tokio::test]
-async fn a_definition_that_changed_is_prepared_anew() {
+async fn a_definition_that_changed_is_prepared_again() {
     let server = Server::start([Step::Send(ok("1"))]).await;
     let executors = executors(&[&server.url], &[]);
     for path in ["/old", "/new", "/old"] {

@@ -132,7 +132,7 @@ async fn text_answers_are_understood() {
 )]
 #[case::empty(Some(VALID_KEY), "no results", ErrorCode::UpstreamRejected, 422, None)]
 #[tokio::test]
-async fn errors_are_told_apart_in_json_and_text(
+async fn errors_are_distinguished_in_json_and_text(
     #[case] key: Option<&str>,
     #[case] q: &str,
     #[case] code: ErrorCode,

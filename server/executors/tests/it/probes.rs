@@ -22,7 +22,7 @@ fn probed_tool(upstream: &Server, more: Value) -> Arc<ToolDefinition> {
 
 async fn probe(executors: &Executors, tool: &Arc<ToolDefinition>) -> Option<ProbeReport> {
     let project = ProjectId::parse("demo").expect("a slug");
-    executors.probe(&project, tool, None, None).await;
+    executors.probe(&project, (tool, None), None, None).await;
     executors.probed(&project, &tool.name)
 }
 

@@ -7,6 +7,7 @@ use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use toolgate_core::arguments::TemplateContext;
 use toolgate_core::definition::model::ToolDefinition;
 use toolgate_core::ids::{CallId, ProjectId};
 use toolgate_executors::{
@@ -58,14 +59,22 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
     let Value::Object(arguments) = arguments else {
         panic!("arguments are an object")
     };
+    let project = ProjectId::parse("demo").expect("a slug");
     Invocation {
+        parts: None,
         trace: http::HeaderMap::new(),
         call_id: CallId(uuid::Uuid::nil()),
-        project: ProjectId::parse("demo").expect("a slug"),
+        caller: None,
+        user: "alice".to_owned(),
+        session: None,
+        context: TemplateContext::new(&project, None),
+        project,
+        service: None,
         envs: Arc::new(definition.options.envs.clone()),
         definition: definition.clone(),
         secrets: None,
         egress: None,
+        servers: None,
         arguments,
     }
 }
@@ -85,7 +94,7 @@ pub(crate) enum Step {
     SendAndClose(Vec<u8>),
     /// Sends these bytes and resets the connection.
     SendAndReset(Vec<u8>),
-    /// Sends the bytes over and over until the client goes away.
+    /// Sends the bytes over and over until the client disconnects.
     SendForever(Vec<u8>, Vec<u8>),
     /// Sends nothing and keeps the connection open.
     Nothing,

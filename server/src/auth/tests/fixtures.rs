@@ -1,4 +1,4 @@
-//! A small world at a fixed time, and tools to forge tokens with.
+//! A small directory at a fixed time, and tools to forge tokens with.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -64,6 +64,7 @@ pub(super) fn rows() -> DirectoryRows {
         revision: 1,
     };
     DirectoryRows {
+        connections: Vec::new(),
         version: 1,
         users: vec![user(1, "ada", true), user(2, "bob", false)],
         grants: vec![grant_row(

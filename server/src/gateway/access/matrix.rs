@@ -15,8 +15,8 @@ use toolgate_store::rows::{KeyRow, UserRow};
 
 use crate::auth::directory::Directory;
 use crate::auth::grants::StoredGrant;
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::Gateway;
+use crate::gateway::server_snapshot::ProjectState;
 
 /// Columns at most, `*` aside.
 const MAX_GROUPS: usize = 1000;
@@ -51,7 +51,7 @@ pub fn rows_at_most(columns: usize) -> usize {
     (MAX_CELLS / columns.max(1)).max(1)
 }
 
-/// Somebody with a place in the project, before the cells are filled in.
+/// A principal with a place in the project, before the cells are filled in.
 pub struct Member<'a> {
     principal: String,
     kind: PrincipalKind,
@@ -86,16 +86,16 @@ impl Member<'_> {
     }
 }
 
-/// Everybody who has a place in the project, in the order of [`Member::sort_key`].
+/// Every principal that has a place in the project, in the order of [`Member::sort_key`].
 #[must_use]
 pub fn members<'a>(
-    app: &'a App,
+    gateway: &'a Gateway,
     directory: &'a Directory,
     project: &ProjectState,
     now: DateTime<Utc>,
 ) -> Vec<Member<'a>> {
     let uid = project.row.uid;
-    let issuers = app.authenticator.issuers_of(&project.row.id);
+    let issuers = gateway.authenticator.issuers_of(&project.row.id);
     let mut members: Vec<Member<'a>> = Vec::new();
     let mut seen = HashSet::new();
     let user_member = |user: &'a UserRow, stored| {
@@ -121,7 +121,7 @@ pub fn members<'a>(
             // Keys are listed below, with a grant or without.
             PrincipalKind::ServiceKey => {}
             PrincipalKind::External => {
-                let issuer = app.authenticator.issuer_of(&stored.principal.id);
+                let issuer = gateway.authenticator.issuer_of(&stored.principal.id);
                 let listed = issuers.iter().find(|&&(name, _)| Some(name) == issuer);
                 members.push(Member {
                     principal: stored.principal.to_string(),

@@ -25,15 +25,14 @@ pub use trail::{carry_out, opening, refused, server_opening};
 
 use super::policy_tests::{self, Candidate};
 use super::publish::{current, too_busy};
-use super::world::{ProjectState, World};
+use super::server_snapshot::{ProjectState, ServerSnapshot};
 use crate::auth::grants::{Holdings, StoredGrant, WithGrant};
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
-/// How often a change is judged again because somebody else was faster.
+/// Attempts to judge a change when others are committed in between.
 const ATTEMPTS: usize = 16;
 
-/// Somebody whose grant is to be changed.
+/// The principal whose grant is to be changed.
 struct Target {
     /// The name for people.
     name: String,
@@ -41,11 +40,11 @@ struct Target {
     until: Option<DateTime<Utc>>,
 }
 
-/// Who a principal is, if it can hold a grant in the project: a user, a living key of the project, or a subject of a
+/// Who a principal is, if it can hold a grant in the project: a user, an active key of the project, or a subject of a
 /// configured issuer.
-fn target(app: &App, place: &Place, principal: &PrincipalRef) -> ApiResult<Target> {
-    let unknown = || ApiError::not_found(format!("principal \"{principal}\""));
-    let directory = &place.world.directory;
+fn target(gateway: &Gateway, place: &Place, principal: &PrincipalRef) -> Result<Target, Problem> {
+    let unknown = || Problem::not_found(format!("principal \"{principal}\""));
+    let directory = &place.server_snapshot.directory;
     let id = principal.uuid();
     match principal.kind {
         PrincipalKind::User => {
@@ -70,12 +69,12 @@ fn target(app: &App, place: &Place, principal: &PrincipalRef) -> ApiResult<Targe
                 until: key.expires_at,
             })
         }
-        PrincipalKind::External => match app.authenticator.issuer_of(&principal.id) {
+        PrincipalKind::External => match gateway.authenticator.issuer_of(&principal.id) {
             Some(issuer) => Ok(Target {
                 name: principal.id[issuer.len() + 1..].to_owned(),
                 until: None,
             }),
-            None => Err(ApiError::new(
+            None => Err(Problem::new(
                 ErrorCode::InvalidRequest,
                 "The principal's issuer is not configured on this server: write external:<issuer>|<subject> with an \
                  issuer that is.",
@@ -84,22 +83,22 @@ fn target(app: &App, place: &Place, principal: &PrincipalRef) -> ApiResult<Targe
     }
 }
 
-/// Replaces what a principal holds, after `precondition` has agreed with what stands there. Answers the grant that stands
-/// there now.
+/// Replaces what a principal holds, after `precondition` has agreed with what is stored. Answers the grant that is
+/// stored now.
 pub async fn put(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     actor: Actor<'_>,
     project: &ProjectState,
     principal: &PrincipalRef,
     terms: GrantTerms,
-    precondition: impl Fn(Option<&StoredGrant>) -> ApiResult<()>,
+    precondition: impl Fn(Option<&StoredGrant>) -> Result<(), Problem>,
     ignore_policy_tests: bool,
-) -> ApiResult<Arc<StoredGrant>> {
-    let place = Place::fresh(app, actor, project, Permission::ManageAccess).await?;
-    let target = target(app, &place, principal)?;
+) -> Result<Arc<StoredGrant>, Problem> {
+    let place = Place::fresh(gateway, actor, project, Permission::ManageAccess).await?;
+    let target = target(gateway, &place, principal)?;
     let uid = place.project.row.uid;
     let current = place
-        .world
+        .server_snapshot
         .directory
         .stored_grant(principal, uid)
         .map(Arc::as_ref);
@@ -115,10 +114,10 @@ pub async fn put(
     };
     let guarded = place
         .require_within(actor.identity, current_terms, &terms, target.until)
-        .and_then(|()| change.judge(app, &place.world, &place.project));
+        .and_then(|()| change.judge(gateway, &place.server_snapshot, &place.project));
     let (what, basis) = match guarded {
         Ok(judged) => (noted(what, judged.said), judged.basis),
-        Err(refusal) => return Err(refused(app, opening(app, &place, actor, &what), refusal).await?),
+        Err(refusal) => return Err(refused(gateway, opening(gateway, &place, actor, &what), refusal).await?),
     };
     let row = GrantRow {
         project: uid,
@@ -129,45 +128,45 @@ pub async fn put(
         revision: 0,
     };
     let expected = current.map(|grant| grant.revision);
-    let openings = vec![opening(app, &place, actor, &what)];
-    let (task, project) = (Arc::clone(app), Arc::clone(&place.project));
-    carry_out(app, openings, async move {
+    let openings = vec![opening(gateway, &place, actor, &what)];
+    let (task, project) = (Arc::clone(gateway), Arc::clone(&place.project));
+    carry_out(gateway, openings, async move {
         let write = Write::Put(row, expected);
         change.commit(&task, &project, basis, &write).await
     })
     .await?;
-    stored(app, principal, uid)
+    stored(gateway, principal, uid)
 }
 
-/// Takes away what a principal holds, after `precondition` has agreed with it.
+/// Removes the grant of a principal, after `precondition` has agreed with it.
 pub async fn delete(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     actor: Actor<'_>,
     project: &ProjectState,
     principal: &PrincipalRef,
-    precondition: impl Fn(&StoredGrant) -> ApiResult<()>,
+    precondition: impl Fn(&StoredGrant) -> Result<(), Problem>,
     ignore_policy_tests: bool,
-) -> ApiResult<()> {
-    let place = Place::fresh(app, actor, project, Permission::ManageAccess).await?;
+) -> Result<(), Problem> {
+    let place = Place::fresh(gateway, actor, project, Permission::ManageAccess).await?;
     let uid = place.project.row.uid;
-    let current = place.world.directory.stored_grant(principal, uid);
-    let current = current.ok_or_else(|| ApiError::not_found(format!("grant of \"{principal}\"")))?;
+    let current = place.server_snapshot.directory.stored_grant(principal, uid);
+    let current = current.ok_or_else(|| Problem::not_found(format!("grant of \"{principal}\"")))?;
     precondition(current)?;
-    // What is gone by now can still be taken away.
-    let name = target(app, &place, principal).map_or_else(|_| principal.id.clone(), |target| target.name);
+    // What is gone by now can still be removed.
+    let name = target(gateway, &place, principal).map_or_else(|_| principal.id.clone(), |target| target.name);
     let what = what(principal, &name, Some(current.terms()), None);
     let change = GrantChange {
         principal: principal.clone(),
         terms: None,
         ignore_policy_tests,
     };
-    let (what, basis) = match change.judge(app, &place.world, &place.project) {
+    let (what, basis) = match change.judge(gateway, &place.server_snapshot, &place.project) {
         Ok(judged) => (noted(what, judged.said), judged.basis),
-        Err(refusal) => return Err(refused(app, opening(app, &place, actor, &what), refusal).await?),
+        Err(refusal) => return Err(refused(gateway, opening(gateway, &place, actor, &what), refusal).await?),
     };
-    let openings = vec![opening(app, &place, actor, &what)];
-    let (task, project, revision) = (Arc::clone(app), Arc::clone(&place.project), current.revision);
-    carry_out(app, openings, async move {
+    let openings = vec![opening(gateway, &place, actor, &what)];
+    let (task, project, revision) = (Arc::clone(gateway), Arc::clone(&place.project), current.revision);
+    carry_out(gateway, openings, async move {
         let write = Write::Delete(revision);
         change.commit(&task, &project, basis, &write).await
     })
@@ -175,23 +174,25 @@ pub async fn delete(
 }
 
 /// The grant as the directory has it after a change.
-fn stored(app: &App, principal: &PrincipalRef, project: ProjectUid) -> ApiResult<Arc<StoredGrant>> {
-    let world = app.world.now();
-    let grant = world.directory.stored_grant(principal, project);
+fn stored(
+    gateway: &Gateway,
+    principal: &PrincipalRef,
+    project: ProjectUid,
+) -> Result<Arc<StoredGrant>, Problem> {
+    let server_snapshot = gateway.snapshots.now();
+    let grant = server_snapshot.directory.stored_grant(principal, project);
     grant
         .cloned()
-        .ok_or_else(|| ApiError::not_found(format!("grant of \"{principal}\"")))
+        .ok_or_else(|| Problem::not_found(format!("grant of \"{principal}\"")))
 }
 
-fn changed_meanwhile(error: StoreError, principal: &PrincipalRef) -> ApiError {
+fn changed_meanwhile(error: StoreError, principal: &PrincipalRef) -> Problem {
     match error {
-        StoreError::VersionConflict => ApiError::new(
+        StoreError::VersionConflict => Problem::new(
             ErrorCode::PreconditionFailed,
-            format!(
-                "Somebody else has changed the grant of \"{principal}\" meanwhile. Read it again and merge."
-            ),
+            format!("The grant of \"{principal}\" has changed since it was read. Read it again and merge."),
         ),
-        StoreError::NotFound { .. } => ApiError::not_found(format!("principal \"{principal}\"")),
+        StoreError::NotFound { .. } => Problem::not_found(format!("principal \"{principal}\"")),
         other => other.into(),
     }
 }
@@ -220,7 +221,7 @@ pub fn noted(mut what: Value, said: Option<String>) -> Value {
     what
 }
 
-/// One grant replaced, or with `terms: None` taken away.
+/// One grant replaced, or with `terms: None` removed.
 struct GrantChange {
     principal: PrincipalRef,
     terms: Option<GrantTerms>,
@@ -245,43 +246,48 @@ struct Judged {
 
 impl GrantChange {
     /// Whether the expectations of the project hold after the change.
-    fn judge(&self, app: &App, world: &World, project: &ProjectState) -> ApiResult<Judged> {
+    fn judge(
+        &self,
+        gateway: &Gateway,
+        server_snapshot: &ServerSnapshot,
+        project: &ProjectState,
+    ) -> Result<Judged, Problem> {
         let ignore = self.ignore_policy_tests;
-        let said = policy_tests::guard(app, world, project, ignore, || {
+        let said = policy_tests::guard(gateway, server_snapshot, project, ignore, || {
             let (uid, terms) = (project.row.uid, self.terms.clone());
             Candidate {
                 grants: Some(Box::new(Proposed {
-                    holdings: WithGrant::new(&world.directory, uid, &self.principal, terms),
+                    holdings: WithGrant::new(&server_snapshot.directory, uid, &self.principal, terms),
                     project: uid,
                 })),
                 ..Candidate::default()
             }
         })?;
-        let basis = policy_tests::basis(world, project, ignore);
+        let basis = policy_tests::basis(server_snapshot, project, ignore);
         Ok(Judged { said, basis })
     }
 
-    /// Stores the change while what it was judged by stands; otherwise judges it again.
+    /// Stores the change while what it was judged by is current; otherwise judges it again.
     async fn commit(
         &self,
-        app: &App,
+        gateway: &Gateway,
         project: &ProjectState,
         mut basis: Option<Basis>,
         write: &Write,
-    ) -> ApiResult<()> {
+    ) -> Result<(), Problem> {
         for _ in 0..ATTEMPTS {
             let done = match write {
-                Write::Put(row, expected) => app.store.put_grant(row, *expected, basis).await.map(drop),
+                Write::Put(row, expected) => gateway.store.put_grant(row, *expected, basis).await.map(drop),
                 Write::Delete(expected) => {
                     let (uid, principal) = (project.row.uid, &self.principal);
-                    app.store.delete_grant(uid, principal, *expected, basis).await
+                    gateway.store.delete_grant(uid, principal, *expected, basis).await
                 }
             };
             match done {
                 Err(StoreError::Overtaken) => {
-                    app.world.refresh().await?;
-                    let project = current(app, &project.row.id)?;
-                    basis = self.judge(app, &app.world.now(), &project)?.basis;
+                    gateway.snapshots.refresh().await?;
+                    let project = current(gateway, &project.row.id)?;
+                    basis = self.judge(gateway, &gateway.snapshots.now(), &project)?.basis;
                 }
                 done => return done.map_err(|error| changed_meanwhile(error, &self.principal)),
             }

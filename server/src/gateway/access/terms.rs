@@ -8,13 +8,13 @@ use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::names::label_fault;
 use toolgate_core::policy::grants::stands;
 
-use crate::error::{ApiError, ApiResult};
+use crate::gateway::Problem;
 
 /// Groups of one grant at most.
 const MAX_GROUPS: usize = 1000;
 
 /// Fails with every fault: bad names, groups that are named twice, too many of them.
-pub fn check_terms(terms: &GrantTerms) -> ApiResult<()> {
+pub fn check_terms(terms: &GrantTerms) -> Result<(), Problem> {
     let mut faults = Vec::new();
     let mut seen = HashSet::new();
     for (at, granted) in terms.groups.iter().enumerate().take(MAX_GROUPS) {
@@ -30,12 +30,13 @@ pub fn check_terms(terms: &GrantTerms) -> ApiResult<()> {
     refuse(faults)
 }
 
-/// Fails for what has ended already, unless it stands there like that: a new grant that gives nothing is a mistake.
+/// Fails for what has ended already, unless it is already stored with that end: a new grant that gives nothing is a
+/// mistake.
 pub(super) fn check_ends(
     terms: &GrantTerms,
     current: Option<&GrantTerms>,
     now: DateTime<Utc>,
-) -> ApiResult<()> {
+) -> Result<(), Problem> {
     let past = "lies in the past";
     let mut faults = Vec::new();
     let as_before = current.is_some_and(|current| current.expires_at == terms.expires_at);
@@ -51,9 +52,9 @@ pub(super) fn check_ends(
     refuse(faults)
 }
 
-fn refuse(faults: Vec<Diagnostic>) -> ApiResult<()> {
+fn refuse(faults: Vec<Diagnostic>) -> Result<(), Problem> {
     if faults.is_empty() {
         return Ok(());
     }
-    Err(ApiError::new(ErrorCode::InvalidRequest, "The grant cannot be made like this.").errors(faults))
+    Err(Problem::new(ErrorCode::InvalidRequest, "The grant cannot be made like this.").errors(faults))
 }

@@ -8,19 +8,18 @@ use toolgate_core::ids::CallId;
 use toolgate_store::rows::Opening;
 
 use super::{Actor, Place};
-use crate::error::{ApiError, ApiResult};
 use crate::gateway::recorded::{self, recorded_as};
+use crate::gateway::{Gateway, Problem};
 use crate::gateway::{change_record, record};
-use crate::state::App;
 
 /// The record of a change that is about to be made.
 #[must_use]
-pub fn opening(app: &App, place: &Place, actor: Actor<'_>, what: &Value) -> Opening {
+pub fn opening(gateway: &Gateway, place: &Place, actor: Actor<'_>, what: &Value) -> Opening {
     let project = (place.project.row.uid, place.project.snapshot.version());
     change_record::opening(
-        app,
+        gateway,
         project,
-        &place.asker(actor),
+        &place.requester(actor),
         AuditAction::Access,
         what.clone(),
     )
@@ -28,37 +27,37 @@ pub fn opening(app: &App, place: &Place, actor: Actor<'_>, what: &Value) -> Open
 
 /// The record of a change that is about to be made on the server itself: of users, who belong to no project.
 #[must_use]
-pub fn server_opening(app: &App, actor: Actor<'_>, what: &Value) -> Opening {
-    change_record::server_opening(app, actor, AuditAction::Access, what.clone())
+pub fn server_opening(gateway: &Gateway, actor: Actor<'_>, what: &Value) -> Opening {
+    change_record::server_opening(gateway, actor, AuditAction::Access, what.clone())
 }
 
 /// Makes a change between the opening and the completion of its records, and loads it here; nothing is changed when a record
 /// cannot be opened.
 pub async fn carry_out<T: Send + 'static>(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     openings: Vec<Opening>,
-    work: impl Future<Output = ApiResult<T>> + Send + 'static,
-) -> ApiResult<T> {
-    let task = Arc::clone(app);
+    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
+    let task = Arc::clone(gateway);
     let loading = async move {
         let done = work.await;
         // Effective here before anything else can go wrong; other servers look by themselves.
-        let loaded = task.world.refresh().await;
+        let loaded = task.snapshots.refresh().await;
         (done, loaded)
     };
-    let code = |(done, _): &(ApiResult<T>, _)| done.as_ref().err().map(ApiError::code);
-    let (done, loaded) = recorded_as(app, openings, loading, code).await?;
+    let code = |(done, _): &(Result<T, Problem>, _)| done.as_ref().err().map(Problem::code);
+    let (done, loaded) = recorded_as(gateway, openings, loading, code).await?;
     let value = done?;
     loaded?;
     Ok(value)
 }
 
 /// Records an attempt that was refused, and gives the refusal back for the answer.
-pub async fn refused(app: &App, opening: Opening, refusal: ApiError) -> ApiResult<ApiError> {
+pub async fn refused(gateway: &Gateway, opening: Opening, refusal: Problem) -> Result<Problem, Problem> {
     let Opening { project, mut record } = opening;
     let id = CallId(record.id);
     record.missing_groups = refusal.groups_missing().to_vec();
     let record = record::ended(record, AuditOutcome::Denied, Some(refusal.code()));
-    recorded::write(app, Opening { project, record }).await?;
+    recorded::write(gateway, Opening { project, record }).await?;
     Ok(refusal.call_id(id))
 }

@@ -9,14 +9,13 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use toolgate_api::ErrorCode;
 use toolgate_core::ids::CallId;
-use toolgate_executors::{Failure, StreamLimits, StreamedAnswer};
+use toolgate_executors::{EventSplitter, EventTooLarge, Failure, StreamLimits, StreamedAnswer};
 use toolgate_store::rows::Opening;
 
-use super::events::{EventSplitter, KEEP_ALIVE, TooLarge, event};
-use crate::error::{ApiError, ApiResult};
+use super::events::{KEEP_ALIVE, event};
 use crate::gateway::limits::Running;
 use crate::gateway::recorded::{self, OpenRecord};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
 /// What an agent's answer may take.
 const LIMITS: StreamLimits = StreamLimits {
@@ -51,20 +50,26 @@ pub(super) struct Forward {
     pub(super) request_id: String,
 }
 
-/// Records, sends, and waits for the agent's answer to begin. From the record on the work goes on in a task of its own,
-/// which completes the record; it ends early when nobody listens any more.
-pub(super) async fn forward(app: &Arc<App>, forward: Forward) -> ApiResult<Events> {
+/// Records, sends, and waits for the agent's answer to begin. From the record on the work goes on in a task of its
+/// own, which completes the record; it ends early when the listener has disconnected.
+pub(super) async fn forward(gateway: &Arc<Gateway>, forward: Forward) -> Result<Events, Problem> {
     let open = Open {
         id: CallId(forward.opening.record.id),
         request_id: forward.request_id,
         _running: forward.running,
-        record: recorded::open(app, forward.opening).await?,
+        record: recorded::open(gateway, forward.opening).await?,
     };
     let (answer, begun) = oneshot::channel();
-    tokio::spawn(run(Arc::clone(app), forward.url, forward.content, open, answer));
+    tokio::spawn(run(
+        Arc::clone(gateway),
+        forward.url,
+        forward.content,
+        open,
+        answer,
+    ));
     match begun.await {
         Ok(answer) => answer,
-        Err(error) => Err(ApiError::internal(&error)),
+        Err(error) => Err(Problem::internal(&error)),
     }
 }
 
@@ -84,15 +89,15 @@ enum Begun {
 }
 
 async fn run(
-    app: Arc<App>,
+    gateway: Arc<Gateway>,
     url: String,
     content: Bytes,
     open: Open,
-    mut answer: oneshot::Sender<ApiResult<Events>>,
+    mut answer: oneshot::Sender<Result<Events, Problem>>,
 ) {
     let begun = tokio::select! {
         () = answer.closed() => Err(cancelled()),
-        begun = begin(&app, &url, content) => begun.map_err(|failure| problem(&failure)),
+        begun = begin(&gateway, &url, content) => begun.map_err(|failure| problem(&failure)),
     };
     let (sender, events) = mpsc::channel(WAITING);
     match begun {
@@ -112,10 +117,10 @@ async fn run(
             };
             let ended = open
                 .record
-                .complete(fault.as_ref().map(ApiError::code), None)
+                .complete(fault.as_ref().map(Problem::code), None)
                 .await;
             if let Some(error) = ended.err().or(fault) {
-                let problem = error.call_id(open.id).into_problem(&open.request_id);
+                let problem = error.call_id(open.id).into_body(&open.request_id);
                 let text = serde_json::to_string(&problem).unwrap_or_default();
                 let _gone = timeout(LIMITS.idle, sender.send(event("error", &text))).await;
             }
@@ -123,9 +128,9 @@ async fn run(
     }
 }
 
-/// Sends the question; an answer that is JSON is read to its end.
-async fn begin(app: &App, url: &str, content: Bytes) -> Result<Begun, Failure> {
-    let answer = app.executors.post_json(url, content, LIMITS).await?;
+/// Sends the question; an answer that is JSON is read completely.
+async fn begin(gateway: &Gateway, url: &str, content: Bytes) -> Result<Begun, Failure> {
+    let answer = gateway.executors.post_json(url, content, LIMITS).await?;
     let media_type = answer.media_type();
     if media_type == "text/event-stream" {
         return Ok(Begun::Stream(answer));
@@ -143,7 +148,7 @@ async fn begin(app: &App, url: &str, content: Bytes) -> Result<Begun, Failure> {
 }
 
 /// Passes events on until the agent has no more.
-async fn pump(mut stream: StreamedAnswer, sender: &mpsc::Sender<Bytes>) -> ApiResult<()> {
+async fn pump(mut stream: StreamedAnswer, sender: &mpsc::Sender<Bytes>) -> Result<(), Problem> {
     let mut splitter = EventSplitter::new(MAX_EVENT);
     let mut complete = Vec::new();
     loop {
@@ -162,7 +167,7 @@ async fn pump(mut stream: StreamedAnswer, sender: &mpsc::Sender<Bytes>) -> ApiRe
         let Some(part) = part else { break };
         splitter
             .push(&part, &mut complete)
-            .map_err(|TooLarge| problem(&unusable("the agent sent an event of more than 1 MiB")))?;
+            .map_err(|EventTooLarge| problem(&unusable("the agent sent an event of more than 1 MiB")))?;
         for event in complete.drain(..) {
             pass_on(sender, event).await?;
         }
@@ -174,15 +179,15 @@ async fn pump(mut stream: StreamedAnswer, sender: &mpsc::Sender<Bytes>) -> ApiRe
 }
 
 /// A reader that takes nothing for too long counts as gone.
-async fn pass_on(sender: &mpsc::Sender<Bytes>, event: Bytes) -> ApiResult<()> {
+async fn pass_on(sender: &mpsc::Sender<Bytes>, event: Bytes) -> Result<(), Problem> {
     match timeout(LIMITS.idle, sender.send(event)).await {
         Ok(Ok(())) => Ok(()),
         Ok(Err(_)) | Err(_) => Err(cancelled()),
     }
 }
 
-fn cancelled() -> ApiError {
-    ApiError::new(ErrorCode::Cancelled, "Nobody listens to the answer any more.")
+fn cancelled() -> Problem {
+    Problem::new(ErrorCode::Cancelled, "The client has disconnected.")
 }
 
 fn unusable(what: &str) -> Failure {
@@ -197,12 +202,12 @@ fn unusable(what: &str) -> Failure {
 }
 
 /// The agent's failure as ours.
-fn problem(failure: &Failure) -> ApiError {
+fn problem(failure: &Failure) -> Problem {
     let mut detail = format!("The project's agent did not answer: {}.", failure.message);
     if let Some(words) = &failure.upstream_message {
         detail.push_str(&format!(" It says: {words}"));
     }
-    let mut error = ApiError::new(failure.code, detail);
+    let mut error = Problem::new(failure.code, detail);
     if !failure.retryable {
         error = error.final_();
     }

@@ -15,10 +15,9 @@ use toolgate_core::redact;
 pub use self::forward::Events;
 use self::forward::{Forward, forward};
 use super::available::{self, Available, Question};
-use super::record::Asker;
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::record::Requester;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// Tools of one request. No model chooses well among more, and the text has an end.
 const MAX_TOOLS: usize = 1000;
@@ -33,12 +32,12 @@ pub enum Reply {
 
 /// Asks. The request's texts were checked before.
 pub async fn ask(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     request: AgentRequest,
     format: ToolFormat,
-) -> ApiResult<Reply> {
+) -> Result<Reply, Problem> {
     let details = json!({
         "question": request.question,
         "history_steps": request.history.as_ref().map_or(0, Vec::len),
@@ -51,24 +50,24 @@ pub async fn ask(
         context: request.context.as_ref(),
         arguments: details.as_object().map(redact::redact),
     };
-    let (mut available, opening) = available::ask(app, project, asker, question).await?;
+    let (mut available, opening) = available::ask(gateway, project, requester, question).await?;
     let running = available.running.take();
     let set = tool_set(project, available, request, format);
     match &project.settings.agent_endpoint {
         None => {
-            available::answered(app, opening).await?;
+            available::answered(gateway, opening).await?;
             Ok(Reply::Tools(Box::new(set)))
         }
         Some(url) => {
-            let content = serde_json::to_vec(&set).map_err(|error| ApiError::internal(&error))?;
+            let content = serde_json::to_vec(&set).map_err(|error| Problem::internal(&error))?;
             let asked = Forward {
                 url: url.clone(),
                 content: content.into(),
                 opening,
                 running,
-                request_id: asker.request_id.to_owned(),
+                request_id: requester.origin.request_id.to_string(),
             };
-            forward(app, asked).await.map(Reply::Events)
+            forward(gateway, asked).await.map(Reply::Events)
         }
     }
 }

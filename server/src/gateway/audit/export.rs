@@ -1,8 +1,8 @@
 //! The record as a file, of any length in little memory.
 
-use axum::body::Body;
+use std::sync::Arc;
+
 use bytes::Bytes;
-use futures_util::stream::poll_fn;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolgate_api::ErrorCode;
@@ -11,14 +11,13 @@ use toolgate_core::ids::{CallId, ProjectUid};
 use toolgate_store::StoreError;
 use toolgate_store::rows::{Opening, RecordFilter, RecordRange};
 
-use super::seats::Seat;
-use super::standing::Standing;
+use super::access_recheck::AccessRecheck;
+use super::concurrency_limit::ConcurrencyPermit;
 use super::{format, shown, stored_order};
-use crate::error::ApiResult;
-use crate::gateway::record::{self, Asker};
+use crate::gateway::record::{self, Requester};
 use crate::gateway::recorded::{self, OpenRecord};
-use crate::gateway::world::ProjectState;
-use crate::state::AppState;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// Records of one chunk.
 const PAGE: u32 = 500;
@@ -26,6 +25,9 @@ const PAGE: u32 = 500;
 const SCAN: u32 = 5_000;
 /// Chunks that may wait for the client.
 const AHEAD: usize = 2;
+
+/// The parts of an export, as they are written; an error cuts it off.
+pub type Chunks = mpsc::Receiver<std::io::Result<Bytes>>;
 
 type Sender = mpsc::Sender<std::io::Result<Bytes>>;
 
@@ -42,52 +44,58 @@ pub struct Export {
     /// Whether arguments and context are shown.
     pub payloads: bool,
     /// Whether the reader may still read.
-    pub standing: Standing,
+    pub access_recheck: AccessRecheck,
     /// The reader's seat.
-    pub seat: Seat,
+    pub permit: ConcurrencyPermit,
 }
 
-/// Begins an export: what was made before it, each record as it stands when it is read. The export is on the record
+/// Begins an export: what was made before it, each record in its state when it is read. The export is on the record
 /// itself, from its beginning on.
 ///
 /// # Errors
 /// [`ErrorCode::AuditUnavailable`] when it could not be recorded.
 pub async fn begin(
-    app: &AppState,
+    gateway: &Arc<Gateway>,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     export: Export,
-) -> ApiResult<Body> {
-    let id = CallId(app.clock.new_id());
-    let now = app.clock.now();
-    let mut record = record::decided(id, now, AuditAction::Export, asker, project.snapshot.version());
+) -> Result<Chunks, Problem> {
+    let id = CallId(gateway.clock.new_id());
+    let now = gateway.clock.now();
+    let mut record = record::decided(
+        id,
+        now,
+        AuditAction::Export,
+        requester,
+        project.snapshot.version(),
+    );
     record.arguments = Some(export.asked.clone());
     let project = project.row.uid;
-    let opened = recorded::open(app, Opening { project, record }).await?;
-    let (sender, mut receiver) = mpsc::channel(AHEAD);
+    let opened = recorded::open(gateway, Opening { project, record }).await?;
+    let (sender, chunks) = mpsc::channel(AHEAD);
     let export = Run {
-        app: AppState::clone(app),
+        gateway: Arc::clone(gateway),
         project,
         id,
         export,
     };
     tokio::spawn(export.run(sender, opened));
-    Ok(Body::from_stream(poll_fn(move |cx| receiver.poll_recv(cx))))
+    Ok(chunks)
 }
 
 struct Run {
-    app: AppState,
+    gateway: Arc<Gateway>,
     project: ProjectUid,
-    /// The export's own record; only what was made before it is told.
+    /// The export's own record; only what was made before it is exported.
     id: CallId,
     export: Export,
 }
 
-/// Why an export did not come to its end.
+/// Why an export did not complete.
 enum Broken {
-    /// The client went away.
+    /// The client disconnected.
     Gone,
-    /// The reader may not read any more.
+    /// The reader lost the permission to read.
     Refused,
     /// The server stops.
     Stopping,
@@ -112,7 +120,7 @@ impl Broken {
 impl Run {
     async fn run(self, sender: Sender, record: OpenRecord) {
         let mut told = 0_u64;
-        let stopping = self.app.shutdown.clone();
+        let stopping = self.gateway.shutdown.clone();
         let outcome = tokio::select! {
             biased;
             () = stopping.stopping() => Err(Broken::Stopping),
@@ -143,7 +151,7 @@ impl Run {
             order,
             filter,
             payloads,
-            standing,
+            access_recheck,
             ..
         } = &self.export;
         let send = async |text: Vec<u8>| {
@@ -164,11 +172,11 @@ impl Run {
             if sender.is_closed() {
                 return Err(Broken::Gone);
             }
-            if !standing.holds(&self.app).await {
+            if !access_recheck.holds(&self.gateway).await {
                 return Err(Broken::Refused);
             }
             let page = self
-                .app
+                .gateway
                 .store
                 .record_page(self.project, filter, &range)
                 .await

@@ -5,7 +5,7 @@ use toolgate_api::audit::{AuditFormat, AuditRecord};
 use crate::gateway::spreadsheet;
 
 /// The columns of a CSV file: every field of a record, in the order of its document.
-pub const COLUMNS: [&str; 29] = [
+pub const COLUMNS: [&str; 34] = [
     "id",
     "at",
     "action",
@@ -26,9 +26,14 @@ pub const COLUMNS: [&str; 29] = [
     "state_conflict",
     "arguments",
     "provenance",
+    "coercions",
     "context",
     "request_id",
     "address",
+    "entrance",
+    "connection",
+    "client_name",
+    "client_version",
     "snapshot_version",
     "payloads_hidden",
     "duration_ms",
@@ -89,7 +94,9 @@ mod tests {
     use chrono::DateTime;
     use serde_json::json;
     use toolgate_api::ErrorCode;
-    use toolgate_api::audit::{AuditAction, AuditOutcome, StateSource};
+    use toolgate_api::audit::{
+        ArgumentCoercion, AuditAction, AuditConnection, AuditOutcome, CoercionKind, Entrance, StateSource,
+    };
     use toolgate_api::auth::PrincipalKind;
     use uuid::Uuid;
 
@@ -118,9 +125,20 @@ mod tests {
             state_conflict: true,
             arguments: Some(json!({"q": "x\ny"})),
             provenance: Some(json!({"q": "caller"})),
+            coercions: vec![ArgumentCoercion {
+                pointer: "/q".to_owned(),
+                kind: CoercionKind::ReadFromText,
+            }],
             context: Some(json!({"trace_id": "t"})),
             request_id: "r".to_owned(),
             address: Some("192.0.2.1".to_owned()),
+            entrance: Some(Entrance::Rest),
+            connection: Some(AuditConnection {
+                id: Uuid::nil(),
+                client_name: "a client".to_owned(),
+            }),
+            client_name: Some("=client".to_owned()),
+            client_version: Some("1.0".to_owned()),
             snapshot_version: 3,
             payloads_hidden: true,
             duration_ms: Some(5),

@@ -3,11 +3,11 @@
 //! Who may read the record sees what was asked, decided and done. What was passed along, arguments and context, is for
 //! auditors of the project (`core/record`); everyone else gets the same records with `payloads_hidden`.
 
+pub mod access_recheck;
+pub mod concurrency_limit;
 pub mod export;
 pub mod format;
 pub mod place;
-pub mod seats;
-pub mod standing;
 pub mod stream;
 pub mod tail;
 
@@ -17,7 +17,7 @@ use toolgate_core::record::without_payloads;
 use toolgate_store::Store;
 use toolgate_store::rows::{RecordFilter, RecordOrder, RecordRange};
 
-use crate::error::ApiResult;
+use crate::gateway::Problem;
 
 /// Records that one page of a list looks at, matching or not.
 const SCAN: u32 = 20_000;
@@ -41,7 +41,7 @@ pub async fn list(
     after: Option<CallId>,
     limit: u32,
     payloads: bool,
-) -> ApiResult<(Vec<AuditRecord>, Option<CallId>)> {
+) -> Result<(Vec<AuditRecord>, Option<CallId>), Problem> {
     let range = RecordRange {
         order: stored_order(order),
         after,

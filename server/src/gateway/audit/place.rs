@@ -1,4 +1,4 @@
-//! Where a listener stands: in every chain of the record at once, because each server writes one of its own.
+//! The position of a listener: in every chain of the record at once, because each server writes one of its own.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -16,7 +16,7 @@ const MAX_POSITION: i64 = 1 << 40;
 pub struct Place {
     /// The greatest number of a chain that was known: those above it are new, those below that are not named had ended.
     pub known: i64,
-    /// Where it stands in each chain that may grow.
+    /// Its position in each chain that may grow.
     pub chains: BTreeMap<i64, ChainPlace>,
 }
 

@@ -1,17 +1,16 @@
 //! The record as it grows, as server-sent events.
 //!
-//! Every event has an id, and a listener that comes back with the last one gets what it has missed, from the database. The
-//! id says where in each chain of the record the listener stands; what one server wrote comes in its order.
+//! Every event has an id, and a listener that comes back with the last one gets what it has missed, from the
+//! database. The id says the position of the listener in each chain of the record; what one server wrote comes in its
+//! order.
 
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
 use bytes::Bytes;
 use chrono::DateTime;
-use futures_util::stream::poll_fn;
 use serde_json::json;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -22,15 +21,14 @@ use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::{ChainPlace, RecordFilter};
 use toolgate_store::{ChainEntry, ChainReader, StoreError};
 
+use super::access_recheck::AccessRecheck;
+use super::concurrency_limit::ConcurrencyPermit;
 use super::place::Place;
-use super::seats::Seat;
 use super::shown;
-use super::standing::Standing;
 use super::tail::Subscription;
-use crate::error::ApiResult;
-use crate::state::AppState;
+use crate::gateway::{Gateway, Problem};
 
-/// How often something is sent, so that nobody in between believes the connection dead.
+/// How often something is sent, so that no proxy takes the connection for dead.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 /// How often it is checked that the listener may still listen.
 const CHECK: Duration = Duration::from_secs(1);
@@ -39,7 +37,10 @@ const QUEUE: usize = 64;
 /// After how many milliseconds a browser comes back.
 const RETRY_MS: u32 = 1000;
 
-/// Whom to tell what.
+/// Server-sent events, as they come.
+pub type Events = mpsc::Receiver<Result<Bytes, Infallible>>;
+
+/// What is sent to whom.
 pub struct Listening {
     /// The project.
     pub project: ProjectUid,
@@ -48,43 +49,43 @@ pub struct Listening {
     /// Whether arguments and context are shown.
     pub payloads: bool,
     /// Whether the listener may still listen.
-    pub standing: Standing,
+    pub access_recheck: AccessRecheck,
     /// Where it left off.
     pub from: Option<Place>,
     /// The listener's seat.
-    pub seat: Seat,
+    pub permit: ConcurrencyPermit,
 }
 
-/// Begins to listen. The body ends when the server stops, when the listener may not listen any more, or when it is too slow;
-/// the last event says why.
+/// Begins to listen. The body ends when the server stops, when the listener loses the permission to listen, or when
+/// it is too slow; the last event says why.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn listen(app: &AppState, listening: Listening) -> ApiResult<Body> {
-    let subscription = app.tail.subscribe(app).await?;
-    let (events, mut queue) = mpsc::channel(QUEUE);
+pub async fn listen(gateway: &Arc<Gateway>, listening: Listening) -> Result<Events, Problem> {
+    let subscription = gateway.tail.subscribe(gateway).await?;
+    let (events, queue) = mpsc::channel(QUEUE);
     let place = listening
         .from
         .clone()
         .unwrap_or_else(|| subscription.place.clone());
     let listener = Listener {
-        app: AppState::clone(app),
+        gateway: Arc::clone(gateway),
         listening,
         events,
         place,
         checked: Instant::now(),
     };
     tokio::spawn(listener.run(subscription));
-    Ok(Body::from_stream(poll_fn(move |cx| queue.poll_recv(cx))))
+    Ok(queue)
 }
 
 /// Why a stream ends.
 enum End {
-    /// The client went away.
+    /// The client disconnected.
     Gone,
     /// The client is too slow.
     Lagged,
-    /// The listener may not listen any more.
+    /// The listener lost the permission to listen.
     Refused,
     /// The server stops.
     Stopping,
@@ -99,17 +100,17 @@ impl From<StoreError> for End {
 }
 
 struct Listener {
-    app: AppState,
+    gateway: Arc<Gateway>,
     listening: Listening,
     events: mpsc::Sender<Result<Bytes, Infallible>>,
-    /// Everything up to here was told, or left out on purpose.
+    /// Everything up to here was sent, or left out on purpose.
     place: Place,
     checked: Instant,
 }
 
 impl Listener {
     async fn run(mut self, subscription: Subscription) {
-        let shutdown = self.app.shutdown.clone();
+        let shutdown = self.gateway.shutdown.clone();
         let end = tokio::select! {
             biased;
             () = shutdown.stopping() => End::Stopping,
@@ -129,7 +130,7 @@ impl Listener {
             End::Refused => ErrorCode::Unauthenticated,
             End::Stopping => ErrorCode::Unavailable,
             End::Store(error) => {
-                tracing::warn!(cause = %error, "a listener could not be told what it had missed");
+                tracing::warn!(cause = %error, "missed records could not be sent to a listener");
                 ErrorCode::Unavailable
             }
         };
@@ -155,7 +156,7 @@ impl Listener {
             let goal = subscription.place;
             drop(subscription.steps);
             self.catch_up(goal).await?;
-            subscription = self.app.tail.subscribe(&self.app).await?;
+            subscription = self.gateway.tail.subscribe(&self.gateway).await?;
             self.catch_up(subscription.place.clone()).await?;
         }
         let mut heartbeats = interval(HEARTBEAT);
@@ -177,7 +178,7 @@ impl Listener {
                     Err(RecvError::Closed) => return Err(End::Stopping),
                 },
                 _ = heartbeats.tick() => {
-                    // An id without data is remembered by clients, and shown to nobody.
+                    // An id without data is remembered by clients, but not delivered as an event.
                     let text = format!(": heartbeat\nid: {}\n\n", self.place.token());
                     self.send(text).await?;
                 }
@@ -191,7 +192,7 @@ impl Listener {
     async fn catch_up(&mut self, goal: Place) -> Result<(), End> {
         let project = Some(self.listening.project);
         // Chains that have begun since are read from their start, even if they have ended too.
-        for chain in self.app.store.chains(DateTime::UNIX_EPOCH).await? {
+        for chain in self.gateway.store.chains(DateTime::UNIX_EPOCH).await? {
             if (self.place.known + 1..=goal.known).contains(&chain.number) {
                 let start = ChainReader::from_start(chain.number, project).place();
                 self.place.chains.insert(chain.number, start);
@@ -203,12 +204,12 @@ impl Listener {
             let until = match goal.chains.get(&place.chain) {
                 Some(goal) => Some(goal.position),
                 None => {
-                    let end = self.app.store.chain_end(place.chain).await?;
+                    let end = self.gateway.store.chain_end(place.chain).await?;
                     end.map(|end| end.place().position)
                 }
             };
             if let Some(until) = until {
-                let reader = self.app.store.chain_reader(place, project).await?;
+                let reader = self.gateway.store.chain_reader(place, project).await?;
                 self.read(reader, until).await?;
             }
         }
@@ -218,7 +219,7 @@ impl Listener {
 
     async fn read(&mut self, mut reader: ChainReader, until: i64) -> Result<(), End> {
         loop {
-            let step = self.app.store.read_chain(&mut reader, Some(until)).await?;
+            let step = self.gateway.store.read_chain(&mut reader, Some(until)).await?;
             for entry in &step.entries {
                 self.tell(entry).await?;
             }
@@ -232,7 +233,7 @@ impl Listener {
         }
     }
 
-    /// Tells one entry, if it is for this listener.
+    /// Sends one entry, if it is for this listener.
     async fn tell(&mut self, entry: &ChainEntry) -> Result<(), End> {
         self.place.chains.insert(entry.place.chain, entry.place);
         if entry.project != self.listening.project || !self.listening.filter.matches(&entry.record) {
@@ -279,7 +280,7 @@ impl Listener {
 
     async fn check(&mut self) -> Result<(), End> {
         self.checked = Instant::now();
-        if self.listening.standing.holds(&self.app).await {
+        if self.listening.access_recheck.holds(&self.gateway).await {
             Ok(())
         } else {
             Err(End::Refused)

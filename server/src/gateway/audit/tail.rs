@@ -1,7 +1,7 @@
-//! One reader of what is added to the record, for everybody who listens on this server.
+//! One reader of what is added to the record, for all listeners of this server.
 //!
-//! It begins with the first listener and ends with the last, so that nobody pays for it otherwise. It asks the database,
-//! because other servers write to it too; an entry is told within [`POLL`] of its commit.
+//! It begins with the first listener and ends with the last, so that it costs nothing otherwise. It asks the
+//! database, because other servers write to it too; an entry is sent within [`POLL`] of its commit.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use tokio::sync::{Mutex, broadcast};
 use toolgate_store::rows::ChainPlace;
 use toolgate_store::{ChainEntry, ChainReader, Result, Store};
 
+use super::concurrency_limit::ConcurrencyLimit;
 use super::place::Place;
-use super::seats::Seats;
 use crate::clock::Clock;
-use crate::state::App;
+use crate::gateway::Gateway;
 
 /// How often the database is asked.
 const POLL: Duration = Duration::from_millis(250);
@@ -29,7 +29,7 @@ const LISTENERS: (usize, usize) = (32, 256);
 /// What was added to one chain.
 #[derive(Debug)]
 pub struct Step {
-    /// Where the chain stands after it.
+    /// The position in the chain after it.
     pub place: ChainPlace,
     /// Entries of all projects, in order.
     pub entries: Vec<ChainEntry>,
@@ -40,14 +40,14 @@ pub struct Step {
 pub struct Tail {
     shared: Arc<Mutex<Shared>>,
     /// Who may listen.
-    pub seats: Seats,
+    pub readers: ConcurrencyLimit,
 }
 
 #[derive(Default)]
 struct Shared {
-    /// `None` while nobody reads.
+    /// `None` while there is no reader.
     steps: Option<broadcast::Sender<Arc<Step>>>,
-    /// Where the reader stands.
+    /// The position of the reader.
     place: Place,
 }
 
@@ -63,23 +63,23 @@ impl Default for Tail {
     fn default() -> Self {
         Self {
             shared: Arc::default(),
-            seats: Seats::new(LISTENERS.0, LISTENERS.1),
+            readers: ConcurrencyLimit::new(LISTENERS.0, LISTENERS.1),
         }
     }
 }
 
 impl Tail {
     /// Listens from now on.
-    pub async fn subscribe(&self, app: &Arc<App>) -> Result<Subscription> {
+    pub async fn subscribe(&self, gateway: &Arc<Gateway>) -> Result<Subscription> {
         let mut shared = self.shared.lock().await;
         let steps = match &shared.steps {
             Some(sender) => sender.subscribe(),
             None => {
-                let follower = Follower::at_the_end(&app.store, app.clock.as_ref()).await?;
+                let follower = Follower::at_the_end(&gateway.store, gateway.clock.as_ref()).await?;
                 let (sender, receiver) = broadcast::channel(QUEUE);
                 shared.place = follower.place();
                 shared.steps = Some(sender);
-                tokio::spawn(follow(Arc::clone(app), Arc::clone(&self.shared), follower));
+                tokio::spawn(follow(Arc::clone(gateway), Arc::clone(&self.shared), follower));
                 receiver
             }
         };
@@ -90,16 +90,16 @@ impl Tail {
     }
 }
 
-/// Reads on until nobody listens or the server stops.
-async fn follow(app: Arc<App>, shared: Arc<Mutex<Shared>>, mut follower: Follower) {
+/// Reads until there is no listener or the server stops.
+async fn follow(gateway: Arc<Gateway>, shared: Arc<Mutex<Shared>>, mut follower: Follower) {
     let mut ticks = tokio::time::interval(POLL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            () = app.shutdown.stopping() => break,
+            () = gateway.shutdown.stopping() => break,
             _ = ticks.tick() => {}
         }
-        if let Err(error) = follower.round(&app, &shared).await {
+        if let Err(error) = follower.round(&gateway, &shared).await {
             tracing::warn!(cause = %error, "what was added to the record cannot be read; it will be tried again");
         }
         let mut shared = shared.lock().await;
@@ -124,7 +124,7 @@ struct Follower {
 
 struct Followed {
     reader: ChainReader,
-    /// Whether it was read to its end after its server had ended.
+    /// Whether it was read completely after its server had ended.
     drained: bool,
 }
 
@@ -166,9 +166,9 @@ impl Follower {
         }
     }
 
-    /// Reads every chain to its end, and tells what was added.
-    async fn round(&mut self, app: &App, shared: &Mutex<Shared>) -> Result<()> {
-        let chains = app.store.chains(recently(app.clock.now())).await?;
+    /// Reads every chain to its last entry, and sends what was added.
+    async fn round(&mut self, gateway: &Gateway, shared: &Mutex<Shared>) -> Result<()> {
+        let chains = gateway.store.chains(recently(gateway.clock.now())).await?;
         self.readers
             .retain(|number, _| chains.iter().any(|chain| chain.number == *number));
         for chain in &chains {
@@ -176,8 +176,8 @@ impl Follower {
                 let reader = if chain.number > self.known {
                     Some(ChainReader::from_start(chain.number, None))
                 } else {
-                    // Its server was believed dead for long, and lives.
-                    app.store.chain_end(chain.number).await?
+                    // Its server was believed dead for long, but is alive.
+                    gateway.store.chain_end(chain.number).await?
                 };
                 let Some(reader) = reader else { continue };
                 let drained = false;
@@ -192,7 +192,7 @@ impl Follower {
             }
             let mut more = true;
             while more {
-                let step = app.store.read_chain(&mut followed.reader, None).await?;
+                let step = gateway.store.read_chain(&mut followed.reader, None).await?;
                 more = step.more;
                 tell(shared, followed.reader.place(), step.entries).await;
             }

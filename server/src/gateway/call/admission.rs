@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
+use toolgate_api::audit::{ArgumentCoercion, AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::calls::CallRequest;
 use toolgate_api::sessions::CallSession;
 use toolgate_core::arguments::{self, Merged, TemplateContext, Unmerged};
@@ -15,19 +15,19 @@ use toolgate_core::snapshot::CompiledTool;
 use toolgate_core::validation::Effort;
 use uuid::Uuid;
 
-use crate::error::{ApiError, ApiResult};
 use crate::gateway::limits::{self, Running};
 use crate::gateway::load;
-use crate::gateway::record::{self, Asker};
+use crate::gateway::record::{self, Requester};
 use crate::gateway::resolve::insufficient_groups;
-use crate::gateway::sessions::{self, Entered, Turned};
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::sessions::{self, SessionAdmitted, SessionRejected};
+use crate::gateway::{Gateway, Problem};
 
 /// A call that may run.
 pub(super) struct Admitted {
     pub(super) tool: Arc<CompiledTool>,
     pub(super) merged: Merged,
+    pub(super) context: TemplateContext,
     pub(super) record: AuditRecord,
     pub(super) state: String,
     pub(super) session: Option<CallSession>,
@@ -36,31 +36,45 @@ pub(super) struct Admitted {
     pub(super) running: Option<Running>,
 }
 
-/// A call that may not.
+/// A call that is refused.
 pub(super) struct Refusal {
     pub(super) record: AuditRecord,
-    pub(super) answer: ApiError,
+    pub(super) answer: Problem,
 }
 
 /// The session that a call is made in, if any, or why it is refused before it is decided.
-pub(super) type Entry = Result<Option<Box<Entered>>, Box<Turned>>;
+pub(super) type Entry = Result<Option<Box<SessionAdmitted>>, Box<SessionRejected>>;
 
 /// Reads the session that a call names.
 pub(super) async fn enter(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     session: Uuid,
     request: &CallRequest,
-) -> ApiResult<Entry> {
+) -> Result<Entry, Problem> {
     let group = request.group.clone();
-    let entered = sessions::enter(app, project, asker, session, group, request.context.as_ref()).await?;
+    let entered = sessions::enter(
+        gateway,
+        project,
+        requester,
+        session,
+        group,
+        request.context.as_ref(),
+    )
+    .await?;
     Ok(entered.map(|entered| Some(Box::new(entered))))
 }
 
 /// Checks that a call which names no session may do without one.
-pub(super) fn stand_alone(project: &ProjectState, asker: &Asker<'_>, request: &CallRequest) -> Entry {
-    sessions::without(project, asker, request.group.as_deref(), request.state.as_deref()).map(|()| None)
+pub(super) fn stand_alone(project: &ProjectState, requester: &Requester<'_>, request: &CallRequest) -> Entry {
+    sessions::without(
+        project,
+        requester,
+        request.group.as_deref(),
+        request.state.as_deref(),
+    )
+    .map(|()| None)
 }
 
 /// A call that the decision allows.
@@ -68,22 +82,22 @@ pub(super) struct Decided {
     tool: Arc<CompiledTool>,
     record: AuditRecord,
     context: TemplateContext,
-    entered: Option<Box<Entered>>,
+    entered: Option<Box<SessionAdmitted>>,
     state: String,
 }
 
 /// Decides about a call.
 pub(super) fn decide(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     id: CallId,
     request: &CallRequest,
     session: Entry,
 ) -> Result<Box<Decided>, Box<Refusal>> {
     let snapshot = &project.snapshot;
-    let now = app.clock.now();
-    let mut record = record::decided(id, now, AuditAction::Call, asker, snapshot.version());
+    let now = gateway.clock.now();
+    let mut record = record::decided(id, now, AuditAction::Call, requester, snapshot.version());
     record.tool = Some(request.tool.chars().take(128).collect());
     let entered = match session {
         Ok(entered) => entered,
@@ -109,11 +123,11 @@ pub(super) fn decide(
         ),
     };
     let decision = snapshot.decide(
-        asker.granted,
+        requester.granted,
         group,
         state,
         &request.tool,
-        &load::moment(project, now, asker.principal, context),
+        &load::evaluation(project, now, requester.principal, context),
     );
     record.session_id = request.session_id;
     record.state_from = Some(place::source(entered.is_some(), request.state.as_deref()));
@@ -135,7 +149,7 @@ pub(super) fn decide(
             let record = record::ended(record, AuditOutcome::Denied, Some(code));
             return Err(Box::new(Refusal {
                 record,
-                answer: refusal(asker, &decision, code).call_id(id),
+                answer: refusal(requester, &decision, code).call_id(id),
             }));
         }
     };
@@ -150,29 +164,43 @@ pub(super) fn decide(
 }
 
 impl Decided {
+    /// Notes which arguments the entrance read otherwise than they were sent.
+    pub(super) fn with_coercions(
+        mut self: Box<Self>,
+        project: &ProjectState,
+        coercions: Vec<ArgumentCoercion>,
+    ) -> Box<Self> {
+        if !coercions.is_empty() {
+            self.record.coercions = coercions;
+            record::conceal(project, &mut self.record);
+        }
+        self
+    }
+
     /// Merges the arguments, away from the threads that serve requests when checking them takes long.
     pub(super) async fn merge(
         &self,
-        app: &App,
+        gateway: &Gateway,
         request: &CallRequest,
-    ) -> ApiResult<Result<Merged, Unmerged>> {
+    ) -> Result<Result<Merged, Unmerged>, Problem> {
         match arguments::merge(&self.tool, &request.arguments, &self.context, Effort::Quick) {
-            Err(Unmerged::TooCostly) => Box::pin(self.merge_thoroughly(app, request)).await,
+            Err(Unmerged::TooCostly) => Box::pin(self.merge_thoroughly(gateway, request)).await,
             quick => Ok(quick),
         }
     }
 
     async fn merge_thoroughly(
         &self,
-        app: &App,
+        gateway: &Gateway,
         request: &CallRequest,
-    ) -> ApiResult<Result<Merged, Unmerged>> {
+    ) -> Result<Result<Merged, Unmerged>, Problem> {
         let (tool, caller, context) = (
             Arc::clone(&self.tool),
             request.arguments.clone(),
             self.context.clone(),
         );
-        app.checks
+        gateway
+            .checks
             .run(move || arguments::merge(&tool, &caller, &context, Effort::Thorough))
             .await
     }
@@ -180,22 +208,22 @@ impl Decided {
 
 /// Counts an allowed call in the limits that apply to it, once its arguments are merged.
 pub(super) fn admit(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     id: CallId,
     request: &CallRequest,
     decided: Decided,
-    merged: ApiResult<Result<Merged, Unmerged>>,
+    merged: Result<Result<Merged, Unmerged>, Problem>,
 ) -> Result<Admitted, Box<Refusal>> {
     let Decided {
         tool,
         mut record,
         entered,
         state,
-        ..
+        context,
     } = decided;
-    let refuse = |mut record: AuditRecord, answer: ApiError| {
+    let refuse = |mut record: AuditRecord, answer: Problem| {
         record.arguments = Some(record::arguments(project, Some(&tool), &request.arguments));
         let record = record::ended(record, AuditOutcome::Denied, Some(answer.code()));
         Err(Box::new(Refusal {
@@ -213,7 +241,7 @@ pub(super) fn admit(
         .ok()
         .and_then(record::non_empty);
     record::conceal(project, &mut record);
-    let running = match limits::admit(app, project, asker.principal, Some(&tool), record.at) {
+    let running = match limits::admit(gateway, project, requester.principal, Some(&tool), record.at) {
         Ok(running) => running,
         Err(exceeded) => {
             let record = record::ended(record, AuditOutcome::Denied, Some(exceeded.code()));
@@ -225,6 +253,7 @@ pub(super) fn admit(
         running,
         tool,
         merged,
+        context,
         record,
         in_state_since: entered.as_ref().map(|session| session.row.moved_at),
         session: entered.map(|session| CallSession {
@@ -238,7 +267,7 @@ pub(super) fn admit(
 }
 
 /// The answer to arguments that do not fit. Faults name members, and a caller may put a secret into a name.
-fn unfit(project: &ProjectState, tool: &str, unmerged: Unmerged) -> ApiError {
+fn unfit(project: &ProjectState, tool: &str, unmerged: Unmerged) -> Problem {
     let mut faults = match unmerged {
         Unmerged::Faults(faults) => faults,
         Unmerged::TooCostly => Vec::new(),
@@ -252,7 +281,7 @@ fn unfit(project: &ProjectState, tool: &str, unmerged: Unmerged) -> ApiError {
                 .map(|pointer| known.clean_text(&pointer).into_owned());
         }
     }
-    ApiError::new(
+    Problem::new(
         ErrorCode::InvalidArguments,
         format!("The arguments do not fit the parameters of \"{tool}\"; `errors` names every fault."),
     )
@@ -260,12 +289,12 @@ fn unfit(project: &ProjectState, tool: &str, unmerged: Unmerged) -> ApiError {
 }
 
 /// The answer to a call that was denied.
-pub(super) fn refusal(asker: &Asker<'_>, decision: &Decision, code: ErrorCode) -> ApiError {
+pub(super) fn refusal(requester: &Requester<'_>, decision: &Decision, code: ErrorCode) -> Problem {
     match code {
         ErrorCode::InsufficientToolGroups => insufficient_groups(decision.missing.clone()),
         // Only a change of the definition or of the server makes it available.
-        ErrorCode::ToolUnavailable => ApiError::new(code, decision.explain()).final_(),
-        _ if asker.reads_definitions => ApiError::new(code, decision.explain()),
-        _ => ApiError::new(code, decision.explain_to(asker.granted)),
+        ErrorCode::ToolUnavailable => Problem::new(code, decision.explain()).final_(),
+        _ if requester.reads_definitions => Problem::new(code, decision.explain()),
+        _ => Problem::new(code, decision.explain_to(requester.granted)),
     }
 }

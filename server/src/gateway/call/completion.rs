@@ -3,16 +3,15 @@
 use toolgate_api::ErrorCode;
 use toolgate_store::rows::{Completed, Completion};
 
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 
-/// Writes the completion. The tool has run by now, so while the database is away this waits a little; what it cannot wait
-/// for is written later. A caller never hears of a success that is not in the record.
-pub(super) async fn complete(app: &App, completion: Completion) -> ApiResult<Completed> {
+/// Writes the completion. The tool has run by now, so while the database is unavailable this waits a little; what it
+/// cannot wait for is written later. A caller is never answered a success that is not in the record.
+pub(super) async fn complete(gateway: &Gateway, completion: Completion) -> Result<Completed, Problem> {
     let id = completion.id;
-    app.completer.complete(completion).await.ok_or_else(|| {
-        app.metrics.audit_failure();
-        ApiError::new(
+    gateway.completer.complete(completion).await.ok_or_else(|| {
+        gateway.metrics.audit_failure();
+        Problem::new(
             ErrorCode::AuditUnavailable,
             "The tool ran, but its completion could not be recorded yet. Look at the tool's effects before you repeat \
              the call.",

@@ -2,120 +2,172 @@
 
 mod admission;
 mod completion;
+mod once;
 mod replay;
 mod run;
+mod running;
+mod state;
 
 use std::sync::Arc;
 
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use toolgate_api::audit::ArgumentCoercion;
 use toolgate_api::calls::{CallRequest, CallResponse};
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::Effect;
-use toolgate_executors::Invocation;
+use toolgate_core::principal::PrincipalRef;
+use toolgate_executors::{Invocation, Parts};
 use toolgate_store::rows::{IdempotencyKey, Opening};
 use tracing::Instrument;
 
 use super::artifacts::Keeper;
-use super::enduring::Enduring;
+use super::detach_on_drop::DetachOnDrop;
 use super::observe::{self, Observed};
-use super::record::{self, Asker};
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::record::{self, Requester};
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 use crate::telemetry::spans;
 use admission::{Admitted, Refusal, admit, decide, enter, stand_alone};
 use completion::complete;
-pub use replay::replay;
+pub use once::{Begun, Called, KeyText, NEED, begin_once, call_once, call_once_with, unusable_key};
+use replay::replay;
 use run::{Run, finish};
+pub use running::{KEPT as CANCELLATIONS_KEPT, RunningCall, RunningCalls, end_cancelled};
+pub use state::{cancel, cancel_named, running, state};
+
+/// What an entrance knows of a call beside its request.
+#[derive(Default)]
+pub struct CallOptions {
+    /// Makes a repeated request harmless.
+    pub key: Option<KeyText>,
+    /// The arguments that the entrance read otherwise than they were sent.
+    pub coercions: Vec<ArgumentCoercion>,
+    /// Ends the call. It is recorded as cancelled.
+    pub cancelled: CancellationToken,
+}
+
+/// What a call is run with.
+#[derive(Default)]
+struct Watch {
+    coercions: Vec<ArgumentCoercion>,
+    cancelled: CancellationToken,
+    /// Sent when the record is open.
+    admitted: Option<oneshot::Sender<()>>,
+    /// Takes the parts of the answer as they come.
+    parts: Option<Parts>,
+}
 
 /// Decides about one call, records it, runs it and records how it ended.
 ///
-/// Once its record is on its way the work goes on whoever goes away: a caller that does leaves no open record.
-pub async fn call(
-    app: &Arc<App>,
+/// Once its record is on its way the work continues if the caller disconnects.
+async fn call(
+    gateway: &Arc<Gateway>,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     id: CallId,
     request: &CallRequest,
     idempotency: Option<IdempotencyKey>,
-) -> ApiResult<Box<CallResponse>> {
+    watch: Watch,
+) -> Result<Box<CallResponse>, Problem> {
     let session = match request.session_id {
-        None => stand_alone(project, asker, request),
-        Some(session) => Box::pin(enter(app, project, asker, session, request)).await?,
+        None => stand_alone(project, requester, request),
+        Some(session) => Box::pin(enter(gateway, project, requester, session, request)).await?,
     };
-    let admitted = match decide(app, project, asker, id, request, session) {
+    let decided = match decide(gateway, project, requester, id, request, session) {
         Ok(decided) => {
-            let merged = decided.merge(app, request).await;
-            admit(app, project, asker, id, request, *decided, merged)
+            let decided = decided.with_coercions(project, watch.coercions);
+            let merged = decided.merge(gateway, request).await;
+            admit(gateway, project, requester, id, request, *decided, merged)
         }
         Err(refusal) => Err(refusal),
     };
-    match admitted {
-        Ok(admitted) => {
-            let (opening, mut run) = begin(app, project, asker, id, admitted, idempotency);
+    match decided {
+        Ok(call) => {
+            let (opening, mut run) = begin(gateway, project, requester, id, call, idempotency);
             let span = spans::call(project.row.id.as_str(), run.tool.name(), &id);
-            run.invocation.trace = spans::outgoing(&span, asker.trace);
-            let opened = app.records.open(opening);
-            Enduring::new(finish(Arc::clone(app), run, opened).instrument(span)).await
+            run.admitted = watch.admitted;
+            run.cancelled = watch.cancelled;
+            run.invocation.parts = watch.parts;
+            run.invocation.trace = spans::outgoing(&span, requester.origin.trace.as_ref());
+            let opened = gateway.records.open(opening);
+            DetachOnDrop::new(finish(Arc::clone(gateway), run, opened).instrument(span)).await
         }
-        Err(refusal) => Err(Box::pin(refuse(app, project, asker, refusal)).await),
+        Err(refusal) => Err(Box::pin(refuse(gateway, project, requester, refusal)).await),
     }
 }
 
 /// Records a refusal, and gives the answer to it.
-async fn refuse(app: &App, project: &ProjectState, asker: &Asker<'_>, refusal: Box<Refusal>) -> ApiError {
-    app.metrics.decision(Effect::Deny, refusal.record.code);
-    observe::observed(app, &Observed::of_record(project, asker, &refusal.record));
+async fn refuse(
+    gateway: &Gateway,
+    project: &ProjectState,
+    requester: &Requester<'_>,
+    refusal: Box<Refusal>,
+) -> Problem {
+    gateway.metrics.decision(Effect::Deny, refusal.record.code);
+    observe::observed(gateway, &Observed::of_record(project, requester, &refusal.record));
     let opening = Opening {
         project: project.row.uid,
         record: refusal.record,
     };
-    match app.records.open(opening).await {
+    match gateway.records.open(opening).await {
         Ok(_) => refusal.answer,
-        Err(error) => record::audit_unavailable(app, &error),
+        Err(error) => record::audit_unavailable(gateway, &error),
     }
 }
 
 /// What is recorded of an admitted call before it runs, and what runs then.
 fn begin(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     id: CallId,
     admitted: Admitted,
     idempotency: Option<IdempotencyKey>,
 ) -> (Opening, Box<Run>) {
-    app.metrics.decision(Effect::Allow, None);
+    gateway.metrics.decision(Effect::Allow, None);
     let Admitted {
         tool,
         merged,
+        context,
         record,
         state,
         session,
         in_state_since,
         running,
     } = admitted;
-    let seen = Observed::of_record(project, asker, &record);
-    let ticket = observe::observed(app, &seen).in_state_since(in_state_since);
+    let seen = Observed::of_record(project, requester, &record);
+    let ticket = observe::observed(gateway, &seen).in_state_since(in_state_since);
     let started = record.at;
     let run = Run {
         id,
         project: project.row.uid,
-        keeper: Keeper::of(&tool, &project.row.id, asker.principal),
+        keeper: Keeper::of(&tool, &project.row.id, requester.principal),
         invocation: Invocation {
             call_id: id,
             project: project.row.id.clone(),
+            caller: Some(PrincipalRef::from(requester.principal)),
+            user: requester.principal.name.clone(),
+            session: session.clone(),
+            context,
             definition: Arc::clone(&tool.definition),
+            service: tool.service.clone(),
             envs: Arc::clone(&tool.envs),
             secrets: (!project.secrets.is_empty()).then(|| project.secrets.source(started)),
             egress: project.egress.origins(),
+            servers: project.mcp_servers.set().cloned(),
             arguments: merged.arguments,
-            trace: http::HeaderMap::new(),
+            parts: None,
+            trace: Default::default(),
         },
         tool,
         state,
         session,
         started,
+        entrance: requester.origin.entrance,
         idempotency,
+        cancelled: CancellationToken::new(),
+        admitted: None,
         ticket,
         _in_flight: project.load.enter(started),
         _running: running,

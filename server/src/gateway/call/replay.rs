@@ -9,11 +9,10 @@ use toolgate_store::rows::Opening;
 
 use super::admission::{Refusal, refusal};
 use super::refuse;
-use crate::error::ApiResult;
-use crate::gateway::record::{self, Asker};
-use crate::gateway::world::ProjectState;
+use crate::gateway::record::{self, Requester};
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 use crate::gateway::{load, recorded, sessions};
-use crate::state::App;
 
 /// Decides whether a caller may have the answer of the call `earlier` again, and records that it has. Grant, tool and groups
 /// are decided as for a new call. State and conditions are not: the earlier call may have moved the one, and the others
@@ -21,28 +20,28 @@ use crate::state::App;
 ///
 /// # Errors
 /// The refusal that a new call would get; [`ErrorCode::AuditUnavailable`].
-pub async fn replay(
-    app: &App,
+pub(super) async fn replay(
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     request: &CallRequest,
     earlier: CallId,
-) -> ApiResult<()> {
-    let (id, now) = (CallId(app.clock.new_id()), app.clock.now());
+) -> Result<(), Problem> {
+    let (id, now) = (CallId(gateway.clock.new_id()), gateway.clock.now());
     let mut group = request.group.clone();
     let mut state = request.state.clone();
     if let Some(session) = request.session_id {
-        let row = app.store.session(project.row.uid, SessionId(session)).await?;
+        let row = gateway.store.session(project.row.uid, SessionId(session)).await?;
         let row = row.ok_or_else(|| sessions::not_found(session))?;
         group = group.or(row.groups);
         state = Some(row.state);
     }
-    let moment = load::moment(project, now, asker.principal, request.context.as_ref());
+    let evaluation = load::evaluation(project, now, requester.principal, request.context.as_ref());
     let snapshot = &project.snapshot;
     let (group, state) = (group.as_deref(), state.as_deref());
-    let decision = snapshot.decide(asker.granted, group, state, &request.tool, &moment);
+    let decision = snapshot.decide(requester.granted, group, state, &request.tool, &evaluation);
 
-    let mut record = record::decided(id, now, AuditAction::Replay, asker, snapshot.version());
+    let mut record = record::decided(id, now, AuditAction::Replay, requester, snapshot.version());
     record.tool = Some(request.tool.chars().take(128).collect());
     record.session_id = request.session_id;
     record.requested_groups.clone_from(&decision.requested);
@@ -55,7 +54,7 @@ pub async fn replay(
                 project: project.row.uid,
                 record: record::ended(record, AuditOutcome::Succeeded, None),
             };
-            recorded::write(app, opening).await
+            recorded::write(gateway, opening).await
         }
         Some(code) => {
             record.action = AuditAction::Call;
@@ -68,9 +67,9 @@ pub async fn replay(
             record::conceal(project, &mut record);
             let refusal = Refusal {
                 record: record::ended(record, AuditOutcome::Denied, Some(code)),
-                answer: refusal(asker, &decision, code).call_id(id),
+                answer: refusal(requester, &decision, code).call_id(id),
             };
-            Err(refuse(app, project, asker, Box::new(refusal)).await)
+            Err(refuse(gateway, project, requester, Box::new(refusal)).await)
         }
     }
 }

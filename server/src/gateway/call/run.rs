@@ -4,10 +4,13 @@ use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
-use toolgate_api::audit::AuditOutcome;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use toolgate_api::audit::{AuditOutcome, Entrance};
 use toolgate_api::calls::{CallError, CallResponse, CallStatus, StateChange};
 use toolgate_api::sessions::CallSession;
 use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::definition::ExecutorKind;
 use toolgate_core::ids::{CallId, ProjectUid, SessionId};
 use toolgate_core::policy::decision::{moves_to, next_state};
 use toolgate_core::snapshot::CompiledTool;
@@ -18,14 +21,14 @@ use toolgate_store::rows::{Completion, IdempotencyKey, RecordSeq, SessionMove, S
 use tracing::Span;
 
 use super::complete;
-use crate::error::{ApiError, ApiResult};
+use super::running::RunningCall;
 use crate::gateway::artifacts::Keeper;
 use crate::gateway::limits::Running;
 use crate::gateway::load::InFlight;
 use crate::gateway::observe::{self, Ended, Ticket};
 use crate::gateway::record;
 use crate::gateway::recorded::OpenRecord;
-use crate::state::App;
+use crate::gateway::{Gateway, Problem};
 use crate::telemetry::spans;
 
 /// What the task that runs an admitted call needs.
@@ -40,7 +43,13 @@ pub(super) struct Run {
     /// The session as it was when the call was admitted.
     pub(super) session: Option<CallSession>,
     pub(super) started: DateTime<Utc>,
+    /// By which entrance it came.
+    pub(super) entrance: Entrance,
     pub(super) idempotency: Option<IdempotencyKey>,
+    /// Ends it.
+    pub(super) cancelled: CancellationToken,
+    /// Sent when the record is open.
+    pub(super) admitted: Option<oneshot::Sender<()>>,
     pub(super) ticket: Ticket,
     /// Counts the call as running until its task ends.
     pub(super) _in_flight: InFlight,
@@ -51,35 +60,42 @@ pub(super) struct Run {
 /// Executes an admitted call once its record is open, completes the record, and shapes the answer. All it needs is in one
 /// box, because what is waited for is moved with every layer around a call.
 pub(super) async fn finish(
-    app: Arc<App>,
+    gateway: Arc<Gateway>,
     run: Box<Run>,
     opened: impl Future<Output = Result<RecordSeq, StoreError>>,
-) -> ApiResult<Box<CallResponse>> {
+) -> Result<Box<CallResponse>, Problem> {
     let opened = opened.await.map_err(|error| {
         spans::failed(&Span::current(), ErrorCode::AuditUnavailable.as_str());
-        record::audit_unavailable(&app, &error)
+        record::audit_unavailable(&gateway, &error)
     })?;
+    if let Some(admitted) = run.admitted {
+        let _gone = admitted.send(());
+    }
     // Completes the record if what follows panics.
     let guard = OpenRecord::new(
-        &app,
+        &gateway,
         (run.project, run.id, opened),
         run.started,
         run.state.clone(),
     );
-    let kind = crate::telemetry::executor_kind(&run.tool.definition);
-    let mut outcome = app.executors.execute(run.invocation).await;
+    let kind = run.tool.definition.executor_kind();
+    let running = RunningCall::new(&gateway, run.id, run.cancelled);
+    let mut outcome = running
+        .until_cancelled(gateway.executors.execute(run.invocation))
+        .await;
+    drop(running);
     if let (Ok(execution), Some(_)) = (&mut outcome, &run.tool.definition.output_schema) {
-        Box::pin(compare(&app, &run.tool, execution)).await;
+        Box::pin(compare(&gateway, &run.tool, execution)).await;
     }
     if let (Ok(execution), Some(keeper)) = (&mut outcome, run.keeper) {
-        Box::pin(keeper.keep(&app, run.project, execution)).await;
+        Box::pin(keeper.keep(&gateway, run.project, execution)).await;
     }
-    let duration_ms = (app.clock.now() - run.started).num_milliseconds().max(0);
+    let duration_ms = (gateway.clock.now() - run.started).num_milliseconds().max(0);
     let after = next_state(&run.tool, &run.state, outcome.is_ok());
     let step = run
         .session
         .as_ref()
-        .and_then(|session| session_move(&app, &run.tool, run.id, session, outcome.is_ok()));
+        .and_then(|session| session_move(&gateway, &run.tool, run.id, session, outcome.is_ok()));
     let (usage, mut answer) = shape(
         run.id,
         StateChange {
@@ -98,14 +114,14 @@ pub(super) async fn finish(
         },
     });
     let code = answer.error.as_ref().map(|error| error.code);
-    app.metrics.call(kind, code, duration_ms);
+    gateway.metrics.call(run.entrance, kind, code, duration_ms);
     if let Some(code) = code {
         spans::failed(&Span::current(), code.as_str());
     }
 
     guard.leave();
     let completed = complete(
-        &app,
+        &gateway,
         Completion {
             project: run.project,
             id: run.id,
@@ -146,7 +162,7 @@ pub(super) async fn finish(
         .take_if(|error| error.code == ErrorCode::InvalidArguments)
     {
         // Nothing was sent: the same answer as to arguments that break the schema.
-        Some(error) => Err(ApiError::of_failure(error).call_id(run.id)),
+        Some(error) => Err(Problem::of_failure(error).call_id(run.id)),
         None => Ok(answer),
     }
 }
@@ -166,14 +182,28 @@ fn settlement(key: IdempotencyKey, answer: &CallResponse, has_moved: bool) -> Op
     })
 }
 
-/// Notes what of a result does not fit the schema that its tool declares. The result stands: the tool did what it did.
-async fn compare(app: &App, tool: &Arc<CompiledTool>, execution: &mut Execution) {
+/// Notes what of a result does not fit the schema that its tool declares. The result is answered anyway: the tool has
+/// already run.
+async fn compare(gateway: &Gateway, tool: &Arc<CompiledTool>, execution: &mut Execution) {
     let Some(whole) = execution.whole() else { return };
+    // An MCP server's schema is that of the structured part of its answer.
+    let whole = match tool.definition.executor_kind() {
+        ExecutorKind::Mcp => match whole.get("structuredContent") {
+            Some(structured) => structured.clone(),
+            None => {
+                let warning =
+                    "the MCP server declares an output schema and answered without structuredContent";
+                execution.notes.get_or_insert_default().warnings = vec![Diagnostic::warning(warning)];
+                return;
+            }
+        },
+        _ => whole,
+    };
     let warnings = match tool.output_faults(&whole, Effort::Quick) {
         Ok(warnings) => warnings,
         Err(TooCostly) => {
             let tool = Arc::clone(tool);
-            let checked = app
+            let checked = gateway
                 .checks
                 .run(move || tool.output_faults(&whole, Effort::Thorough))
                 .await;
@@ -197,7 +227,7 @@ async fn compare(app: &App, tool: &Arc<CompiledTool>, execution: &mut Execution)
 
 /// The move that a success makes in its session, if its tool names a state.
 fn session_move(
-    app: &App,
+    gateway: &Gateway,
     tool: &CompiledTool,
     call: CallId,
     session: &CallSession,
@@ -209,11 +239,11 @@ fn session_move(
         to: moves_to(tool, succeeded)?.to_owned(),
         tool: tool.name().to_owned(),
         call,
-        at: app.clock.now(),
+        at: gateway.clock.now(),
     })
 }
 
-/// Makes it the answer for when the session had moved meanwhile: the result stands, the move was not applied.
+/// Makes it the answer for when the session had moved meanwhile: the result is valid, the move was not applied.
 fn undo_move(answer: &mut CallResponse) {
     answer.state.after.clone_from(&answer.state.before);
     if let Some(session) = &mut answer.session {

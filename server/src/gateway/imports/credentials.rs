@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use toolgate_api::Diagnostic;
 use toolgate_core::definition::source::ValueSource;
-use toolgate_core::openapi_import::Operation;
+use toolgate_core::imports::Operation;
 use toolgate_core::pointer;
 
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::Gateway;
+use crate::gateway::server_snapshot::ProjectState;
 
-/// What is worth mending about the sources of credentials, by security scheme: never a value, only names.
+/// What should be corrected in the sources of credentials, by security scheme: never a value, only names.
 pub(super) fn warnings(
-    app: &App,
+    gateway: &Gateway,
     state: &ProjectState,
     credentials: &BTreeMap<String, String>,
     operations: &[Operation],
@@ -28,16 +28,16 @@ pub(super) fn warnings(
             ))
             .hint("`security` of the operations has the names of the schemes")));
         }
-        // The id and the secret of a client stand together.
+        // The id and the secret of a client are named together.
         for one in named.split('/') {
-            found.extend(absent(app, state, one).map(at));
+            found.extend(absent(gateway, state, one).map(at));
         }
     }
     found
 }
 
 /// Why a source has no value.
-fn absent(app: &App, state: &ProjectState, named: &str) -> Option<Diagnostic> {
+fn absent(gateway: &Gateway, state: &ProjectState, named: &str) -> Option<Diagnostic> {
     let name = match ValueSource::of(named) {
         ValueSource::Env(name) => name,
         ValueSource::Secret(name) => {
@@ -49,14 +49,14 @@ fn absent(app: &App, state: &ProjectState, named: &str) -> Option<Diagnostic> {
             });
         }
     };
-    if !app.env.allows(name) {
+    if !gateway.env.allows(name) {
         let warning =
             format!("definitions may not use the variable {name}: operations that need it are refused");
         return Some(Diagnostic::warning(warning).hint(
             "name a secret of the project (`secret:NAME`), or ask the operator to offer the variable (TOOLGATE_TOOL_ENV)",
         ));
     }
-    app.env.value(name).is_none().then(|| {
+    gateway.env.value(name).is_none().then(|| {
         Diagnostic::warning(format!(
             "the variable {name} is not set on this server: calls that present it will fail"
         ))

@@ -1,4 +1,4 @@
-//! Fetching a description, through the same gates as the requests of tools.
+//! Fetching a description, through the same conditions as the requests of tools.
 
 use std::time::Duration;
 
@@ -9,9 +9,8 @@ use toolgate_core::redact;
 use toolgate_executors::egress::parse_exact;
 use toolgate_executors::{Failure, FetchLimits};
 
-use crate::error::{ApiError, ApiResult};
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// How long a description may take to come.
 const WITHIN: Duration = Duration::from_secs(20);
@@ -23,7 +22,11 @@ const ACCEPT: &str =
 ///
 /// # Errors
 /// 400 when the address carries a credential; why there is no description, as for a tool's request.
-pub(super) async fn description(app: &App, project: &ProjectState, url: &str) -> ApiResult<Bytes> {
+pub(super) async fn description(
+    gateway: &Gateway,
+    project: &ProjectState,
+    url: &str,
+) -> Result<Bytes, Problem> {
     check(url)?;
     let limits = FetchLimits {
         within: WITHIN,
@@ -31,13 +34,16 @@ pub(super) async fn description(app: &App, project: &ProjectState, url: &str) ->
         accept: ACCEPT,
         is_document: is_description,
     };
-    let fetched = app.executors.fetch(url, project.egress.origins(), limits).await;
+    let fetched = gateway
+        .executors
+        .fetch(url, project.egress.origins(), limits)
+        .await;
     Ok(fetched.map_err(|failure| problem(&failure))?.body)
 }
 
 /// An address is kept and shown, so no credential may be in it.
-fn check(url: &str) -> ApiResult<()> {
-    let malformed = |detail: String| ApiError::new(ErrorCode::MalformedRequest, detail);
+fn check(url: &str) -> Result<(), Problem> {
+    let malformed = |detail: String| Problem::new(ErrorCode::MalformedRequest, detail);
     let url = parse_exact(url).map_err(|error| malformed(format!("`url` cannot be fetched: {error}.")))?;
     let named = url.query_pairs().find(|(name, _)| redact::is_secret_name(name));
     match named {
@@ -67,12 +73,20 @@ fn is_description(media_type: &str) -> bool {
     }
 }
 
-fn problem(failure: &Failure) -> ApiError {
-    let mut detail = format!("The description could not be fetched: {}.", failure.message);
+fn problem(failure: &Failure) -> Problem {
+    failed("The description could not be fetched", failure)
+}
+
+/// A source that could not be read.
+pub(super) fn failed(what: &str, failure: &Failure) -> Problem {
+    let mut detail = format!("{what}: {}.", failure.message);
+    if let Some(said) = &failure.upstream_message {
+        detail.push_str(&format!(" It said: {said}"));
+    }
     if let Some(status) = failure.upstream_status {
         detail.push_str(&format!(" The answer had the status {status}."));
     }
-    let mut error = ApiError::new(failure.code, detail);
+    let mut error = Problem::new(failure.code, detail);
     if !failure.retryable {
         error = error.final_();
     }

@@ -1,14 +1,15 @@
 //! Descriptions of APIs: what they would become (nothing is stored), and imports, which keep what they became.
 //!
-//! `run` imports, for the first time or again; `source` says where a description comes from and how it is read; `fetch` gets
-//! it; `read` lists what there is. What a newer description changes waits in `gateway/quarantine`.
+//! `run` imports, for the first time or again; `request` says where a description comes from and how it is read;
+//! `fetch` gets it; `report` is the answer; `read` lists what there is. What a newer description changes waits in
+//! `gateway/quarantine`.
 
 mod credentials;
 mod fetch;
 pub mod read;
+mod report;
+pub mod request;
 pub mod run;
-pub mod source;
-mod told;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,54 +18,43 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::timeout;
 use toolgate_api::imports::{
-    DescriptionFormat, ImportHost, ImportOutcome, ImportPreview, ImportSecurity, ImportedOperation,
+    ImportHost, ImportOutcome, ImportPreview, ImportSecurity, ImportSource, ImportedOperation,
 };
 use toolgate_api::quarantine::OperationChange;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{self, ToolDefinition};
-use toolgate_core::openapi_import::{
-    Dialect, ImportOptions, Operation, Preview, SecurityNeed, Selection, preview, suggested_prefix,
-};
+use toolgate_core::imports::{Operation, Preview, SecurityNeed, suggested_prefix};
+use toolgate_core::mcp_import;
+use toolgate_core::openapi_import::{ImportOptions, preview};
 use url::Url;
 
-use self::source::Description;
-use super::publish;
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use self::request::ImportRequest;
+use super::server_snapshot::ProjectState;
+use super::{mcp_servers, publish};
+use crate::gateway::{Gateway, Problem};
 
 /// How long a description waits for others to be read.
 const WAIT: Duration = Duration::from_secs(20);
 
-/// What is asked of a description.
-pub struct Request {
-    /// What whoever imports says about it.
-    pub options: ImportOptions,
-    /// Which operations are meant.
-    pub selection: Selection,
-    /// Whether definitions and differences are answered too.
-    pub definitions: bool,
-}
-
 /// Says what a description would become.
 pub async fn describe(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &Arc<ProjectState>,
-    description: Description,
-    request: Request,
-) -> ApiResult<ImportPreview> {
-    let bytes = description.read(app, project).await?;
-    let (found, request) = parsed(app, project, bytes, request).await?;
+    mut request: ImportRequest,
+) -> Result<ImportPreview, Problem> {
+    let source = request.over(None);
+    let selection = request::selection(&source);
+    let found = found(gateway, project, &mut request, &source).await?;
     let total = found.operations.len();
     let chosen: Vec<Operation> = found
         .operations
         .into_iter()
-        .filter(|operation| request.selection.includes(operation))
+        .filter(|operation| selection.includes(operation))
         .collect();
     let bases = chosen
         .iter()
         .filter_map(|operation| Some(operation.tool.as_ref().ok()?.plain()));
-    let hosts = hosts(app, project, origins(bases));
+    let hosts = hosts(gateway, project, origins(bases));
     let is_there = |name: &str| project.snapshot.tool(name).is_some();
     let suggested_prefix = chosen
         .iter()
@@ -73,15 +63,15 @@ pub async fn describe(
         .flatten();
     let mut warnings = found.warnings;
     warnings.extend(credentials::warnings(
-        app,
+        gateway,
         project,
-        &request.options.credentials,
+        &source.credentials,
         &chosen,
     ));
     Ok(ImportPreview {
         title: found.title,
         version: found.version,
-        format: format(found.dialect),
+        format: found.format,
         total,
         operations: chosen
             .into_iter()
@@ -94,46 +84,64 @@ pub async fn describe(
     })
 }
 
+/// What the source has now: a description of an API, or an MCP server.
+async fn found(
+    gateway: &Arc<Gateway>,
+    project: &Arc<ProjectState>,
+    request: &mut ImportRequest,
+    source: &ImportSource,
+) -> Result<Preview, Problem> {
+    let Some(server) = &source.mcp_server else {
+        let options = request::options(source)?;
+        let bytes = request.take_description(gateway, project).await?;
+        return parsed(gateway, project, bytes, options).await;
+    };
+    let target = mcp_servers::find(gateway, project, server)?;
+    let listed = gateway.executors.mcp().list(&target, false).await;
+    let listing = listed.map_err(|failure| {
+        let what = format!("The tools of the MCP server {server:?} could not be listed");
+        fetch::failed(&what, &failure)
+    })?;
+    let prefix = source.prefix.clone().unwrap_or_default();
+    let (server, gateway, project) = (server.clone(), Arc::clone(gateway), Arc::clone(project));
+    tokio::task::spawn_blocking(move || {
+        publish::with_context(&gateway, &project, |context| {
+            mcp_import::preview(&server, &listing, &prefix, context)
+        })
+    })
+    .await
+    .map_err(|error| Problem::internal(&error))
+}
+
 /// Reads a description away from the threads that serve requests, few at a time: the largest take seconds.
 async fn parsed(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &Arc<ProjectState>,
     bytes: Bytes,
-    request: Request,
-) -> ApiResult<(Preview, Request)> {
+    options: ImportOptions,
+) -> Result<Preview, Problem> {
     let busy = || {
-        ApiError::new(
+        Problem::new(
             ErrorCode::Unavailable,
             "Other descriptions are being read. Try again shortly.",
         )
         .retry_after(5)
     };
-    let _place = timeout(WAIT, app.descriptions.acquire())
+    let _place = timeout(WAIT, gateway.descriptions.acquire())
         .await
         .map_err(|_| busy())?
         .map_err(|_| busy())?;
-    let (app, project) = (Arc::clone(app), Arc::clone(project));
+    let (gateway, project) = (Arc::clone(gateway), Arc::clone(project));
     tokio::task::spawn_blocking(move || {
-        let found = publish::with_context(&app, &project, |context| {
-            preview(&bytes, &request.options, context)
-        });
-        Ok((found.map_err(unreadable)?, request))
+        publish::with_context(&gateway, &project, |context| preview(&bytes, &options, context))
+            .map_err(unreadable)
     })
     .await
-    .map_err(|error| ApiError::internal(&error))?
+    .map_err(|error| Problem::internal(&error))?
 }
 
-const fn format(dialect: Dialect) -> DescriptionFormat {
-    match dialect {
-        Dialect::Swagger2 => DescriptionFormat::Swagger2,
-        Dialect::OpenApi30 => DescriptionFormat::Openapi30,
-        Dialect::OpenApi31 => DescriptionFormat::Openapi31,
-        Dialect::OpenApi32 => DescriptionFormat::Openapi32,
-    }
-}
-
-fn unreadable(fault: Diagnostic) -> ApiError {
-    ApiError::new(
+fn unreadable(fault: Diagnostic) -> Problem {
+    Problem::new(
         ErrorCode::InvalidDefinition,
         "The description cannot be read; `errors` says why.",
     )
@@ -147,31 +155,31 @@ fn described(project: &ProjectState, mut operation: Operation, definitions: bool
         .tool(&operation.name)
         .map(|tool| &*tool.definition);
     let tool = std::mem::replace(&mut operation.tool, Err(String::new()));
-    let told = match tool {
-        Err(reason) => Told {
+    let report = match tool {
+        Err(reason) => OperationReport {
             reason: Some(reason),
-            ..Told::of(ImportOutcome::Refused)
+            ..OperationReport::of(ImportOutcome::Refused)
         },
         // Put together only where it is needed: thousands of whole schemas are much.
-        Ok(_) if current.is_none() && !definitions => Told::of(ImportOutcome::New),
+        Ok(_) if current.is_none() && !definitions => OperationReport::of(ImportOutcome::New),
         Ok(tool) => {
             let tool = tool.definition();
             let outcome = outcome(current, &tool);
             let diff = (definitions && outcome == ImportOutcome::Changed)
                 .then(|| definition::diff(current, Some(&tool)));
-            Told {
+            OperationReport {
                 definition: definitions.then_some(tool),
                 diff,
-                ..Told::of(outcome)
+                ..OperationReport::of(outcome)
             }
         }
     };
     let name = operation.name.clone();
-    wire(operation, name, told)
+    wire(operation, name, report)
 }
 
-/// What is told of an operation.
-struct Told {
+/// The report on an operation.
+struct OperationReport {
     outcome: ImportOutcome,
     reason: Option<String>,
     definition: Option<Box<ToolDefinition>>,
@@ -179,7 +187,7 @@ struct Told {
     change: Option<OperationChange>,
 }
 
-impl Told {
+impl OperationReport {
     const fn of(outcome: ImportOutcome) -> Self {
         Self {
             outcome,
@@ -192,7 +200,7 @@ impl Told {
 }
 
 /// An operation of a description as it travels; `tool` is the name of its tool here.
-fn wire(operation: Operation, tool: String, told: Told) -> ImportedOperation {
+fn wire(operation: Operation, tool: String, report: OperationReport) -> ImportedOperation {
     ImportedOperation {
         method: operation.method,
         path: operation.path,
@@ -202,19 +210,19 @@ fn wire(operation: Operation, tool: String, told: Told) -> ImportedOperation {
         summary: operation.summary,
         deprecated: operation.deprecated,
         tool,
-        outcome: told.outcome,
-        reason: told.reason,
+        outcome: report.outcome,
+        reason: report.reason,
         notes: operation.notes,
         security: operation
             .security
             .into_iter()
             .map(|needs| needs.into_iter().map(security).collect())
             .collect(),
-        definition: told
+        definition: report
             .definition
             .map(|definition| toolgate_core::imports::value(&definition)),
-        diff: told.diff,
-        change: told.change,
+        diff: report.diff,
+        change: report.change,
     }
 }
 
@@ -252,14 +260,14 @@ fn origins<'d>(definitions: impl Iterator<Item = &'d ToolDefinition>) -> Vec<Str
 }
 
 /// Whether calls of the project may go to these origins.
-fn hosts(app: &App, project: &ProjectState, origins: Vec<String>) -> Vec<ImportHost> {
+fn hosts(gateway: &Gateway, project: &ProjectState, origins: Vec<String>) -> Vec<ImportHost> {
     origins
         .into_iter()
         .map(|origin| {
             let refusal = match Url::parse(&origin) {
                 Ok(url) => project
                     .egress
-                    .permits(&app.egress, &url)
+                    .permits(&gateway.egress, &url)
                     .err()
                     .map(|refusal| refusal.to_string()),
                 Err(_) => Some("this is no origin".to_owned()),

@@ -11,46 +11,48 @@ use toolgate_core::imports::{local_changes, value};
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow};
 
 use super::hosts;
-use crate::error::{ApiError, ApiResult};
-use crate::gateway::change_record::{Changer, recorded};
-use crate::gateway::publish::{ATTEMPTS, commit_imported, current, too_busy, turn};
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::change_record::Changer;
+use crate::gateway::publish::{ATTEMPTS, DefinitionChange, commit, current, too_busy, turn};
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// The imports of a project, by id.
 pub async fn list(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
     after: Option<&str>,
     limit: usize,
-) -> ApiResult<Vec<Import>> {
+) -> Result<Vec<Import>, Problem> {
     let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-    let rows = app.store.imports(project.row.uid, after, limit).await?;
+    let rows = gateway.store.imports(project.row.uid, after, limit).await?;
     Ok(rows
         .into_iter()
-        .map(|(row, counts)| wire(app, project, row, counts))
+        .map(|(row, counts)| wire(gateway, project, row, counts))
         .collect())
 }
 
 /// One import.
-pub async fn get(app: &App, project: &ProjectState, id: &str) -> ApiResult<Import> {
-    let found = app.store.import_counted(project.row.uid, id).await?;
+pub async fn get(gateway: &Gateway, project: &ProjectState, id: &str) -> Result<Import, Problem> {
+    let found = gateway.store.import_counted(project.row.uid, id).await?;
     let (row, counts) = found.ok_or_else(|| not_found(id))?;
-    Ok(wire(app, project, row, counts))
+    Ok(wire(gateway, project, row, counts))
 }
 
 /// The operations of an import, by the names of their tools.
 pub async fn operations(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
     id: &str,
     after: Option<&str>,
     limit: usize,
-) -> ApiResult<Vec<ImportOperation>> {
+) -> Result<Vec<ImportOperation>, Problem> {
     let uid = project.row.uid;
     let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-    let rows = app.store.import_operations(uid, Some(id), after, limit).await?;
-    if rows.is_empty() && app.store.import_counted(uid, id).await?.is_none() {
+    let rows = gateway
+        .store
+        .import_operations(uid, Some(id), after, limit)
+        .await?;
+    if rows.is_empty() && gateway.store.import_counted(uid, id).await?.is_none() {
         return Err(not_found(id));
     }
     Ok(rows.into_iter().map(|row| operation(project, row)).collect())
@@ -61,16 +63,16 @@ pub async fn operations(
 /// # Errors
 /// 404 without one; what `matches` says of its revision.
 pub async fn delete(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     by: &Changer<'_>,
     id: &str,
-    matches: impl Fn(i64) -> ApiResult<()>,
-) -> ApiResult<()> {
-    let _turn = turn(app, project).await?;
+    matches: impl Fn(i64) -> Result<(), Problem>,
+) -> Result<(), Problem> {
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
-        let found = app.store.import_counted(state.row.uid, id).await?;
+        let state = current(gateway, project)?;
+        let found = gateway.store.import_counted(state.row.uid, id).await?;
         let (row, counts) = found.ok_or_else(|| not_found(id))?;
         matches(row.revision)?;
         let change = ImportChange {
@@ -78,11 +80,9 @@ pub async fn delete(
             ..ImportChange::default()
         };
         let what = json!({"change": "delete_import", "import": id, "version": row.version, "operations": counts.operations});
-        let commit = commit_imported(app, &state, &by.author, Vec::new(), change);
-        if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
-            .await?
-            .is_some()
-        {
+        let change = DefinitionChange::of_imports(change);
+        let done = commit(gateway, &state, by, AuditAction::Import, what, change).await?;
+        if done.is_some() {
             return Ok(());
         }
     }
@@ -102,14 +102,19 @@ pub(super) fn counts(rows: &[ImportOperationRow]) -> ImportCounts {
 }
 
 /// An import as it travels.
-pub(super) fn wire(app: &App, project: &ProjectState, row: ImportRow, counts: ImportCounts) -> Import {
+pub(super) fn wire(
+    gateway: &Gateway,
+    project: &ProjectState,
+    row: ImportRow,
+    counts: ImportCounts,
+) -> Import {
     Import {
         id: row.id,
         title: row.title,
         version: row.version,
         format: row.format,
         source: row.source,
-        hosts: hosts(app, project, row.hosts),
+        hosts: hosts(gateway, project, row.hosts),
         counts,
         revision: row.revision,
         created_at: row.created_at,
@@ -157,7 +162,7 @@ pub(super) fn places_only(change: &mut OperationChange) {
 }
 
 /// There is no such import.
-pub fn not_found(id: &str) -> ApiError {
+pub fn not_found(id: &str) -> Problem {
     let shown: String = id.chars().take(64).collect();
-    ApiError::not_found(format!("import \"{shown}\""))
+    Problem::not_found(format!("import \"{shown}\""))
 }

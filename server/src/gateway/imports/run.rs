@@ -12,20 +12,20 @@ use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::imports::{ImportOutcome, ImportReport, ImportSource, ImportedOperation};
 use toolgate_core::definition::ToolDefinition;
-use toolgate_core::ids::{ImportId, ProjectId, ToolName};
-use toolgate_core::imports::{Kept, Place, Verdict, plan};
-use toolgate_core::openapi_import::{Operation, Preview, Selection, suggested_prefix};
+use toolgate_core::ids::{ImportId, ProjectId};
+use toolgate_core::imports::{Kept, Operation, Place, Preview, Selection, Verdict, plan, suggested_prefix};
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
 
-use super::source::{Description, Said, reading};
-use super::told::Telling;
-use super::{Request, credentials, format, origins, parsed, read};
-use crate::error::{ApiError, ApiResult};
-use crate::gateway::change_record::{Changer, recorded};
+use super::report::ReportBuilder;
+use super::request::{self, ImportRequest};
+use super::{credentials, found, origins, read};
+use crate::gateway::change_record::Changer;
 use crate::gateway::policy_tests;
-use crate::gateway::publish::{self, ATTEMPTS, Author, candidate, current, too_busy, turn};
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::publish::{
+    ATTEMPTS, Author, DefinitionChange, candidate, commit, current, too_busy, turn,
+};
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// Imports of one project.
 const MAX_IMPORTS: usize = 200;
@@ -36,95 +36,80 @@ const LONGEST: usize = 200;
 /// Names of tools of each kind in a record.
 const NAMED: usize = 100;
 
-/// What is to be imported.
-pub struct Asked {
-    /// Under which id.
-    pub id: ImportId,
-    /// The description.
-    pub description: Description,
-    /// What is said about it.
-    pub said: Said,
-    /// Whether tools that are there already are taken in.
-    pub adopt: bool,
-    /// Whether definitions are answered too.
-    pub definitions: bool,
-    /// Whether nothing is to be stored.
-    pub dry_run: bool,
-}
-
 /// Imports, on the record; whether the import is new, and what became of each operation.
 ///
 /// # Errors
 /// What `condition` says of the revision that is there; 422 when the description cannot be read; what the policy tests of
 /// the project refuse.
 pub async fn import(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
+    id: ImportId,
     by: &Changer<'_>,
-    asked: Asked,
-    condition: impl Fn(Option<i64>) -> ApiResult<()>,
-) -> ApiResult<(bool, ImportReport)> {
-    let state = current(app, project)?;
-    let before = app.store.import_counted(state.row.uid, asked.id.as_str()).await?;
+    mut request: ImportRequest,
+    condition: impl Fn(Option<i64>) -> Result<(), Problem>,
+) -> Result<(bool, ImportReport), Problem> {
+    let state = current(gateway, project)?;
+    let before = gateway.store.import_counted(state.row.uid, id.as_str()).await?;
     condition(before.as_ref().map(|(row, _)| row.revision))?;
-    let source = asked.said.over(
-        before.as_ref().map(|(row, _)| &row.source),
-        asked.description.url(),
-    );
-    let (options, selection) = reading(&source)?;
-    let bytes = asked.description.read(app, &state).await?;
-    let request = Request {
-        options,
-        selection,
-        definitions: asked.definitions,
-    };
-    let (found, request) = parsed(app, &state, bytes, request).await?;
+    let source = request.over(before.as_ref().map(|(row, _)| &row.source));
+    same_kind(before.as_ref().map(|(row, _)| &row.source), &source)?;
+    let found = found(gateway, &state, &mut request, &source).await?;
     let run = Arc::new(Run {
-        id: asked.id,
-        source,
+        id,
         found,
-        selection: request.selection,
-        adopt: asked.adopt,
-        definitions: asked.definitions,
+        selection: request::selection(&source),
+        source,
+        request,
         by: by.author.name.to_owned(),
     });
-    let _turn = turn(app, project).await?;
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
-        let before = run.before(app, &state).await?;
-        condition(before.row.as_ref().map(|row| row.revision))?;
-        let is_new = before.row.is_none();
+        let state = current(gateway, project)?;
+        let stored = run.stored(gateway, &state).await?;
+        condition(stored.row.as_ref().map(|row| row.revision))?;
+        let is_new = stored.row.is_none();
         // Comparing thousands of definitions takes a while.
-        let (step, of_app, of_project) = (Arc::clone(&run), Arc::clone(app), Arc::clone(&state));
-        let mut step = tokio::task::spawn_blocking(move || step.step(&of_app, &of_project, before))
+        let (step, of_app) = (Arc::clone(&run), Arc::clone(gateway));
+        let (change, mut report) = tokio::task::spawn_blocking(move || step.plan(&of_app, stored))
             .await
-            .map_err(|error| ApiError::internal(&error))??;
-        if asked.dry_run {
+            .map_err(|error| Problem::internal(&error))??;
+        if run.request.dry_run {
             if !state.policy_tests.is_empty() {
-                let candidate = candidate(app, &state, &by.author, &step.tools, &[]);
-                let effects = policy_tests::effects(app, &app.world.now(), &state, &candidate);
-                step.report.policy_tests = Some(policy_tests::wire_effects(effects));
+                let candidate = candidate(gateway, &state, &by.author, &change.tools, &[]);
+                let effects = policy_tests::effects(gateway, &gateway.snapshots.now(), &state, &candidate);
+                report.policy_tests = Some(policy_tests::wire_effects(effects));
             }
-            step.report.dry_run = true;
-            return Ok((is_new, step.report));
+            report.dry_run = true;
+            return Ok((is_new, report));
         }
-        let noted = Author {
-            note: by
-                .author
-                .note
-                .clone()
-                .or_else(|| Some(format!("imports {} {}", run.id, step.report.import.version))),
-            ..by.author
+        let note = by.author.note.clone();
+        let by = Changer {
+            requester: by.requester,
+            author: Author {
+                note: note.or_else(|| Some(format!("imports {} {}", run.id, report.import.version))),
+                ..by.author
+            },
         };
-        let what = what(&step.report);
-        let commit = publish::commit_imported(app, &state, &noted, step.tools, step.change);
-        let done = recorded(app, &state, &by.asker, AuditAction::Import, what, commit).await?;
+        let what = what(&report);
+        let done = commit(gateway, &state, &by, AuditAction::Import, what, change).await?;
         if let Some(published) = done {
-            step.report.import.revision = published.version;
-            return Ok((is_new, step.report));
+            report.import.revision = published.version;
+            return Ok((is_new, report));
         }
     }
     Err(too_busy())
+}
+
+/// Whether an import goes on with the kind of source that it began with.
+fn same_kind(before: Option<&ImportSource>, source: &ImportSource) -> Result<(), Problem> {
+    match before {
+        Some(before) if before.mcp_server != source.mcp_server => Err(Problem::new(
+            ErrorCode::InvalidRequest,
+            "This import has another source: an MCP server, or a description of an API. Choose another id.",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// For the record: what the import did, by the names of the tools. Where the description came from is in the import.
@@ -151,36 +136,26 @@ fn what(report: &ImportReport) -> Value {
 /// One import on its way.
 struct Run {
     id: ImportId,
+    /// What was asked, without the description.
+    request: ImportRequest,
     source: ImportSource,
-    found: Preview,
     selection: Selection,
-    adopt: bool,
-    definitions: bool,
+    found: Preview,
     by: String,
 }
 
-/// What there was before.
-struct Before {
+/// What the project has before an import.
+struct Stored {
+    state: Arc<ProjectState>,
+    /// The import, if it is there.
     row: Option<ImportRow>,
-    rows: Vec<ImportOperationRow>,
+    /// What it imported.
+    operations: Vec<ImportOperationRow>,
     /// The tools of other imports.
     elsewhere: HashSet<String>,
 }
 
-/// What is to be stored, and what is to be told.
-struct Step {
-    tools: Vec<(ToolName, Option<ToolDefinition>)>,
-    change: ImportChange,
-    report: ImportReport,
-}
-
-/// The tools of a project, and which of them belong to another import.
-struct Tools<'a> {
-    state: &'a ProjectState,
-    elsewhere: HashSet<String>,
-}
-
-impl Place for Tools<'_> {
+impl Place for Stored {
     fn tool(&self, name: &str) -> Option<&ToolDefinition> {
         self.state.snapshot.tool(name).map(|tool| &*tool.definition)
     }
@@ -191,42 +166,43 @@ impl Place for Tools<'_> {
 }
 
 impl Run {
-    async fn before(&self, app: &App, state: &ProjectState) -> ApiResult<Before> {
+    async fn stored(&self, gateway: &Gateway, state: &Arc<ProjectState>) -> Result<Stored, Problem> {
         let uid = state.row.uid;
-        let found = app.store.import(uid, self.id.as_str()).await?;
-        let (row, rows) = found.map_or((None, Vec::new()), |(row, rows)| (Some(row), rows));
-        if row.is_none() && app.store.imports(uid, None, u32::MAX).await?.len() >= MAX_IMPORTS {
+        let found = gateway.store.import(uid, self.id.as_str()).await?;
+        let (row, operations) = found.map_or((None, Vec::new()), |(row, rows)| (Some(row), rows));
+        if row.is_none() && gateway.store.imports(uid, None, u32::MAX).await?.len() >= MAX_IMPORTS {
             return Err(too_many(&format!("A project has at most {MAX_IMPORTS} imports")));
         }
-        let imported = app.store.imported_tools(uid).await?.into_iter();
+        let imported = gateway.store.imported_tools(uid).await?.into_iter();
         let elsewhere = imported.filter(|(_, import)| import != self.id.as_str());
-        Ok(Before {
+        Ok(Stored {
+            state: Arc::clone(state),
             row,
-            rows,
+            operations,
             elsewhere: elsewhere.map(|(tool, _)| tool).collect(),
         })
     }
 
-    fn step(&self, app: &App, state: &ProjectState, before: Before) -> ApiResult<Step> {
-        let Before { row, rows, elsewhere } = before;
-        let tools = Tools { state, elsewhere };
-        let telling = Telling {
-            app,
-            state,
-            definitions: self.definitions,
+    /// What is to be stored, and what is to be reported.
+    fn plan(&self, gateway: &Gateway, stored: Stored) -> Result<(DefinitionChange, ImportReport), Problem> {
+        let telling = ReportBuilder {
+            gateway,
+            state: &stored.state,
+            definitions: self.request.definitions,
         };
-        let kept: Vec<Kept<'_>> = rows.iter().map(kept).collect();
         let is_chosen = |operation: &Operation| self.selection.includes(operation);
-        let planned = plan(&kept, &self.found.operations, is_chosen, &tools, self.adopt);
-        let now = app.clock.now();
+        let found = &self.found.operations;
+        let kept: Vec<Kept<'_>> = stored.operations.iter().map(kept).collect();
+        let planned = plan(&kept, found, is_chosen, &stored, self.request.adopt);
+        let now = gateway.clock.now();
         let mut after: Vec<ImportOperationRow> = Vec::with_capacity(planned.len());
-        let mut new = Vec::new();
+        let mut tools = Vec::new();
         let mut operations = Vec::with_capacity(planned.len());
         for planned in planned {
-            let before = planned.kept.map(|at| &rows[at]);
-            let found = planned.found.map(|at| &self.found.operations[at]);
+            let before = planned.kept.map(|at| &stored.operations[at]);
+            let found = planned.found.map(|at| &found[at]);
             if let Verdict::New(definition) = &planned.verdict {
-                new.push((definition.name.clone(), Some((**definition).clone())));
+                tools.push((definition.name.clone(), Some((**definition).clone())));
             }
             after.extend(self.row(before, found, &planned.verdict, now));
             operations.push(telling.of(before, found, planned));
@@ -236,46 +212,54 @@ impl Run {
                 "An import has at most {MAX_OPERATIONS} operations"
             )));
         }
-        let suggested_prefix = self.suggested_prefix(&tools, &operations);
+        let suggested_prefix = self.suggested_prefix(&stored, &operations);
+        let Stored {
+            state,
+            row,
+            operations: before,
+            ..
+        } = stored;
         let row = self.import_row(row, &after, now);
-        let import = read::wire(app, state, row.clone(), read::counts(&after));
+        let import = read::wire(gateway, &state, row.clone(), read::counts(&after));
         let mut warnings = self.found.warnings.clone();
         warnings.extend(credentials::warnings(
-            app,
-            state,
+            gateway,
+            &state,
             &self.source.credentials,
             &self.found.operations,
         ));
-        Ok(Step {
-            tools: new,
-            change: ImportChange {
+        let change = DefinitionChange {
+            tools,
+            imports: ImportChange {
                 put: Some(row),
-                operations: changed(after, &rows),
+                operations: changed(after, &before),
                 remove: None,
             },
-            report: ImportReport {
-                dry_run: false,
-                import,
-                total: self.found.operations.len(),
-                operations,
-                problems: self.found.problems.clone(),
-                warnings,
-                suggested_prefix,
-                policy_tests: None,
-            },
-        })
+            ..DefinitionChange::default()
+        };
+        let report = ImportReport {
+            dry_run: false,
+            import,
+            total: self.found.operations.len(),
+            operations,
+            problems: self.found.problems.clone(),
+            warnings,
+            suggested_prefix,
+            policy_tests: None,
+        };
+        Ok((change, report))
     }
 
     /// A prefix with which no operation is left out because its name is taken; `None` when none is.
-    fn suggested_prefix(&self, tools: &Tools<'_>, told: &[ImportedOperation]) -> Option<String> {
+    fn suggested_prefix(&self, stored: &Stored, report: &[ImportedOperation]) -> Option<String> {
         let is_taken = |one: &ImportedOperation| one.outcome == ImportOutcome::Taken;
-        if !told.iter().any(is_taken) {
+        if !report.iter().any(is_taken) {
             return None;
         }
         let chosen = self.found.operations.iter();
         let chosen = chosen.filter(|operation| self.selection.includes(operation));
         suggested_prefix(self.id.as_str(), &chosen, |name| {
-            tools.tool(name).is_some() || tools.is_elsewhere(name)
+            stored.tool(name).is_some() || stored.is_elsewhere(name)
         })
     }
 
@@ -362,7 +346,7 @@ impl Run {
             revision,
             title: short(&self.found.title),
             version: short(&self.found.version),
-            format: format(self.found.dialect),
+            format: self.found.format,
             source: self.source.clone(),
             hosts: origins(definitions),
             created_at,
@@ -392,8 +376,8 @@ fn changed(after: Vec<ImportOperationRow>, before: &[ImportOperationRow]) -> Vec
         .collect()
 }
 
-fn too_many(what: &str) -> ApiError {
-    ApiError::new(
+fn too_many(what: &str) -> Problem {
+    Problem::new(
         ErrorCode::InvalidRequest,
         format!("{what}; nothing was stored. Choose fewer, or delete what is not needed."),
     )

@@ -11,13 +11,12 @@ use toolgate_core::snapshot::LabelInput;
 use toolgate_store::{LabelChange, LabelContent};
 
 use super::{Kind, Plan, all_declared};
-use crate::error::{ApiError, ApiResult};
-use crate::gateway::world::{ProjectState, World};
-use crate::state::App;
+use crate::gateway::server_snapshot::{ProjectState, ServerSnapshot};
+use crate::gateway::{Gateway, Problem};
 
-/// Tools that are told one by one.
+/// Tools that are listed one by one.
 const MAX_TOOLS: usize = 500;
-/// Grants that are told one by one.
+/// Grants that are listed one by one.
 const MAX_GRANTS: usize = 200;
 /// Declared groups, and declared states, of a project.
 const MAX_DECLARED: usize = 1_000;
@@ -25,7 +24,7 @@ const MAX_DECLARED: usize = 1_000;
 const MAX_CONDITIONS: usize = 200;
 
 /// Bounds of what a project declares.
-pub(super) fn check_counts((groups, states): &(Vec<LabelInput>, Vec<LabelInput>)) -> ApiResult<()> {
+pub(super) fn check_counts((groups, states): &(Vec<LabelInput>, Vec<LabelInput>)) -> Result<(), Problem> {
     let conditions = groups.iter().filter(|group| group.condition.is_some()).count();
     let fault = if groups.len() > MAX_DECLARED || states.len() > MAX_DECLARED {
         format!("A project declares at most {MAX_DECLARED} groups and as many states.")
@@ -34,7 +33,7 @@ pub(super) fn check_counts((groups, states): &(Vec<LabelInput>, Vec<LabelInput>)
     } else {
         return Ok(());
     };
-    Err(ApiError::new(ErrorCode::InvalidRequest, fault))
+    Err(Problem::new(ErrorCode::InvalidRequest, fault))
 }
 
 /// A new name must not be anybody's: two groups that become one would give each other's tools away.
@@ -44,9 +43,9 @@ pub(super) fn check_target(
     names: &NameChange,
     from: &str,
     to: &str,
-) -> ApiResult<()> {
+) -> Result<(), Problem> {
     if from == to {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             format!("The {} has that name already.", kind.word()),
         )
@@ -63,16 +62,16 @@ pub(super) fn check_target(
         .filter_map(|name| names.of(name).flatten())
         .any(|name| name.chars().count() > 128);
     if let Some(taken) = taken {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::Conflict,
             format!(
-                "There is a {} \"{taken}\" already, and two that become one cannot be told apart again. Choose another name.",
+                "There is a {} \"{taken}\" already, and two that become one cannot be separated again. Choose another name.",
                 kind.word()
             ),
         ));
     }
     if long {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
             "A child of this group would get a name of more than 128 characters.",
         ));
@@ -82,11 +81,11 @@ pub(super) fn check_target(
 
 /// Everything that a change of a name changes.
 pub(super) async fn plan(
-    app: &App,
-    world: &World,
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
     state: &ProjectState,
     names: &NameChange,
-) -> ApiResult<(Plan, NameEffects)> {
+) -> Result<(Plan, NameEffects), Problem> {
     let mut effects = NameEffects::default();
     let mut tools = Vec::new();
     for tool in state.snapshot.tools() {
@@ -131,7 +130,7 @@ pub(super) async fn plan(
         }
     }
     if names.is_of_groups() {
-        let grants: Vec<String> = world
+        let grants: Vec<String> = server_snapshot
             .directory
             .grants_of(state.row.uid)
             .iter()
@@ -144,9 +143,9 @@ pub(super) async fn plan(
         effects.grant_count = grants.len() as u64;
         effects.grants = Some(grants.into_iter().take(MAX_GRANTS).collect());
     }
-    effects.session_count = app
+    effects.session_count = gateway
         .store
-        .sessions_naming(state.row.uid, names, app.clock.now())
+        .sessions_naming(state.row.uid, names, gateway.clock.now())
         .await?;
     effects.warnings = warnings(state, names, &effects);
     let declared = declared(state, names, &mut labels);
@@ -252,7 +251,7 @@ fn warnings(state: &ProjectState, names: &NameChange, effects: &NameEffects) -> 
             let before: Vec<&str> = parents(from).collect();
             for parent in parents(to).filter(|parent| !before.contains(parent)) {
                 warnings.push(format!(
-                    "Whoever holds {parent:?} holds {to:?} too from then on, and a condition on {parent:?} closes it."
+                    "Holders of {parent:?} hold {to:?} too from then on, and a condition on {parent:?} closes it."
                 ));
             }
             for parent in before
@@ -260,7 +259,7 @@ fn warnings(state: &ProjectState, names: &NameChange, effects: &NameEffects) -> 
                 .filter(|parent| !parents(to).any(|kept| kept == **parent))
             {
                 warnings.push(format!(
-                    "Whoever holds {from:?} only by {parent:?} loses it, and a condition on {parent:?} closes it no more."
+                    "Those who hold {from:?} only by {parent:?} lose it, and a condition on {parent:?} closes it no more."
                 ));
             }
             warnings.push(
@@ -278,11 +277,11 @@ fn warnings(state: &ProjectState, names: &NameChange, effects: &NameEffects) -> 
                 .any(|group| group.starts_with(&below))
             {
                 warnings.push(format!(
-                    "The children of {name:?} stay; whoever held them by {name:?} loses them."
+                    "The children of {name:?} stay; those who held them by {name:?} lose them."
                 ));
             }
             let conditioned = state.snapshot.declared_group(name);
-            if conditioned.is_some_and(|group| group.gate.is_some()) {
+            if conditioned.is_some_and(|group| group.condition.is_some()) {
                 warnings.push(format!(
                     "The condition on {name:?} goes with it, for its children too."
                 ));

@@ -9,10 +9,9 @@ use toolgate_core::rename::NameChange;
 use toolgate_core::snapshot::ProjectSnapshot;
 
 use super::effects;
-use crate::error::ApiResult;
 use crate::gateway::policy_tests::{CurrentGrants, ignored, refusal};
-use crate::gateway::world::{ProjectState, World};
-use crate::state::App;
+use crate::gateway::server_snapshot::{ProjectState, ServerSnapshot};
+use crate::gateway::{Gateway, Problem};
 
 /// Grants with a change of names applied.
 struct ChangedGrants<'a> {
@@ -35,19 +34,19 @@ impl GrantLookup for ChangedGrants<'_> {
 
 /// Refuses a change that breaks an expectation which holds now; with `ignore`, says which it breaks.
 pub(super) fn guard(
-    app: &App,
-    world: &World,
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
     state: &ProjectState,
     names: Option<&NameChange>,
     ignore: bool,
     candidate: impl FnOnce() -> ProjectSnapshot,
-) -> ApiResult<Option<String>> {
+) -> Result<Option<String>, Problem> {
     if state.policy_tests.is_empty() {
         return Ok(None);
     }
-    let now = app.clock.now();
+    let now = gateway.clock.now();
     let candidate = candidate();
-    let current = CurrentGrants::new(&world.directory, &state.row);
+    let current = CurrentGrants::new(&server_snapshot.directory, &state.row);
     let changed = names.map(|names| ChangedGrants {
         current: &current,
         names,

@@ -7,6 +7,7 @@ mod trail;
 
 use std::sync::Arc;
 
+use serde_json::Value;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::groups::NameEffects;
 use toolgate_api::{Diagnostic, ErrorCode};
@@ -19,14 +20,14 @@ use toolgate_store::rows::Publication;
 use toolgate_store::{LabelChange, LabelContent, StoreError};
 
 use super::change_record::recorded;
+use super::entry::Entry;
 use super::policy_tests;
 use super::publish::{too_busy, turn};
-use super::record::Asker;
-use super::world::{ProjectState, World};
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::record::Requester;
+use super::server_snapshot::{ProjectState, ServerSnapshot};
+use crate::gateway::{Gateway, Problem};
 
-/// How often a change is computed again because somebody else was faster.
+/// How often a change is computed again because another change was faster.
 const ATTEMPTS: usize = 16;
 /// Longest description, in characters.
 const MAX_DESCRIPTION: usize = 1_000;
@@ -51,10 +52,37 @@ impl Kind {
     }
 }
 
+/// A group or a state, as one caller may see it.
+pub trait Label: Sized + serde::Serialize {
+    /// Which of the two.
+    const KIND: Kind;
+
+    /// Its name.
+    fn name(&self) -> &str;
+
+    /// The one with a name; `None` when there is none that the caller may see.
+    fn get(gateway: &Gateway, place: &Entry, name: &str) -> Option<Self>;
+
+    /// Those after a name, sorted, whose name or description has a text in it (in lower case).
+    fn list(
+        gateway: &Gateway,
+        place: &Entry,
+        after: Option<&str>,
+        needle: Option<&str>,
+        most: usize,
+    ) -> Vec<Self>;
+}
+
+/// Whether a name or what is declared about it has a text in it, in any case.
+pub(super) fn matches(name: &str, description: Option<&str>, needle: Option<&str>) -> bool {
+    let has = |text: &str| needle.is_none_or(|needle| text.to_lowercase().contains(needle));
+    has(name) || description.is_some_and(has)
+}
+
 /// Who changes something, where, and how.
 pub struct Actor<'a> {
     /// For the record.
-    pub asker: Asker<'a>,
+    pub requester: Requester<'a>,
     /// The project as the request found it.
     pub project: &'a ProjectState,
     /// Whether the change may break policy tests.
@@ -62,15 +90,18 @@ pub struct Actor<'a> {
 }
 
 /// The project as the database has it now.
-async fn fresh(app: &App, project: &ProjectState) -> ApiResult<(Arc<World>, Arc<ProjectState>)> {
-    app.world.refresh().await?;
-    let world = app.world.now();
-    let found = world
+async fn fresh(
+    gateway: &Gateway,
+    project: &ProjectState,
+) -> Result<(Arc<ServerSnapshot>, Arc<ProjectState>), Problem> {
+    gateway.snapshots.refresh().await?;
+    let server_snapshot = gateway.snapshots.now();
+    let found = server_snapshot
         .project(project.row.id.as_str())
         .filter(|found| found.row.uid == project.row.uid)
         .map(Arc::clone)
-        .ok_or_else(|| ApiError::not_found(format!("project \"{}\"", project.row.id)))?;
-    Ok((world, found))
+        .ok_or_else(|| Problem::not_found(format!("project \"{}\"", project.row.id)))?;
+    Ok((server_snapshot, found))
 }
 
 /// Everything that goes into one transaction, and what it leads to.
@@ -84,13 +115,13 @@ struct Plan {
 
 impl Plan {
     /// The project as it would be.
-    fn candidate(&self, app: &App, state: &ProjectState, author: &str) -> ProjectSnapshot {
+    fn candidate(&self, gateway: &Gateway, state: &ProjectState, author: &str) -> ProjectSnapshot {
         let snapshot = &state.snapshot;
         let changed = self.tools.iter().filter_map(|(name, definition)| {
             Some(ToolInput {
                 definition: definition.clone()?,
                 revision: snapshot.tool(name.as_str()).map_or(0, |tool| tool.revision) + 1,
-                updated_at: app.clock.now(),
+                updated_at: gateway.clock.now(),
                 updated_by: author.to_owned(),
             })
         });
@@ -105,43 +136,47 @@ impl Plan {
     }
 }
 
-/// Commits against the version of `state`, and what `world` says about who holds what if something is expected of that;
-/// `None` when the database has a newer one.
-fn commit(
-    app: &Arc<App>,
-    world: &World,
+/// Commits against the version of `state`, and what `server_snapshot` says about who holds what if something is expected of
+/// that; `what` is recorded. False when the database has a newer version.
+async fn commit(
+    gateway: &Arc<Gateway>,
+    server_snapshot: &ServerSnapshot,
     state: &ProjectState,
     actor: &Actor<'_>,
     plan: Plan,
-) -> impl Future<Output = ApiResult<Option<()>>> + Send + use<> {
+    what: Value,
+) -> Result<bool, Problem> {
     let publication = Publication {
         project: state.row.uid,
         expected_version: state.snapshot.version(),
-        expected_directory: policy_tests::judged_with(world, state, actor.ignore_policy_tests),
+        expected_directory: policy_tests::judged_with(server_snapshot, state, actor.ignore_policy_tests),
         tools: plan.tools,
         services: Vec::new(),
         labels: plan.labels,
-        author: actor.asker.principal.name.clone(),
-        at: app.clock.now(),
+        author: actor.requester.principal.name.clone(),
+        at: gateway.clock.now(),
         note: plan.note,
     };
-    let app = Arc::clone(app);
-    async move { publish(&app, &publication).await }
+    let task = Arc::clone(gateway);
+    let published = async move { publish(&task, &publication).await };
+    let (requester, action) = (&actor.requester, AuditAction::Policy);
+    let done = recorded(gateway, state, requester, action, what, published).await?;
+    Ok(done.is_some())
 }
 
-async fn publish(app: &App, publication: &Publication) -> ApiResult<Option<()>> {
-    let done = match app.store.publish(publication).await {
+async fn publish(gateway: &Gateway, publication: &Publication) -> Result<Option<()>, Problem> {
+    let done = match gateway.store.publish(publication).await {
         Ok(_) => Some(()),
         Err(StoreError::VersionConflict) => None,
         Err(error @ StoreError::Conflict { .. }) => {
-            return Err(ApiError::new(
+            return Err(Problem::new(
                 ErrorCode::Conflict,
                 format!("{error}. Choose another name, or take it out of that grant first."),
             ));
         }
         Err(error) => return Err(error.into()),
     };
-    app.world.refresh().await?;
+    gateway.snapshots.refresh().await?;
     Ok(done)
 }
 
@@ -186,35 +221,35 @@ pub fn revision(state: &ProjectState, kind: Kind, name: &str) -> Option<i64> {
 }
 
 /// The project has no such group or state that the caller may see.
-pub fn not_found(kind: Kind, name: &str) -> ApiError {
+pub fn not_found(kind: Kind, name: &str) -> Problem {
     let shown: String = name.chars().take(128).collect();
-    ApiError::not_found(format!("{} \"{shown}\"", kind.word()))
+    Problem::not_found(format!("{} \"{shown}\"", kind.word()))
 }
 
 /// Declares a group or state in place of what was declared. `matches` is asked with whether it is declared and with its
 /// [`revision`]. Whether it was declared for the first time.
 pub async fn declare(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     actor: &Actor<'_>,
     kind: Kind,
     name: &str,
     content: &LabelContent,
-    matches: impl Fn(bool, Option<i64>) -> ApiResult<()>,
-) -> ApiResult<bool> {
+    matches: impl Fn(bool, Option<i64>) -> Result<(), Problem>,
+) -> Result<bool, Problem> {
     check_name(kind, name, "")?;
     check_content(content).await?;
-    let _turn = turn(app, &actor.project.row.id).await?;
+    let _turn = turn(gateway, &actor.project.row.id).await?;
     for _ in 0..ATTEMPTS {
-        let (world, state) = fresh(app, actor.project).await?;
+        let (server_snapshot, state) = fresh(gateway, actor.project).await?;
         let before = declared(&state, kind, name);
         matches(before.is_some(), revision(&state, kind, name))?;
-        let author = &actor.asker.principal.name;
+        let author = &actor.requester.principal.name;
         let after = LabelInput {
             name: name.to_owned(),
             description: content.description.clone(),
             condition: content.condition.clone(),
             revision: state.snapshot.version() + 1,
-            updated_at: app.clock.now(),
+            updated_at: gateway.clock.now(),
             updated_by: author.clone(),
         };
         let mut declared = all_declared(&state);
@@ -233,15 +268,16 @@ pub async fn declare(
             declared,
             note: None,
         };
-        let said = guard::guard(app, &world, &state, None, actor.ignore_policy_tests, || {
-            plan.candidate(app, &state, author)
-        })?;
+        let said = guard::guard(
+            gateway,
+            &server_snapshot,
+            &state,
+            None,
+            actor.ignore_policy_tests,
+            || plan.candidate(gateway, &state, author),
+        )?;
         let what = trail::declared(kind, before.as_ref(), name, content, said.as_deref());
-        let committed = commit(app, &world, &state, actor, plan);
-        if recorded(app, &state, &actor.asker, AuditAction::Policy, what, committed)
-            .await?
-            .is_some()
-        {
+        if commit(gateway, &server_snapshot, &state, actor, plan, what).await? {
             return Ok(before.is_none());
         }
     }
@@ -250,20 +286,20 @@ pub async fn declare(
 
 /// Changes a name wherever it stands, or with `dry_run` only says what that would do.
 pub async fn change_name(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     actor: &Actor<'_>,
     kind: Kind,
     names: &NameChange,
     dry_run: bool,
-    matches: impl Fn(i64) -> ApiResult<()>,
-) -> ApiResult<NameEffects> {
+    matches: impl Fn(i64) -> Result<(), Problem>,
+) -> Result<NameEffects, Problem> {
     let (from, to) = match names {
         NameChange::RenameGroup { from, to } | NameChange::RenameState { from, to } => (from, Some(to)),
         NameChange::RemoveGroup(from) | NameChange::RemoveState(from) => (from, None),
     };
-    let _turn = turn(app, &actor.project.row.id).await?;
+    let _turn = turn(gateway, &actor.project.row.id).await?;
     for _ in 0..ATTEMPTS {
-        let (world, state) = fresh(app, actor.project).await?;
+        let (server_snapshot, state) = fresh(gateway, actor.project).await?;
         let revision = revision(&state, kind, from).ok_or_else(|| not_found(kind, from))?;
         matches(revision)?;
         refuse_built_in(kind, from)?;
@@ -271,28 +307,24 @@ pub async fn change_name(
             check_name(kind, to, "/to")?;
             effects::check_target(&state, kind, names, from, to)?;
         }
-        let (mut plan, mut effects) = effects::plan(app, &world, &state, names).await?;
+        let (mut plan, mut effects) = effects::plan(gateway, &server_snapshot, &state, names).await?;
         effects.dry_run = dry_run;
-        let author = &actor.asker.principal.name;
+        let author = &actor.requester.principal.name;
         // A dry run gives the same verdict.
         let said = guard::guard(
-            app,
-            &world,
+            gateway,
+            &server_snapshot,
             &state,
             Some(names),
             actor.ignore_policy_tests,
-            || plan.candidate(app, &state, author),
+            || plan.candidate(gateway, &state, author),
         )?;
         if dry_run {
             return Ok(effects);
         }
         plan.note = super::policy_tests::noted(plan.note.take(), said.clone());
         let what = trail::renamed(kind, names, &effects, said.as_deref());
-        let committed = commit(app, &world, &state, actor, plan);
-        if recorded(app, &state, &actor.asker, AuditAction::Policy, what, committed)
-            .await?
-            .is_some()
-        {
+        if commit(gateway, &server_snapshot, &state, actor, plan, what).await? {
             return Ok(effects);
         }
     }
@@ -300,12 +332,12 @@ pub async fn change_name(
 }
 
 /// Names by the rule of definitions.
-fn check_name(kind: Kind, name: &str, pointer: &str) -> ApiResult<()> {
-    let any = || (name == "*").then(|| "\"*\" stands for every one and is no name".to_owned());
+fn check_name(kind: Kind, name: &str, pointer: &str) -> Result<(), Problem> {
+    let any = || (name == "*").then(|| "\"*\" means every one and is no name".to_owned());
     let Some(fault) = label_fault(name).or_else(any) else {
         return Ok(());
     };
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::InvalidRequest,
         format!("There cannot be such a {}.", kind.word()),
     )
@@ -313,7 +345,7 @@ fn check_name(kind: Kind, name: &str, pointer: &str) -> ApiResult<()> {
 }
 
 /// What requests mean that say nothing cannot be taken away.
-fn refuse_built_in(kind: Kind, name: &str) -> ApiResult<()> {
+fn refuse_built_in(kind: Kind, name: &str) -> Result<(), Problem> {
     let (built_in, meaning) = match kind {
         Kind::Group => (
             toolgate_core::policy::groups::DEFAULT_GROUP,
@@ -325,22 +357,22 @@ fn refuse_built_in(kind: Kind, name: &str) -> ApiResult<()> {
         ),
     };
     if name == "*" {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
-            "\"*\" stands for every one, so it can be neither renamed nor removed.",
+            "\"*\" means every one, so it can be neither renamed nor removed.",
         ));
     }
     if name != built_in {
         return Ok(());
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::InvalidRequest,
         format!("{meaning} are in \"{built_in}\", so it can be neither renamed nor removed."),
     ))
 }
 
 /// The description's length and the condition's grammar, all faults at once.
-async fn check_content(content: &LabelContent) -> ApiResult<()> {
+async fn check_content(content: &LabelContent) -> Result<(), Problem> {
     let mut faults = Vec::new();
     if content.description.chars().nth(MAX_DESCRIPTION).is_some() {
         faults.push(
@@ -354,7 +386,7 @@ async fn check_content(content: &LabelContent) -> ApiResult<()> {
             toolgate_core::policy::condition::Condition::parse(&condition).map(drop)
         })
         .await
-        .map_err(|error| ApiError::internal(&error))?;
+        .map_err(|error| Problem::internal(&error))?;
         if let Err(found) = parsed {
             faults.extend(found.into_iter().map(|fault| fault.at_pointer("/condition")));
         }
@@ -362,7 +394,7 @@ async fn check_content(content: &LabelContent) -> ApiResult<()> {
     if faults.is_empty() {
         return Ok(());
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::InvalidRequest,
         "This cannot be declared; nothing was stored. `errors` names each fault with its place.",
     )

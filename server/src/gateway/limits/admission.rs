@@ -9,9 +9,8 @@ use toolgate_core::principal::Principal;
 use toolgate_core::snapshot::CompiledTool;
 
 use super::{lock, servers};
-use crate::error::ApiError;
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// The places of a call in limits on calls at the same time; free again when this is dropped.
 pub struct Running {
@@ -41,8 +40,8 @@ impl Exceeded {
 
     /// The problem to answer with: which limit, and when to try again.
     #[must_use]
-    pub fn answer(&self) -> ApiError {
-        ApiError::new(self.code(), self.detail()).retry_after(self.seconds())
+    pub fn answer(&self) -> Problem {
+        Problem::new(self.code(), self.detail()).retry_after(self.seconds())
     }
 
     fn seconds(&self) -> u32 {
@@ -76,7 +75,7 @@ pub(super) fn seconds(micros: u64) -> u32 {
 /// # Errors
 /// The limit that is used up longest.
 pub fn has_room(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
     principal: &Principal,
     tool: &CompiledTool,
@@ -88,7 +87,7 @@ pub fn has_room(
         return Ok(());
     }
     lock(&limiter.ledger)
-        .has_room(&seats, servers(app), now.timestamp_micros())
+        .has_room(&seats, servers(gateway), now.timestamp_micros())
         .map_err(Exceeded)
 }
 
@@ -105,7 +104,7 @@ fn target(tool: &CompiledTool) -> Target<'_> {
 /// # Errors
 /// The limit that is used up longest.
 pub fn admit(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
     principal: &Principal,
     tool: Option<&CompiledTool>,
@@ -120,7 +119,7 @@ pub fn admit(
         return Ok(None);
     }
     lock(&limiter.ledger)
-        .admit(&seats, servers(app), now.timestamp_micros())
+        .admit(&seats, servers(gateway), now.timestamp_micros())
         .map_err(Exceeded)?;
     let seats: Vec<Seat> = seats
         .into_iter()

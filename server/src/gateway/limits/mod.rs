@@ -14,11 +14,11 @@ use toolgate_api::limits::ProjectLimits;
 use toolgate_core::limits::{Ledger, Rules};
 use toolgate_store::rows::Revised;
 
-use crate::state::App;
+use crate::gateway::Gateway;
 
 pub use self::admission::{Exceeded, Running, admit, has_room};
 pub use self::replace::replace;
-pub use self::usage::{Standing, standing, usage};
+pub use self::usage::{LimitStatus, limit_status, usage};
 
 /// The limits of a project, and what is used of them on this server.
 #[derive(Default)]
@@ -58,6 +58,6 @@ fn lock(ledger: &Mutex<Ledger>) -> MutexGuard<'_, Ledger> {
 }
 
 /// How many servers share the limits.
-fn servers(app: &App) -> u32 {
-    app.servers.load(Ordering::Relaxed).max(1)
+fn servers(gateway: &Gateway) -> u32 {
+    gateway.servers.load(Ordering::Relaxed).max(1)
 }

@@ -7,15 +7,15 @@ use toolgate_core::principal::Principal;
 
 use super::admission::seconds;
 use super::{lock, servers};
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::Gateway;
+use crate::gateway::server_snapshot::ProjectState;
 
 /// The most that is listed.
 const MOST: usize = 1000;
 
-/// How a caller stands with one limit.
+/// The status of a caller's use of one limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Standing {
+pub struct LimitStatus {
     /// The limit's name.
     pub limit: String,
     /// How many calls the limit allows in how many seconds, how many this server would allow now, and in how many seconds
@@ -25,15 +25,15 @@ pub struct Standing {
     pub concurrency: Option<(u32, u32)>,
 }
 
-/// How a principal stands with every limit that applies to its calls of a tool; empty when there is none.
+/// The status of every limit that applies to a principal's calls of a tool; empty when there is none.
 #[must_use]
-pub fn standing(
-    app: &App,
+pub fn limit_status(
+    gateway: &Gateway,
     project: &ProjectState,
     principal: &Principal,
     tool: &str,
     now: DateTime<Utc>,
-) -> Vec<Standing> {
+) -> Vec<LimitStatus> {
     let limiter = &project.limits;
     if limiter.rules.is_empty() {
         return Vec::new();
@@ -42,7 +42,7 @@ pub fn standing(
         tool: tool.name(),
         groups: &tool.groups,
     });
-    let (servers, now) = (servers(app), now.timestamp_micros());
+    let (servers, now) = (servers(gateway), now.timestamp_micros());
     let ledger = lock(&limiter.ledger);
     limiter
         .rules
@@ -51,7 +51,7 @@ pub fn standing(
         .map(|(rule, seat)| {
             let left = ledger.left(rule, &seat, servers, now);
             let requests = rule.requests.zip(left.requests);
-            Standing {
+            LimitStatus {
                 limit: rule.name.to_string(),
                 requests: requests.map(|(rate, (remaining, reset_us))| {
                     (rate.count, rate.per_s, remaining, seconds(reset_us))
@@ -67,9 +67,9 @@ pub fn standing(
 
 /// What is in use of all limits on this server, the fullest first.
 #[must_use]
-pub fn usage(app: &App, project: &ProjectState, now: DateTime<Utc>) -> LimitUsage {
+pub fn usage(gateway: &Gateway, project: &ProjectState, now: DateTime<Utc>) -> LimitUsage {
     let limiter = &project.limits;
-    let (servers, now) = (servers(app), now.timestamp_micros());
+    let (servers, now) = (servers(gateway), now.timestamp_micros());
     let ledger = lock(&limiter.ledger);
     let rules: std::collections::HashMap<&str, &Rule> =
         limiter.rules.iter().map(|rule| (&*rule.name, rule)).collect();

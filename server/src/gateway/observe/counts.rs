@@ -15,8 +15,8 @@ pub struct Used {
     pub last_at: DateTime<Utc>,
 }
 
-/// Counters of one name: what the database knows, and what is to be added to it. They stand alone, so nothing needs
-/// to be seen in order.
+/// Counters of one name: what the database knows, and what is to be added to it. They are independent, so relaxed
+/// ordering is enough.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     stored: Three,

@@ -7,10 +7,10 @@ use toolgate_core::principal::PrincipalRef;
 use toolgate_store::rows::{GroupUseRow, NO_PROJECT, UsageDelta};
 
 use super::{Found, key_since};
-use crate::gateway::world::World;
-use crate::state::App;
+use crate::gateway::Gateway;
+use crate::gateway::server_snapshot::ServerSnapshot;
 
-/// Rows that wait while the database is away; beyond that, the oldest are given up.
+/// Rows that wait while the database is unavailable; beyond that, the oldest are dropped.
 const MAX_WAITING: usize = 200_000;
 /// How often the counts of other servers are looked at.
 const FOLLOW: TimeDelta = TimeDelta::seconds(30);
@@ -31,10 +31,10 @@ pub(super) struct Backlog {
 ///
 /// # Errors
 /// When the database does not answer; nothing is lost then, and the next time stores it.
-pub async fn flush(app: &App) -> anyhow::Result<()> {
-    let mut backlog = app.observer.backlog.lock().await;
-    let drained = app.observer.usage.drain();
-    let refused = std::mem::take(&mut app.observer.refusals().found);
+pub async fn flush(gateway: &Gateway) -> anyhow::Result<()> {
+    let mut backlog = gateway.observer.backlog.lock().await;
+    let drained = gateway.observer.usage.drain();
+    let refused = std::mem::take(&mut gateway.observer.refusals().found);
     backlog.deltas.extend(drained.deltas);
     backlog.uses.extend(drained.uses);
     backlog.found.extend(drained.found);
@@ -45,46 +45,54 @@ pub async fn flush(app: &App) -> anyhow::Result<()> {
 
     if !backlog.deltas.is_empty() {
         merge(&mut backlog.deltas);
-        let (stored, result) = app.store.add_usage(&mut backlog.deltas).await;
+        let (stored, result) = gateway.store.add_usage(&mut backlog.deltas).await;
         backlog.deltas.drain(..stored);
         result?;
     }
     if !backlog.uses.is_empty() {
-        let first = app.store.add_group_uses(&mut backlog.uses).await?;
+        let first = gateway.store.add_group_uses(&mut backlog.uses).await?;
         backlog.uses.clear();
-        let world = app.world.now();
-        let found = first.iter().filter_map(|row| first_use(app, &world, row));
+        let server_snapshot = gateway.snapshots.now();
+        let found = first
+            .iter()
+            .filter_map(|row| first_use(gateway, &server_snapshot, row));
         backlog.found.extend(found);
     }
     while let Some((project, found)) = backlog.found.last() {
-        crate::alerts::raise(app, *project, found).await?;
+        super::super::alerts::raise(gateway, *project, found).await?;
         backlog.found.pop();
     }
-    follow(app, &mut backlog).await
+    follow(gateway, &mut backlog).await
 }
 
 /// Takes over what other servers have counted. On SQLite there is no other server.
-async fn follow(app: &App, backlog: &mut Backlog) -> anyhow::Result<()> {
-    let now = app.clock.now();
+async fn follow(gateway: &Gateway, backlog: &mut Backlog) -> anyhow::Result<()> {
+    let now = gateway.clock.now();
     let since = *backlog.followed_at.get_or_insert(now);
-    if app.store.backend_name() != "sqlite" && now - since >= FOLLOW {
-        app.observer.usage.follow(&app.store, since).await?;
+    if gateway.store.backend_name() != "sqlite" && now - since >= FOLLOW {
+        gateway.observer.usage.follow(&gateway.store, since).await?;
         backlog.followed_at = Some(now);
     }
     Ok(())
 }
 
-/// Forgets old hours, and what belongs to projects that do not live any more.
+/// Deletes old hours, and what belongs to deleted projects.
 ///
 /// # Errors
 /// When the database does not answer.
-pub async fn prune(app: &App) -> anyhow::Result<()> {
-    let now = app.clock.now();
-    app.store.prune_usage(now - HOURS_KEPT).await?;
-    app.store.prune_alerts(now - crate::alerts::KEPT).await?;
-    let world = app.world.now();
-    let living: std::collections::HashSet<_> = world.projects().map(|project| project.row.uid).collect();
-    app.observer.usage.keep_only(|uid| living.contains(&uid));
+pub async fn prune(gateway: &Gateway) -> anyhow::Result<()> {
+    let now = gateway.clock.now();
+    gateway.store.prune_usage(now - HOURS_KEPT).await?;
+    gateway
+        .store
+        .prune_alerts(now - super::super::alerts::KEPT)
+        .await?;
+    let server_snapshot = gateway.snapshots.now();
+    let living: std::collections::HashSet<_> = server_snapshot
+        .projects()
+        .map(|project| project.row.uid)
+        .collect();
+    gateway.observer.usage.keep_only(|uid| living.contains(&uid));
     Ok(())
 }
 
@@ -125,16 +133,22 @@ pub(super) fn merge(deltas: &mut Vec<UsageDelta>) {
 }
 
 /// The pattern "first use of a group", if it is one of a key that is old enough.
-fn first_use(app: &App, world: &World, row: &GroupUseRow) -> Option<(ProjectUid, Found)> {
+fn first_use(
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
+    row: &GroupUseRow,
+) -> Option<(ProjectUid, Found)> {
     let principal = PrincipalRef::parse(&row.principal)?;
-    let project = world.projects().find(|project| project.row.uid == row.project)?;
-    let since = key_since(app, principal.kind, &principal.id);
+    let project = server_snapshot
+        .projects()
+        .find(|project| project.row.uid == row.project)?;
+    let since = key_since(gateway, principal.kind, &principal.id);
     alerts::first_use_counts(&project.settings.alerts, row.first_at, since).then(|| {
         let found = Found {
             finding: alerts::first_use(&row.group),
             at: row.first_at,
             subject: row.principal.clone(),
-            subject_name: crate::alerts::key_name(world, &principal),
+            subject_name: super::super::alerts::key_name(server_snapshot, &principal),
             request_id: None,
         };
         (row.project, found)

@@ -19,7 +19,7 @@ const MAX_NAMES: usize = 100;
 /// Characters of a name.
 const MAX_CHARACTERS: usize = 128;
 
-/// Whether the lines are written at all, so that nothing need be worked out for them.
+/// Whether the lines are written at all, so that nothing need be computed for them.
 pub(super) fn is_wanted() -> bool {
     tracing::enabled!(target: TARGET, tracing::Level::DEBUG)
 }
@@ -75,10 +75,10 @@ impl RequestLine {
             None => of_call(seen),
         };
         Self {
-            request_id: short(seen.asker.request_id),
+            request_id: short(&seen.requester.origin.request_id),
             action: seen.action,
             project: seen.project.row.id.to_string(),
-            principal: subject(seen.asker.principal),
+            principal: subject(seen.requester.principal),
             requested_groups: names(seen.requested),
             missing_groups: names(seen.missing),
             initial_state: short(seen.state),
@@ -127,18 +127,18 @@ impl RequestLine {
     }
 }
 
-/// What was available to a call: worked out for the line alone. `None` when the request was refused as a whole.
+/// What was available to a call: computed for the line alone. `None` when the request was refused as a whole.
 fn of_call(seen: &Observed<'_>) -> Option<Available> {
     let context: Option<CallContext> = seen
         .context
         .and_then(|context| serde_json::from_value(context.clone()).ok());
-    let moment = load::moment(seen.project, seen.at, seen.asker.principal, context.as_ref());
+    let evaluation = load::evaluation(seen.project, seen.at, seen.requester.principal, context.as_ref());
     let snapshot = &seen.project.snapshot;
     let available = snapshot.resolve(
-        seen.asker.granted,
+        seen.requester.granted,
         Some(seen.requested),
         Some(seen.state),
-        &moment,
+        &evaluation,
     );
     available.ok().map(|available| Available::of(&available))
 }

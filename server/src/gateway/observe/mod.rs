@@ -1,7 +1,7 @@
 //! What is noticed of every decided request: one place that feeds the metrics of the tool group specification, the
 //! usage counters, the detectors of suspicious patterns and the log line of the request.
 //!
-//! It stands on the path of every call, so it looks each name up once, in one lock per project, and allocates nothing
+//! It is on the path of every call, so it looks each name up once, in one lock per project, and allocates nothing
 //! for names it knows. What it counts is written to the database by [`flush`], every few seconds.
 
 mod counts;
@@ -36,10 +36,10 @@ use self::line::RequestLine;
 pub use self::line::TARGET as REQUEST_TARGET;
 use self::usage::ProjectUsage;
 pub use self::usage::Usage;
-use super::record::Asker;
-use super::world::{ProjectState, World};
+use super::record::Requester;
+use super::server_snapshot::{ProjectState, ServerSnapshot};
 use crate::auth::api_key;
-use crate::state::App;
+use crate::gateway::Gateway;
 use crate::telemetry::{Metrics, ToolUseMetrics, WrittenMetric};
 
 /// One decided request.
@@ -51,7 +51,7 @@ pub struct Observed<'a> {
     /// In which project.
     pub project: &'a ProjectState,
     /// Who asked, under which request and from where.
-    pub asker: &'a Asker<'a>,
+    pub requester: &'a Requester<'a>,
     /// The requested groups after the default was applied.
     pub requested: &'a [String],
     /// Those of them that were not granted.
@@ -62,21 +62,25 @@ pub struct Observed<'a> {
     pub state: &'a str,
     /// Why it was refused; `None` when it was allowed.
     pub code: Option<ErrorCode>,
-    /// The caller's own ids, as they stand in the record.
+    /// The caller's own ids, as they are in the record.
     pub context: Option<&'a Value>,
-    /// What is available to the request, when that was worked out.
+    /// What is available to the request, when that was computed.
     pub available: Option<&'a Availability>,
 }
 
 impl<'a> Observed<'a> {
     /// What a record says that is about to be written.
     #[must_use]
-    pub fn of_record(project: &'a ProjectState, asker: &'a Asker<'a>, record: &'a AuditRecord) -> Self {
+    pub fn of_record(
+        project: &'a ProjectState,
+        requester: &'a Requester<'a>,
+        record: &'a AuditRecord,
+    ) -> Self {
         Self {
             action: record.action,
             at: record.at,
             project,
-            asker,
+            requester,
             requested: &record.requested_groups,
             missing: &record.missing_groups,
             // A name without a revision is a name that the caller made up.
@@ -133,7 +137,7 @@ pub struct Found {
     pub finding: Finding,
     /// When it became complete.
     pub at: DateTime<Utc>,
-    /// Whose it is, as it stands in the alert.
+    /// Its subject, as written in the alert.
     pub subject: String,
     /// Its name for people.
     pub subject_name: Option<String>,
@@ -193,18 +197,26 @@ impl Observer {
 
 /// A credential was refused: noticed for the server, and for the project whose key it looks like.
 pub fn refused_credential(
-    app: &App,
-    world: &World,
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
     credential: &str,
     address: Option<IpAddr>,
     at: DateTime<Utc>,
 ) {
-    app.observer.refused_sign_in(address, at);
-    let key = api_key::prefix(credential).and_then(|prefix| world.directory.key_by_prefix(prefix));
-    let project = key.and_then(|key| world.projects().find(|project| project.row.uid == key.project));
+    gateway.observer.refused_sign_in(address, at);
+    let key = api_key::prefix(credential).and_then(|prefix| server_snapshot.directory.key_by_prefix(prefix));
+    let project = key.and_then(|key| {
+        server_snapshot
+            .projects()
+            .find(|project| project.row.uid == key.project)
+    });
     if let (Some(project), Some(address)) = (project, address) {
         let rules = &project.settings.alerts;
-        app.observer.usage.project(project).refused(rules, at, address);
+        gateway
+            .observer
+            .usage
+            .project(project)
+            .refused(rules, at, address);
     }
 }
 
@@ -225,14 +237,14 @@ impl Found {
     }
 }
 
-/// Notices one decided request. Whoever admitted a call keeps the ticket and gives it to [`ended`].
-pub fn observed(app: &App, seen: &Observed<'_>) -> Ticket {
+/// Notices one decided request. The code that admitted a call keeps the ticket and gives it to [`ended`].
+pub fn observed(gateway: &Gateway, seen: &Observed<'_>) -> Ticket {
     let line = line::is_wanted().then(|| Box::new(RequestLine::new(seen)));
     let admitted = seen.action == AuditAction::Call && seen.code.is_none();
-    let mut ticket = app
+    let mut ticket = gateway
         .observer
         .usage
-        .observed(seen, || held_since(app, seen.asker.principal));
+        .observed(seen, || held_since(gateway, seen.requester.principal));
     match line {
         Some(line) if admitted => ticket.line = Some(line),
         Some(line) => line.write(None, seen.code, TimeDelta::zero()),
@@ -267,26 +279,26 @@ pub fn first_hour(now: DateTime<Utc>, hours: u32) -> DateTime<Utc> {
 }
 
 /// Notices that a session left its state otherwise than by a call: it ended or expired.
-pub fn left_state(app: &App, project: &ProjectState, state: &str, spent: TimeDelta) {
-    app.observer.usage.project(project).left_state(state, spent);
+pub fn left_state(gateway: &Gateway, project: &ProjectState, state: &str, spent: TimeDelta) {
+    gateway.observer.usage.project(project).left_state(state, spent);
 }
 
 /// What is available in each project, and what is counted of its tools' places and answers, as text for Prometheus. The work is bounded: only projects with a
 /// label of their own are looked at.
 #[must_use]
-pub fn written(app: &App) -> String {
+pub fn written(gateway: &Gateway) -> String {
     let mut tools = ToolUseMetrics::default();
     let (mut groups, mut states) = (WrittenMetric::groups(), WrittenMetric::states());
-    let world = app.world.now();
-    let mut projects: Vec<_> = world.projects().collect();
+    let server_snapshot = gateway.snapshots.now();
+    let mut projects: Vec<_> = server_snapshot.projects().collect();
     // The older ones first, so that a project keeps its label.
     projects.sort_by(|a, b| (a.row.created_at, &a.row.id).cmp(&(b.row.created_at, &b.row.id)));
     for project in projects {
         let id = project.row.id.as_str();
-        if app.metrics.project(id).is_named() {
+        if gateway.metrics.project(id).is_named() {
             groups.add(id, project.snapshot.group_sizes());
             states.add(id, project.snapshot.state_sizes());
-            let mut uses = app.executors.tool_uses(&project.row.id);
+            let mut uses = gateway.executors.tool_uses(&project.row.id);
             uses.retain(|of| project.snapshot.tool(of.tool.as_str()).is_some());
             tools.add(id, &uses);
         }
@@ -295,16 +307,21 @@ pub fn written(app: &App) -> String {
 }
 
 /// When a principal was given what it holds, if that is known without reading the database: keys never change.
-fn held_since(app: &App, principal: &Principal) -> Option<DateTime<Utc>> {
-    key_since(app, principal.kind, &principal.id)
+fn held_since(gateway: &Gateway, principal: &Principal) -> Option<DateTime<Utc>> {
+    key_since(gateway, principal.kind, &principal.id)
 }
 
-fn key_since(app: &App, kind: PrincipalKind, id: &str) -> Option<DateTime<Utc>> {
+fn key_since(gateway: &Gateway, kind: PrincipalKind, id: &str) -> Option<DateTime<Utc>> {
     if kind != PrincipalKind::ServiceKey {
         return None;
     }
     let id = KeyId(Uuid::try_parse(id).ok()?);
-    app.world.now().directory.key(id).map(|key| key.created_at)
+    gateway
+        .snapshots
+        .now()
+        .directory
+        .key(id)
+        .map(|key| key.created_at)
 }
 
 fn subject(principal: &Principal) -> String {

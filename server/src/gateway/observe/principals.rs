@@ -1,4 +1,5 @@
-//! What is remembered of the principals of one project: their counters, their detectors, and which groups they used.
+//! What is kept in memory about the principals of one project: their counters, their detectors, and which groups they
+//! used.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,10 +13,10 @@ use toolgate_store::rows::GroupUseRow;
 use super::Observed;
 use super::counts::{Counts, Outcome, Used};
 
-/// Principals of each kind that are remembered. When there are more, those that were silent longest are forgotten at the
-/// next writing; there are never more than twice as many.
+/// Principals of each kind that are kept. When there are more, the least recently active are dropped at the next
+/// flush; there are never more than twice as many.
 const MAX_PRINCIPALS: usize = 10_000;
-/// Groups of one principal whose use is remembered.
+/// Groups of one principal whose use is kept.
 const MAX_USES: usize = 1_000;
 
 /// The principals of one project, by kind.
@@ -36,15 +37,15 @@ struct Use {
 }
 
 impl Principals {
-    /// Shows a request to the detectors of whoever made it. The principal's counters, and what was found; `None` when there
-    /// are too many principals to remember this one.
+    /// Shows a request to the detectors of its principal. The principal's counters, and what was found; `None` when
+    /// there are too many principals to remember this one.
     pub(super) fn observe(
         &mut self,
         seen: &Observed<'_>,
         outcome: Outcome,
         held_since: impl FnOnce() -> Option<DateTime<Utc>>,
     ) -> Option<(Arc<Counts>, Vec<Finding>)> {
-        let principal = seen.asker.principal;
+        let principal = seen.requester.principal;
         let principals = &mut self.0[slot(principal.kind)];
         if !principals.contains_key(principal.id.as_str()) && principals.len() < 2 * MAX_PRINCIPALS {
             principals.insert(principal.id.as_str().into(), Watched::default());
@@ -56,8 +57,8 @@ impl Principals {
             admitted: outcome == Outcome::Admitted,
             code: seen.code,
             missing: seen.missing,
-            holds_any: seen.asker.granted.is_any(),
-            address: seen.asker.address,
+            holds_any: seen.requester.granted.is_any(),
+            address: seen.requester.origin.address,
         };
         let mut found = Vec::new();
         let rules = &seen.project.settings.alerts;
@@ -79,8 +80,8 @@ impl Principals {
         })
     }
 
-    /// Takes the uses of groups that are to be stored, and forgets those who were silent longest when there are very many;
-    /// the database keeps them.
+    /// Takes the uses of groups that are to be stored, and drops the least recently active principals when there are
+    /// very many; the database keeps them.
     pub(super) fn take_uses(&mut self, project: ProjectUid, out: &mut Vec<GroupUseRow>) {
         for kind in KINDS {
             let principals = &mut self.0[slot(kind)];
@@ -163,7 +164,7 @@ pub(super) fn name_of(kind: PrincipalKind, id: &str) -> String {
     format!("{}:{id}", PrincipalRef::kind_word(kind))
 }
 
-/// Forgets those who were silent longest, when there are very many; the database keeps them.
+/// Drops the least recently active principals when there are very many; the database keeps them.
 fn forget_silent(principals: &mut HashMap<Box<str>, Watched>) {
     if principals.len() <= MAX_PRINCIPALS {
         return;

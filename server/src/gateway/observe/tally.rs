@@ -19,7 +19,7 @@ use super::principals::{Principals, name_of};
 use super::{Ended, Found, Observed, subject};
 use crate::telemetry::{GroupMetrics, ProjectMetrics, ToolMetrics};
 
-/// Names of each kind that are counted one by one; whoever comes later counts for the project only.
+/// Names of each kind that are counted one by one; later names count for the project only.
 const MAX_TOOLS: usize = 100_000;
 const MAX_GROUPS: usize = 5_000;
 const MAX_STATES: usize = 1_000;
@@ -182,9 +182,9 @@ impl Tally {
             self.found.push(Found {
                 finding,
                 at: seen.at,
-                subject: subject(seen.asker.principal),
-                subject_name: Some(seen.asker.principal.name.clone()),
-                request_id: Some(seen.asker.request_id.to_owned()),
+                subject: subject(seen.requester.principal),
+                subject_name: Some(seen.requester.principal.name.clone()),
+                request_id: Some(seen.requester.origin.request_id.to_string()),
             });
         }
     }

@@ -15,7 +15,7 @@ use toolgate_store::{Store, StoreError};
 use super::counts::{Counts, Used};
 use super::tally::{Drained, Tally};
 use super::{Ended, Observed, Ticket};
-use crate::gateway::world::ProjectState;
+use crate::gateway::server_snapshot::ProjectState;
 use crate::telemetry::Metrics;
 
 /// Names, and uses of groups, that are loaded at start: the latest ones.
@@ -202,7 +202,7 @@ impl Usage {
         drained
     }
 
-    /// Forgets projects that do not live any more.
+    /// Drops projects that are deleted.
     pub(super) fn keep_only(&self, lives: impl Fn(ProjectUid) -> bool) {
         self.projects
             .write()

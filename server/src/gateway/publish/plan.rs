@@ -6,18 +6,17 @@ use toolgate_core::ids::ToolName;
 use toolgate_core::snapshot::ToolInput;
 
 use super::Author;
-use crate::error::ApiResult;
 use crate::gateway::policy_tests::Candidate;
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// What each definition of an upload would do.
 pub(super) async fn plan(
-    app: &App,
+    gateway: &Gateway,
     state: &ProjectState,
     tools: &[UploadedTool],
     services: &[ServiceDefinition],
-) -> ApiResult<Vec<UploadItem>> {
+) -> Result<Vec<UploadItem>, Problem> {
     let mut items = Vec::with_capacity(tools.len() + services.len());
     for service in services {
         let id = service.id.as_str();
@@ -38,7 +37,7 @@ pub(super) async fn plan(
         let revision = match before {
             Some(tool) => tool.revision,
             // A deleted tool goes on counting where it stopped.
-            None => app
+            None => gateway
                 .store
                 .revisions(state.row.uid, name, None, 1)
                 .await?
@@ -82,7 +81,7 @@ fn item(
 
 /// The project as a change of definitions would leave it.
 pub(in crate::gateway) fn candidate<'a>(
-    app: &App,
+    gateway: &Gateway,
     state: &ProjectState,
     author: &Author<'_>,
     tools: &[(ToolName, Option<ToolDefinition>)],
@@ -92,7 +91,7 @@ pub(in crate::gateway) fn candidate<'a>(
         Some(ToolInput {
             definition: definition.clone()?,
             revision: state.snapshot.tool(name.as_str()).map_or(0, |tool| tool.revision) + 1,
-            updated_at: app.clock.now(),
+            updated_at: gateway.clock.now(),
             updated_by: author.name.to_owned(),
         })
     });
@@ -101,7 +100,7 @@ pub(in crate::gateway) fn candidate<'a>(
         .filter(|(_, definition)| definition.is_none())
         .map(|(name, _)| name.clone())
         .collect();
-    // Of two services of one id the later stands.
+    // If the id of a service occurs twice, the last one wins.
     let services = state
         .snapshot
         .services()

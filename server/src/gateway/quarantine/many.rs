@@ -17,14 +17,13 @@ use toolgate_core::snapshot::CompiledTool;
 use toolgate_store::rows::{ImportOperationRow, WaitingRow};
 
 use super::{Changer, approving, settled, tag, waiting};
-use crate::error::{ApiError, ApiResult};
-use crate::gateway::change_record::recorded;
+use crate::gateway::Gateway;
+use crate::gateway::Problem;
 use crate::gateway::policy_tests;
 use crate::gateway::publish::{
-    ATTEMPTS, candidate, commit_imported, current, invalid_definition, too_busy, turn, with_context,
+    ATTEMPTS, DefinitionChange, candidate, commit, current, invalid_definition, too_busy, turn, with_context,
 };
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::server_snapshot::ProjectState;
 
 /// Changes that are decided in one request.
 const MOST: usize = 1_000;
@@ -51,27 +50,27 @@ struct Step {
 /// 422 for a selection that is none; 404 when a named change does not wait; what `matches` says of the tag; what the policy
 /// tests of the project refuse.
 pub async fn decide(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     by: &Changer<'_>,
     asked: &DecideChanges,
     dry_run: bool,
-    matches: impl Fn(&str) -> ApiResult<()>,
-) -> ApiResult<(DecidedChanges, String)> {
-    let _turn = turn(app, project).await?;
+    matches: impl Fn(&str) -> Result<(), Problem>,
+) -> Result<(DecidedChanges, String), Problem> {
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
-        let selected = select(app, &state, &asked.select).await?;
+        let state = current(gateway, project)?;
+        let selected = select(gateway, &state, &asked.select).await?;
         let tag = tag_of(&selected);
         if !dry_run {
             matches(&tag)?;
         }
         // Comparing large definitions takes a while.
-        let (of_app, of_state, of_asked) = (Arc::clone(app), Arc::clone(&state), asked.clone());
+        let (of_app, of_state, of_asked) = (Arc::clone(gateway), Arc::clone(&state), asked.clone());
         let judge = move || steps(&of_app, &of_state, selected, &of_asked);
         let steps = tokio::task::spawn_blocking(judge)
             .await
-            .map_err(|error| ApiError::internal(&error))??;
+            .map_err(|error| Problem::internal(&error))??;
         let tools: Vec<(ToolName, Option<ToolDefinition>)> = steps
             .iter()
             .filter_map(|step| Some((step.waits.row.tool.clone(), Some(step.after.clone()?))))
@@ -83,26 +82,36 @@ pub async fn decide(
         };
         if dry_run {
             answer.policy_tests = (!state.policy_tests.is_empty()).then(|| {
-                let candidate = candidate(app, &state, &by.author, &tools, &[]);
-                policy_tests::wire_effects(policy_tests::effects(app, &app.world.now(), &state, &candidate))
+                let candidate = candidate(gateway, &state, &by.author, &tools, &[]);
+                policy_tests::wire_effects(policy_tests::effects(
+                    gateway,
+                    &gateway.snapshots.now(),
+                    &state,
+                    &candidate,
+                ))
             });
             return Ok((answer, tag));
         }
         let what = what(asked, &steps);
-        let author = approving(&by.author, &imports(&steps).join(", "));
+        let by = Changer {
+            requester: by.requester,
+            author: approving(&by.author, &imports(&steps).join(", ")),
+        };
         let decided = steps
             .into_iter()
             .filter(|step| step.item.outcome != DecisionOutcome::Waiting)
             .map(|step| (step.waits.row, step.waits.waiting));
-        let change = settled(decided);
-        if change.operations.is_empty() {
+        let imports = settled(decided);
+        if imports.operations.is_empty() {
             return Ok((answer, tag));
         }
-        let commit = commit_imported(app, &state, &author, tools, change);
-        if recorded(app, &state, &by.asker, AuditAction::Import, what, commit)
-            .await?
-            .is_some()
-        {
+        let change = DefinitionChange {
+            tools,
+            imports,
+            ..DefinitionChange::default()
+        };
+        let done = commit(gateway, &state, &by, AuditAction::Import, what, change).await?;
+        if done.is_some() {
             return Ok((answer, tag));
         }
     }
@@ -110,13 +119,17 @@ pub async fn decide(
 }
 
 /// The changes that are meant, by the names of their tools.
-async fn select(app: &App, state: &ProjectState, asked: &QuarantineSelection) -> ApiResult<Vec<Waits>> {
+async fn select(
+    gateway: &Gateway,
+    state: &ProjectState,
+    asked: &QuarantineSelection,
+) -> Result<Vec<Waits>, Problem> {
     let rows = match (&asked.names, &asked.import) {
-        (Some(names), None) => return named(app, state, names).await,
+        (Some(names), None) => return named(gateway, state, names).await,
         (None, Some(import)) => {
             let most = u32::try_from(MOST).unwrap_or(u32::MAX);
             let uid = state.row.uid;
-            let (rows, total) = app
+            let (rows, total) = gateway
                 .store
                 .waiting_operations(uid, Some(import), None, most)
                 .await?;
@@ -139,7 +152,7 @@ async fn select(app: &App, state: &ProjectState, asked: &QuarantineSelection) ->
     Ok(waits.collect())
 }
 
-async fn named(app: &App, state: &ProjectState, names: &[String]) -> ApiResult<Vec<Waits>> {
+async fn named(gateway: &Gateway, state: &ProjectState, names: &[String]) -> Result<Vec<Waits>, Problem> {
     if names.is_empty() || names.len() > MOST {
         return Err(invalid(
             "/select/names",
@@ -151,7 +164,7 @@ async fn named(app: &App, state: &ProjectState, names: &[String]) -> ApiResult<V
     names.dedup();
     let mut found = Vec::with_capacity(names.len());
     for name in names {
-        let row = app.store.import_operation(state.row.uid, name).await?;
+        let row = gateway.store.import_operation(state.row.uid, name).await?;
         let (row, waiting, tool) = waiting(state, row, name)?;
         let tool = Arc::clone(tool);
         found.push(Waits { row, waiting, tool });
@@ -176,18 +189,23 @@ fn tag_of(selected: &[Waits]) -> String {
 }
 
 fn steps(
-    app: &App,
+    gateway: &Gateway,
     state: &ProjectState,
     selected: Vec<Waits>,
     asked: &DecideChanges,
-) -> ApiResult<Vec<Step>> {
+) -> Result<Vec<Step>, Problem> {
     selected
         .into_iter()
-        .map(|waits| step(app, state, waits, asked))
+        .map(|waits| step(gateway, state, waits, asked))
         .collect()
 }
 
-fn step(app: &App, state: &ProjectState, waits: Waits, asked: &DecideChanges) -> ApiResult<Step> {
+fn step(
+    gateway: &Gateway,
+    state: &ProjectState,
+    waits: Waits,
+    asked: &DecideChanges,
+) -> Result<Step, Problem> {
     let ours = &*waits.tool.definition;
     let merge = |decision| approved(&waits.row.base, ours, &waits.waiting.definition, |_| decision);
     let conflicts = merge(None).err().map_or(0, |conflicts| conflicts.len());
@@ -205,7 +223,7 @@ fn step(app: &App, state: &ProjectState, waits: Waits, asked: &DecideChanges) ->
             Err(_) => item.outcome = DecisionOutcome::Waiting,
             Ok(value) => {
                 item.outcome = DecisionOutcome::Approved;
-                let (merged, _) = with_context(app, state, |context| check_tool(&value, context))
+                let (merged, _) = with_context(gateway, state, |context| check_tool(&value, context))
                     .map_err(|faults| invalid_definition(named_after(&item.tool, faults)))?;
                 if merged != *ours {
                     item.revision += 1;
@@ -252,8 +270,8 @@ fn what(asked: &DecideChanges, steps: &[Step]) -> Value {
     })
 }
 
-fn invalid(pointer: &str, fault: &str) -> ApiError {
-    ApiError::new(
+fn invalid(pointer: &str, fault: &str) -> Problem {
+    Problem::new(
         ErrorCode::InvalidRequest,
         "This cannot be decided so; nothing was changed. `errors` names the fault with its place.",
     )

@@ -1,4 +1,5 @@
-//! Completions that could not be written at once: tried again until they are, however long the database is away.
+//! Completions that could not be written at once: tried again until they are, however long the database is
+//! unavailable.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +20,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
 /// Completes records and releases idempotency keys. What fails is kept in memory and tried again until it is written;
-/// nothing new begins while the database is away, so what is kept is bounded by what ran when it went away.
+/// nothing new begins while the database is unavailable, so what is kept is bounded by what ran when it became
+/// unavailable.
 #[derive(Clone)]
 pub struct Completer(Arc<Inner>);
 
@@ -86,8 +88,9 @@ impl Completer {
         }
     }
 
-    /// Completes a record. If that fails it is tried again in the background, and waited for up to ten seconds. `None` if
-    /// it is not written by then (it will be), or if another server has closed the record, believing this one dead.
+    /// Completes a record. If that fails it is tried again in the background, and waited for up to ten seconds.
+    /// `None` if it is not written by then (it will be), or if another server has closed the record, taking this one
+    /// for dead.
     pub async fn complete(&self, completion: Completion) -> Option<Completed> {
         let error = match self.0.records.complete(completion.clone()).await {
             Ok(completed) => return Some(completed),
@@ -218,7 +221,7 @@ enum Attempt {
     Failed,
 }
 
-/// Whether another server has closed the record, believing this one dead; that is final.
+/// Whether another server has closed the record, taking this one for dead; that is final.
 fn is_closed(error: &StoreError, id: CallId) -> bool {
     let closed = matches!(error, StoreError::NotFound { .. });
     if closed {

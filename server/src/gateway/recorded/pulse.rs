@@ -1,4 +1,4 @@
-//! Whether another server that was not heard of is dead, or whether the database was away for all of them.
+//! Whether another server without a heartbeat is dead, or whether the database was unavailable for all of them.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,9 +9,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 pub struct Pulse(Mutex<Option<DateTime<Utc>>>);
 
 impl Pulse {
-    /// Notes a heartbeat. Whether the open records of servers that were not heard of for `silence` may be closed: not until
-    /// this server's own heartbeats have been written for as long. After an outage of the database, nobody was heard of for a
-    /// while, and the others are about to complete their records themselves.
+    /// Notes a heartbeat. Whether the open records of servers without a heartbeat for `silence` may be closed: not
+    /// until this server's own heartbeats have been written for as long. After an outage of the database, no server
+    /// has a recent heartbeat, and the others are about to complete their records themselves.
     pub fn beat(&self, written: bool, now: DateTime<Utc>, silence: TimeDelta) -> bool {
         let mut missed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if !written {

@@ -12,44 +12,43 @@ use toolgate_store::StoreError;
 use toolgate_store::rows::{NewSecret, Opening, SecretUse};
 
 use super::uses::Uses;
-use crate::error::{ApiError, ApiResult};
 use crate::gateway::change_record::opening;
-use crate::gateway::record::Asker;
+use crate::gateway::record::Requester;
 use crate::gateway::recorded::recorded;
-use crate::gateway::world::ProjectState;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 use crate::secrets::{SealError, place};
-use crate::state::App;
 
-/// Bytes of a value. Shorter ones could not be told from ordinary text in what an upstream answers.
+/// Bytes of a value. Shorter ones could not be distinguished from ordinary text in what an upstream answers.
 const VALUE_BYTES: std::ops::RangeInclusive<usize> = 8..=64 * 1024;
 /// Secrets of one project.
 const MOST: usize = 1000;
 
 /// Sets a secret; its new revision. `expected` is the revision that is replaced, 0 for none, if it matters.
 pub async fn put(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectState,
     name: &str,
     value: &str,
     expected: Option<i64>,
-    asker: &Asker<'_>,
-) -> ApiResult<i64> {
+    requester: &Requester<'_>,
+) -> Result<i64, Problem> {
     check(project, name, value)?;
-    let sealed = app
+    let sealed = gateway
         .keyring
         .seal(&place::secret(project.row.uid, name), value.as_bytes())
         .map_err(|error| match error {
-            SealError::NoKey => ApiError::new(
+            SealError::NoKey => Problem::new(
                 ErrorCode::SecretsNotConfigured,
                 "This server has no key to encrypt secrets with. The operator sets TOOLGATE_SECRETS_KEY to one from \
                  `toolgate secrets new-key`.",
             ),
-            other => ApiError::internal(&other),
+            other => Problem::internal(&other),
         })?;
-    let opening = opened(app, project, asker, "secret_set", name);
-    let (task, uid, id) = (Arc::clone(app), project.row.uid, project.row.id.clone());
-    let (name, author) = (name.to_owned(), asker.principal.name.clone());
-    recorded(app, vec![opening], async move {
+    let opening = opened(gateway, project, requester, "secret_set", name);
+    let (task, uid, id) = (Arc::clone(gateway), project.row.uid, project.row.id.clone());
+    let (name, author) = (name.to_owned(), requester.principal.name.clone());
+    recorded(gateway, vec![opening], async move {
         let secret = NewSecret {
             project: uid,
             name: &name,
@@ -59,39 +58,45 @@ pub async fn put(
             author: &author,
         };
         let outcome = task.store.put_secret(&secret, task.clock.now()).await;
-        task.world.refresh().await?;
+        task.snapshots.refresh().await?;
         outcome.map_err(|error| failure(error, &id))
     })
     .await
 }
 
 /// The record of a change: the name of the secret, and its revision before.
-fn opened(app: &App, project: &ProjectState, asker: &Asker<'_>, change: &str, name: &str) -> Opening {
+fn opened(
+    gateway: &Gateway,
+    project: &ProjectState,
+    requester: &Requester<'_>,
+    change: &str,
+    name: &str,
+) -> Opening {
     let before = project.secrets.get(name).map(|secret| secret.revision);
     let what = json!({"change": change, "name": name, "before_revision": before});
     let place = (project.row.uid, project.snapshot.version());
-    opening(app, place, asker, AuditAction::Secret, what)
+    opening(gateway, place, requester, AuditAction::Secret, what)
 }
 
 /// Removes a secret. What still refers to it stops working, so that is refused unless `force` says so.
 pub async fn delete(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectState,
     name: &str,
     expected: Option<i64>,
     force: bool,
-    asker: &Asker<'_>,
-) -> ApiResult<()> {
+    requester: &Requester<'_>,
+) -> Result<(), Problem> {
     let used_by = Uses::of(project).take(name);
     if !force && !used_by.is_empty() {
         return Err(in_use(name, &used_by));
     }
-    let opening = opened(app, project, asker, "secret_removed", name);
-    let (task, uid, id) = (Arc::clone(app), project.row.uid, project.row.id.clone());
+    let opening = opened(gateway, project, requester, "secret_removed", name);
+    let (task, uid, id) = (Arc::clone(gateway), project.row.uid, project.row.id.clone());
     let name = name.to_owned();
-    recorded(app, vec![opening], async move {
+    recorded(gateway, vec![opening], async move {
         let outcome = task.store.delete_secret(uid, &name, expected).await;
-        task.world.refresh().await?;
+        task.snapshots.refresh().await?;
         match outcome {
             Ok(true) => Ok(()),
             Ok(false) => Err(not_found(&name)),
@@ -103,16 +108,16 @@ pub async fn delete(
 
 /// There is no such secret.
 #[must_use]
-pub fn not_found(name: &str) -> ApiError {
+pub fn not_found(name: &str) -> Problem {
     let shown: String = name.chars().take(128).collect();
-    ApiError::not_found(format!("secret \"{shown}\""))
+    Problem::not_found(format!("secret \"{shown}\""))
 }
 
 /// Writes down when secrets were used since the last time.
-pub async fn keep_uses(app: &App) -> Result<(), StoreError> {
-    let world = app.world.now();
+pub async fn keep_uses(gateway: &Gateway) -> Result<(), StoreError> {
+    let server_snapshot = gateway.snapshots.now();
     let mut uses = Vec::new();
-    for project in world.projects() {
+    for project in server_snapshot.projects() {
         for (name, secret) in project.secrets.iter() {
             if let Some(at) = secret.take_unkept_use() {
                 uses.push(SecretUse {
@@ -126,10 +131,10 @@ pub async fn keep_uses(app: &App) -> Result<(), StoreError> {
     if uses.is_empty() {
         return Ok(());
     }
-    app.store.note_secret_uses(&uses).await
+    gateway.store.note_secret_uses(&uses).await
 }
 
-fn check(project: &ProjectState, name: &str, value: &str) -> ApiResult<()> {
+fn check(project: &ProjectState, name: &str, value: &str) -> Result<(), Problem> {
     let mut errors = Vec::new();
     if !source::is_name(name) {
         errors.push(Diagnostic::error(
@@ -149,14 +154,14 @@ fn check(project: &ProjectState, name: &str, value: &str) -> ApiResult<()> {
     if errors.is_empty() {
         return Ok(());
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::InvalidRequest,
         "The secret cannot be set like this; nothing was stored.",
     )
     .errors(errors))
 }
 
-fn in_use(name: &str, used_by: &SecretUses) -> ApiError {
+fn in_use(name: &str, used_by: &SecretUses) -> Problem {
     let mut errors: Vec<Diagnostic> = used_by
         .tools
         .iter()
@@ -173,7 +178,7 @@ fn in_use(name: &str, used_by: &SecretUses) -> ApiError {
             "it signs the messages of the project's webhook",
         ));
     }
-    ApiError::new(
+    Problem::new(
         ErrorCode::InUse,
         format!(
             "The secret \"{name}\" is in use; nothing was removed. Change what uses it first, or send `force=true`: what \
@@ -183,13 +188,13 @@ fn in_use(name: &str, used_by: &SecretUses) -> ApiError {
     .errors(errors)
 }
 
-fn failure(error: StoreError, project: &ProjectId) -> ApiError {
+fn failure(error: StoreError, project: &ProjectId) -> Problem {
     match error {
-        StoreError::VersionConflict => ApiError::new(
+        StoreError::VersionConflict => Problem::new(
             ErrorCode::PreconditionFailed,
             "The secret has been set since you read it. Read it again.",
         ),
-        StoreError::NotFound { .. } => ApiError::not_found(format!("project \"{project}\"")),
+        StoreError::NotFound { .. } => Problem::not_found(format!("project \"{project}\"")),
         other => other.into(),
     }
 }

@@ -6,21 +6,20 @@ pub mod uses;
 use chrono::{DateTime, Utc};
 use toolgate_api::secrets::{Secret, SecretUses};
 
-use super::world::ProjectState;
-use crate::error::ApiResult;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 use crate::secrets::project::LoadedSecret;
-use crate::state::App;
 
 pub use self::change::{delete, keep_uses, put};
 pub use self::uses::{Uses, of_tool, warnings};
 
 /// A page of secrets, by name.
 pub async fn list(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
     after: Option<&str>,
     limit: usize,
-) -> ApiResult<Vec<Secret>> {
+) -> Result<Vec<Secret>, Problem> {
     let mut found: Vec<(&str, &LoadedSecret)> = project
         .secrets
         .iter()
@@ -29,7 +28,7 @@ pub async fn list(
         .collect();
     found.sort_unstable_by_key(|(name, _)| *name);
     found.truncate(limit);
-    let kept = app.store.secret_uses(project.row.uid).await?;
+    let kept = gateway.store.secret_uses(project.row.uid).await?;
     let mut uses = Uses::of(project);
     Ok(found
         .into_iter()
@@ -38,11 +37,11 @@ pub async fn list(
 }
 
 /// One secret; `None` when there is no such one.
-pub async fn get(app: &App, project: &ProjectState, name: &str) -> ApiResult<Option<Secret>> {
+pub async fn get(gateway: &Gateway, project: &ProjectState, name: &str) -> Result<Option<Secret>, Problem> {
     let Some(secret) = project.secrets.get(name) else {
         return Ok(None);
     };
-    let kept = app.store.secret_uses(project.row.uid).await?;
+    let kept = gateway.store.secret_uses(project.row.uid).await?;
     Ok(Some(shown(name, secret, &kept, Uses::of(project).take(name))))
 }
 

@@ -4,12 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use toolgate_api::Diagnostic;
 use toolgate_api::secrets::SecretUses;
-use toolgate_core::definition::model::{HttpAuth, Options};
 use toolgate_core::definition::source::ValueSource;
-use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
+use toolgate_core::definition::{Execution, ServiceDefinition, ToolDefinition};
 use toolgate_core::snapshot::CompiledTool;
 
-use crate::gateway::world::ProjectState;
+use crate::gateway::server_snapshot::ProjectState;
 
 /// Names of tools or services that are listed for one secret.
 const MOST: usize = 1000;
@@ -62,7 +61,7 @@ impl Uses {
 pub fn of_tool(tool: &CompiledTool) -> BTreeSet<&str> {
     // What a service overrides is not used by the tool, and what it adds is.
     let envs = tool.envs.values().map(String::as_str);
-    secrets_of(envs.chain(credentials(&tool.definition.options)))
+    secrets_of(envs.chain(credentials(&tool.definition)))
 }
 
 fn push(names: &mut Vec<String>, name: &str) {
@@ -72,15 +71,9 @@ fn push(names: &mut Vec<String>, name: &str) {
 }
 
 /// The values with which a tool presents itself to its upstream.
-fn credentials(options: &Options) -> impl Iterator<Item = &str> {
-    let jina = options.jina.as_ref().and_then(|jina| jina.auth_env.as_deref());
-    let http = options
-        .http
-        .as_ref()
-        .and_then(|http| http.auth.as_ref())
-        .into_iter()
-        .flat_map(HttpAuth::sources);
-    jina.into_iter().chain(http)
+fn credentials(tool: &ToolDefinition) -> impl Iterator<Item = &str> {
+    let execution = tool.execution();
+    execution.into_iter().flat_map(Execution::value_sources)
 }
 
 fn secrets_of<'a>(values: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
@@ -112,7 +105,7 @@ pub fn warnings<'a>(
     };
     let of_tools = tools.flat_map(|tool| {
         let envs = tool.options.envs.values().map(String::as_str);
-        let values = secrets_of(envs.chain(credentials(&tool.options)));
+        let values = secrets_of(envs.chain(credentials(tool)));
         absent(values, format!("the tool \"{}\"", tool.name))
     });
     let of_services = services.flat_map(|service| {

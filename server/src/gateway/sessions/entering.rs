@@ -8,18 +8,17 @@ use toolgate_core::policy::decision::{UNDEFINED_STATE, state_or_undefined};
 use toolgate_core::policy::groups;
 use toolgate_core::principal::PrincipalRef;
 use toolgate_core::session::place::{self, NotAStart};
-use toolgate_core::session::{self, GroupsRefused, Standing};
+use toolgate_core::session::{self, GroupsRefused, SessionLife};
 use toolgate_store::rows::SessionRow;
 use uuid::Uuid;
 
-use crate::error::{ApiError, ApiResult};
-use crate::gateway::record::{self, Asker};
+use crate::gateway::record::{self, Requester};
 use crate::gateway::resolve::insufficient_groups;
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// A session that a request may use.
-pub struct Entered {
+pub struct SessionAdmitted {
     /// The session as it was read.
     pub row: SessionRow,
     /// The groups to ask for: the session's, or those of them that the request names. `None` is "absent".
@@ -29,9 +28,9 @@ pub struct Entered {
 }
 
 /// Why a request may not use a session.
-pub struct Turned {
+pub struct SessionRejected {
     /// The problem to answer with.
-    pub answer: ApiError,
+    pub answer: Problem,
     session: Option<Uuid>,
     state: String,
     state_from: StateSource,
@@ -39,7 +38,7 @@ pub struct Turned {
     missing: Vec<String>,
 }
 
-impl Turned {
+impl SessionRejected {
     /// Completes the record of the refusal.
     #[must_use]
     pub fn record(&self, mut record: AuditRecord) -> AuditRecord {
@@ -53,28 +52,29 @@ impl Turned {
 
     /// The problem, with the record's id.
     #[must_use]
-    pub fn answer(self, id: CallId) -> ApiError {
+    pub fn answer(self, id: CallId) -> Problem {
         self.answer.call_id(id)
     }
 }
 
-/// Reads the session that a request names and checks that it may be used: it is the asker's own, it lives, its groups are
-/// still granted, and the request does not widen them. The one read of the database that a call in a session costs.
+/// Reads the session that a request names and checks that it may be used: it is the requester's own, it has not
+/// ended, its groups are still granted, and the request does not widen them. The one read of the database that a call
+/// in a session costs.
 ///
 /// # Errors
 /// The outer error: the database does not answer. The inner one: the request is to be refused, and recorded.
 pub async fn enter(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     id: Uuid,
     group: Option<Vec<String>>,
     context: Option<&CallContext>,
-) -> ApiResult<Result<Entered, Box<Turned>>> {
-    let row = app.store.session(project.row.uid, SessionId(id)).await?;
-    let own = row.filter(|row| row.principal == PrincipalRef::from(asker.principal));
+) -> Result<Result<SessionAdmitted, Box<SessionRejected>>, Problem> {
+    let row = gateway.store.session(project.row.uid, SessionId(id)).await?;
+    let own = row.filter(|row| row.principal == PrincipalRef::from(requester.principal));
     let Some(row) = own else {
-        return Ok(Err(Box::new(Turned {
+        return Ok(Err(Box::new(SessionRejected {
             answer: not_found(id),
             session: Some(id),
             state: UNDEFINED_STATE.to_owned(),
@@ -85,7 +85,7 @@ pub async fn enter(
     };
     let asked = groups::requested(group.as_deref().or(row.groups.as_deref())).to_vec();
     let turned = |row: SessionRow, answer, missing| {
-        Ok(Err(Box::new(Turned {
+        Ok(Err(Box::new(SessionRejected {
             answer,
             session: Some(id),
             state: row.state,
@@ -94,12 +94,12 @@ pub async fn enter(
             missing,
         })))
     };
-    match session::standing(row.expires_at, row.ended_at, app.clock.now()) {
-        Standing::Living => {}
-        standing => return turned(row, gone(project, standing), Vec::new()),
+    match session::life(row.expires_at, row.ended_at, gateway.clock.now()) {
+        SessionLife::Living => {}
+        life => return turned(row, gone(project, life), Vec::new()),
     }
-    match session::effective_groups(asker.granted, row.groups.as_deref(), group) {
-        Ok(groups) => Ok(Ok(Entered {
+    match session::effective_groups(requester.granted, row.groups.as_deref(), group) {
+        Ok(groups) => Ok(Ok(SessionAdmitted {
             groups,
             context: session::overlay(row.context.as_ref(), context),
             row,
@@ -118,16 +118,16 @@ pub async fn enter(
 /// The request is to be refused, and recorded.
 pub fn without(
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     group: Option<&[String]>,
     state: Option<&str>,
-) -> Result<(), Box<Turned>> {
+) -> Result<(), Box<SessionRejected>> {
     let requested = groups::requested(group);
-    if !place::is_required(&project.settings) || !asker.granted.missing(&requested).is_empty() {
+    if !place::is_required(&project.settings) || !requester.granted.missing(&requested).is_empty() {
         return Ok(());
     }
-    Err(Box::new(Turned {
-        answer: ApiError::new(ErrorCode::SessionRequired, required(project)),
+    Err(Box::new(SessionRejected {
+        answer: Problem::new(ErrorCode::SessionRequired, required(project)),
         session: None,
         state: state_or_undefined(state).to_owned(),
         state_from: place::source(false, state),
@@ -142,19 +142,19 @@ pub fn without(
 /// The request is to be refused, and recorded.
 pub fn beginning(
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     group: Option<&[String]>,
     state: Option<&str>,
-) -> Result<String, Box<Turned>> {
+) -> Result<String, Box<SessionRejected>> {
     let refused = match place::begin(&project.settings, state) {
         Ok(state) => return Ok(state),
         Err(refused) => refused,
     };
     let requested = groups::requested(group);
-    if !asker.granted.missing(&requested).is_empty() {
+    if !requester.granted.missing(&requested).is_empty() {
         return Ok(refused.state);
     }
-    Err(Box::new(Turned {
+    Err(Box::new(SessionRejected {
         answer: not_a_start(&refused),
         session: None,
         state: refused.state,
@@ -174,7 +174,7 @@ pub fn required(project: &ProjectState) -> String {
 }
 
 /// The project does not let a session begin in the state.
-fn not_a_start(refused: &NotAStart) -> ApiError {
+fn not_a_start(refused: &NotAStart) -> Problem {
     let hint = if refused.allowed.is_empty() {
         "name one of the start states".to_owned()
     } else {
@@ -183,7 +183,7 @@ fn not_a_start(refused: &NotAStart) -> ApiError {
             refused.allowed.join(", ")
         )
     };
-    ApiError::new(
+    Problem::new(
         ErrorCode::StartStateNotAllowed,
         format!(
             "The settings of this project do not let a session begin in the state \"{}\".",
@@ -197,28 +197,28 @@ fn not_a_start(refused: &NotAStart) -> ApiError {
     ])
 }
 
-/// A session of nobody and one of somebody else are answered alike.
-pub fn not_found(id: Uuid) -> ApiError {
-    ApiError::not_found(format!("session {id}"))
+/// A session that does not exist and one of another principal are answered alike.
+pub fn not_found(id: Uuid) -> Problem {
+    Problem::not_found(format!("session {id}"))
 }
 
 /// The session cannot be used any more.
-pub fn gone(project: &ProjectState, standing: Standing) -> ApiError {
-    let how = match standing {
-        Standing::Expired => "has expired",
-        Standing::Ended | Standing::Living => "was ended",
+pub fn gone(project: &ProjectState, life: SessionLife) -> Problem {
+    let how = match life {
+        SessionLife::Expired => "has expired",
+        SessionLife::Ended | SessionLife::Living => "was ended",
     };
     let next = if place::start_states(&project.settings).is_some() {
         "Create a new one; it begins in one of the project's start states."
     } else {
         "Create a new one; its `state` may be the one this session had."
     };
-    ApiError::new(ErrorCode::SessionEnded, format!("The session {how}. {next}"))
+    Problem::new(ErrorCode::SessionEnded, format!("The session {how}. {next}"))
 }
 
 /// A request asks for more than its session has.
-pub fn wider(outside: Vec<String>) -> ApiError {
-    ApiError::new(
+pub fn wider(outside: Vec<String>) -> Problem {
+    Problem::new(
         ErrorCode::InsufficientToolGroups,
         format!(
             "The session was not created with these groups: {}. A request in a session may ask for fewer groups, not for \

@@ -20,31 +20,46 @@ use toolgate_store::StoreError;
 use toolgate_store::rows::{Opening, SessionAdmission, SessionEnd, SessionLimits, SessionRow};
 use uuid::Uuid;
 
-pub use self::entering::{Entered, Turned, beginning, enter, gone, not_found, required, wider, without};
+pub use self::entering::{
+    SessionAdmitted, SessionRejected, beginning, enter, gone, not_found, required, wider, without,
+};
 use super::available::{self, Available, Question};
 use super::observe;
-use super::record::{self, Asker};
+use super::record::{self, Requester};
 use super::recorded;
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// How long an expired session can still be read.
 pub const KEPT: TimeDelta = TimeDelta::days(30);
 
 /// Creates a session; it, and what it can call now. The request's texts were checked before.
 pub async fn create(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     request: CreateSession,
-) -> ApiResult<(SessionRow, Available)> {
+) -> Result<(SessionRow, Available), Problem> {
+    let id = SessionId(gateway.clock.new_id());
+    create_as(gateway, project, requester, id, request).await
+}
+
+/// Creates a session under an id that was made before.
+///
+/// # Errors
+/// As [`create`]; when there is a session of that id.
+pub async fn create_as(
+    gateway: &Arc<Gateway>,
+    project: &ProjectState,
+    requester: &Requester<'_>,
+    session: SessionId,
+    request: CreateSession,
+) -> Result<(SessionRow, Available), Problem> {
     let details = json!({
         "operation": "create",
         "label": request.label,
         "expires_in_s": request.expires_in_s.unwrap_or(session::DEFAULT_LIFETIME_S),
     });
-    let session = SessionId(app.clock.new_id());
     let question = Question {
         action: AuditAction::Session,
         group: request.group.clone(),
@@ -53,13 +68,13 @@ pub async fn create(
         context: request.context.as_ref(),
         arguments: details.as_object().map(redact::redact),
     };
-    let (available, mut opening) = available::ask(app, project, asker, question).await?;
+    let (available, mut opening) = available::ask(gateway, project, requester, question).await?;
     let at = opening.record.at;
     let row = SessionRow {
         id: session,
         project: project.row.uid,
-        principal: PrincipalRef::from(asker.principal),
-        principal_name: asker.principal.name.clone(),
+        principal: PrincipalRef::from(requester.principal),
+        principal_name: requester.principal.name.clone(),
         label: request.label.map(|label| label.trim().to_owned()),
         groups: request.group,
         context: request.context,
@@ -71,7 +86,7 @@ pub async fn create(
         ended_at: None,
     };
     opening.record.session_id = Some(session.0);
-    let (task, id) = (Arc::clone(app), project.row.id.clone());
+    let (task, id) = (Arc::clone(gateway), project.row.id.clone());
     let work = async move {
         let limits = SessionLimits {
             per_project: task.config.limits.max_sessions_per_project,
@@ -82,43 +97,50 @@ pub async fn create(
             Ok(SessionAdmission::ProjectFull) => Err(full("This project has")),
             Ok(SessionAdmission::PrincipalFull) => Err(full("You have")),
             // Deleted since the request began.
-            Err(StoreError::NotFound { .. }) => Err(ApiError::not_found(format!("project \"{id}\""))),
+            Err(StoreError::NotFound { .. }) => Err(Problem::not_found(format!("project \"{id}\""))),
             Err(error) => Err(error.into()),
         }
     };
-    let row = recorded(app, opening, work).await?;
+    let row = recorded(gateway, opening, work).await?;
     Ok((row, available))
 }
 
 /// A session that its reader may see: the reader's own, or any when the reader may read the record.
 pub async fn find(
-    app: &App,
+    gateway: &Gateway,
     project: &ProjectState,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     id: Uuid,
     sees_all: bool,
-) -> ApiResult<SessionRow> {
-    app.store
+) -> Result<SessionRow, Problem> {
+    gateway
+        .store
         .session(project.row.uid, SessionId(id))
         .await?
-        .filter(|row| sees_all || row.principal == PrincipalRef::from(asker.principal))
+        .filter(|row| sees_all || row.principal == PrincipalRef::from(requester.principal))
         .ok_or_else(|| not_found(id))
 }
 
 /// Ends a session that was found, and records it. One that was ended before stays as it is.
 pub async fn end(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &Arc<ProjectState>,
-    asker: &Asker<'_>,
+    requester: &Requester<'_>,
     row: SessionRow,
     expected_version: Option<i64>,
-) -> ApiResult<()> {
+) -> Result<(), Problem> {
     if row.ended_at.is_some() {
         return Ok(());
     }
-    let id = CallId(app.clock.new_id());
-    let at = app.clock.now();
-    let mut record = record::decided(id, at, AuditAction::Session, asker, project.snapshot.version());
+    let id = CallId(gateway.clock.new_id());
+    let at = gateway.clock.now();
+    let mut record = record::decided(
+        id,
+        at,
+        AuditAction::Session,
+        requester,
+        project.snapshot.version(),
+    );
     record.session_id = Some(row.id.0);
     record.state_before.clone_from(&row.state);
     record.state_from = Some(StateSource::Session);
@@ -130,7 +152,7 @@ pub async fn end(
         project: project.row.uid,
         record,
     };
-    let (task, project) = (Arc::clone(app), Arc::clone(project));
+    let (task, project) = (Arc::clone(gateway), Arc::clone(project));
     let work = async move {
         match task
             .store
@@ -143,35 +165,35 @@ pub async fn end(
                 Ok(())
             }
             SessionEnd::NotThere => Err(not_found(row.id.0)),
-            SessionEnd::Moved(version) => Err(ApiError::new(
+            SessionEnd::Moved(version) => Err(Problem::new(
                 ErrorCode::PreconditionFailed,
                 format!("The session has moved since you read it; its ETag is now \"v{version}\"."),
             )),
         }
     };
-    recorded(app, opening, work).await
+    recorded(gateway, opening, work).await
 }
 
 /// Does something between the opening and the completion of its record; a problem names the record.
 async fn recorded<T: Send + 'static>(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     opening: Opening,
-    work: impl Future<Output = ApiResult<T>> + Send + 'static,
-) -> ApiResult<T> {
+    work: impl Future<Output = Result<T, Problem>> + Send + 'static,
+) -> Result<T, Problem> {
     let id = CallId(opening.record.id);
-    let outcome = recorded::recorded(app, vec![opening], work).await;
+    let outcome = recorded::recorded(gateway, vec![opening], work).await;
     outcome.map_err(|error| error.call_id(id))
 }
 
-fn full(who: &str) -> ApiError {
-    ApiError::new(
+fn full(who: &str) -> Problem {
+    Problem::new(
         ErrorCode::TooManySessions,
         format!("{who} as many living sessions as allowed. End some (DELETE), or wait until they expire."),
     )
 }
 
-fn lifetime() -> ApiError {
-    ApiError::new(
+fn lifetime() -> Problem {
+    Problem::new(
         ErrorCode::InvalidRequest,
         format!(
             "`expires_in_s` must be from 1 to {} seconds.",

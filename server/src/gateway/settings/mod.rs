@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgate_api::audit::AuditAction;
 use toolgate_api::settings::{AlertThresholds, ProjectSettings};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::names::label_fault;
@@ -13,15 +12,11 @@ use toolgate_core::session::place::MAX_START_STATES;
 use toolgate_core::snapshot::ProjectSnapshot;
 use toolgate_executors::EgressPolicy;
 use toolgate_executors::egress::parse_exact;
-use toolgate_store::StoreError;
-use toolgate_store::rows::Replacement;
 
-use super::change_record::{differing, opening};
-use super::record::Asker;
-use super::recorded::recorded;
-use super::world::ProjectState;
-use crate::error::{ApiError, ApiResult};
-use crate::state::App;
+use super::document;
+use super::record::Requester;
+use super::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// The longest address.
 const MAX_URL: usize = 2048;
@@ -31,65 +26,34 @@ const MAX_THRESHOLD: u32 = 1_000_000;
 /// Replaces the settings; their new revision, and what may be a mistake in them. `expected` is the revision they were made
 /// from, if it matters.
 pub async fn replace(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectState,
     settings: &ProjectSettings,
     expected: Option<i64>,
-    asker: &Asker<'_>,
-) -> ApiResult<(i64, Vec<Diagnostic>)> {
-    let errors = faults(settings, &app.egress);
+    requester: &Requester<'_>,
+) -> Result<(i64, Vec<Diagnostic>), Problem> {
+    let errors = faults(settings, &gateway.egress);
     if !errors.is_empty() {
-        return Err(ApiError::new(
+        return Err(Problem::new(
             ErrorCode::InvalidRequest,
-            "The settings cannot be like this; nothing was stored. `errors` names each fault.",
+            "The settings are invalid; nothing was saved. `errors` names each fault.",
         )
         .errors(errors));
     }
-    let place = (project.row.uid, project.snapshot.version());
-    let opening = opening(
-        app,
-        place,
-        asker,
-        AuditAction::Settings,
-        what(project.settings.as_ref(), settings),
-    );
-    let (task, value, author) = (Arc::clone(app), settings.clone(), asker.principal.name.clone());
-    let (uid, id) = (project.row.uid, project.row.id.clone());
-    let revision = recorded(app, vec![opening], async move {
-        let replacement = Replacement {
-            value: &value,
-            expected,
-            author: &author,
-        };
-        let outcome = task.store.put_settings(uid, &replacement, task.clock.now()).await;
-        task.world.refresh().await?;
-        match outcome {
-            Err(StoreError::VersionConflict) => Err(ApiError::new(
-                ErrorCode::PreconditionFailed,
-                "The settings have changed since you read them. Read them again and merge.",
-            )),
-            Err(StoreError::NotFound { .. }) => Err(ApiError::not_found(format!("project \"{id}\""))),
-            other => Ok(other?),
-        }
-    })
-    .await?;
+    let recorded = (named(&project.settings), named(settings));
+    let revision = document::replace(gateway, project, settings, expected, requester, recorded).await?;
     Ok((revision, warnings(settings, &project.snapshot)))
 }
 
-/// What is recorded: what becomes another, before and after.
-fn what(before: &ProjectSettings, after: &ProjectSettings) -> Value {
-    // The name of the secret is none itself; under `secret` it would be taken for one.
-    let named = |settings: &ProjectSettings| {
-        let mut value = json!(settings);
-        if let Some(webhook) = value.get_mut("webhook").and_then(Value::as_object_mut)
-            && let Some(name) = webhook.remove("secret")
-        {
-            webhook.insert("signed_with".to_owned(), name);
-        }
-        value
-    };
-    let (before, after) = differing(named(before), named(after));
-    json!({"change": "settings", "before": before, "after": after})
+/// The settings in the record. The name of the secret is none itself; under `secret` it would be taken for one.
+fn named(settings: &ProjectSettings) -> Value {
+    let mut value = json!(settings);
+    if let Some(webhook) = value.get_mut("webhook").and_then(Value::as_object_mut)
+        && let Some(name) = webhook.remove("secret")
+    {
+        webhook.insert("signed_with".to_owned(), name);
+    }
+    value
 }
 
 /// Start states that no session would find a tool by.
@@ -147,7 +111,7 @@ fn start_state_faults(states: &[String]) -> Vec<Diagnostic> {
             let again = states[..at].contains(state);
             if is_any {
                 Some(
-                    "stands for every state and is no name; leave `start_states` out to allow every state"
+                    "means every state and is no name; leave `start_states` out to allow every state"
                         .to_owned(),
                 )
             } else {

@@ -1,4 +1,4 @@
-//! What of the configuration works but should be mended.
+//! Settings that work but should be corrected.
 
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
@@ -28,7 +28,7 @@ pub(super) fn checks(config: &Config) -> Vec<StatusCheck> {
         warn(
             "open_metrics",
             "Metrics",
-            "Whoever reaches the server may read /metrics, which names projects, groups and tools."
+            "Everyone who reaches the server can read /metrics, which names projects, groups and tools."
                 .to_owned(),
             "Set TOOLGATE_TELEMETRY_METRICS_TOKEN.",
         );
@@ -63,7 +63,7 @@ pub(super) fn checks(config: &Config) -> Vec<StatusCheck> {
             "private_egress",
             "Private addresses",
             format!(
-                "Tools may reach private addresses: {}. Whoever edits tools can talk to what is there.",
+                "Tools may reach private addresses: {}. Everyone who edits tools can send requests there.",
                 private.join(", ")
             ),
             "Keep only what tools need in TOOLGATE_EGRESS_ALLOW.",
@@ -73,7 +73,7 @@ pub(super) fn checks(config: &Config) -> Vec<StatusCheck> {
         found.push(ok(
             "configuration",
             "Configuration",
-            "Nothing in it needs to be mended.",
+            "Nothing in it needs to be corrected.",
         ));
     }
     found

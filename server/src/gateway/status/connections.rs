@@ -5,17 +5,18 @@ use toolgate_api::status::{StatusCheck, StatusLevel};
 use toolgate_executors::UpstreamReport;
 
 use super::{Mend, ok};
+use crate::gateway::Gateway;
 use crate::gateway::probes;
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::server_snapshot::ProjectState;
 
 /// How far back messages are looked at.
 const MESSAGES: TimeDelta = TimeDelta::days(1);
 
 /// The hosts that tools went to since this server started, each with how it answers; those of one project, or all.
-pub(super) fn upstreams(app: &App, of: Option<&ProjectState>) -> Vec<StatusCheck> {
+pub(super) fn upstreams(gateway: &Gateway, of: Option<&ProjectState>) -> Vec<StatusCheck> {
     let concerned = |report: &UpstreamReport| of.is_none_or(|project| report.project == project.row.id);
-    app.executors
+    gateway
+        .executors
         .upstreams()
         .into_iter()
         .filter(concerned)
@@ -56,8 +57,11 @@ fn upstream(report: &UpstreamReport) -> StatusCheck {
 }
 
 /// The tools whose upstreams are asked whether they are well, each with what was found last.
-pub(super) fn probes<'a>(app: &App, projects: impl Iterator<Item = &'a ProjectState>) -> Vec<StatusCheck> {
-    probes::found(app, projects).iter().map(probe).collect()
+pub(super) fn probes<'a>(
+    gateway: &Gateway,
+    projects: impl Iterator<Item = &'a ProjectState>,
+) -> Vec<StatusCheck> {
+    probes::found(gateway, projects).iter().map(probe).collect()
 }
 
 fn probe(found: &probes::Found) -> StatusCheck {
@@ -84,7 +88,7 @@ fn probe(found: &probes::Found) -> StatusCheck {
 
 /// The webhooks of projects, each with how its messages of the last day have come out.
 pub(super) async fn messages<'a>(
-    app: &App,
+    gateway: &Gateway,
     projects: impl Iterator<Item = &'a ProjectState>,
 ) -> Vec<StatusCheck> {
     let projects: Vec<_> = projects
@@ -94,7 +98,11 @@ pub(super) async fn messages<'a>(
         return Vec::new();
     }
     // The check of the database says that it does not answer.
-    let Ok(counts) = app.store.alert_deliveries(app.clock.now() - MESSAGES).await else {
+    let Ok(counts) = gateway
+        .store
+        .alert_deliveries(gateway.clock.now() - MESSAGES)
+        .await
+    else {
         return Vec::new();
     };
     let check = |project: &ProjectState| {
@@ -109,7 +117,7 @@ pub(super) async fn messages<'a>(
              again and {failed} were given up."
         );
         let check = ok(id, title, summary);
-        let fix = "Look at `last_error` of the project's alerts, and mend the receiver or the webhook's address and secret.";
+        let fix = "Look at `last_error` of the project's alerts, and correct the receiver or the webhook's address and secret.";
         match (retried, failed) {
             (0, 0) => check,
             (_, 0) => check.mend(StatusLevel::Warning, fix),
@@ -119,7 +127,33 @@ pub(super) async fn messages<'a>(
     projects.into_iter().map(check).collect()
 }
 
-/// There is no message bus.
-pub(super) fn bus() -> StatusCheck {
-    ok("message_bus", "Message bus", "Not configured.")
+/// The connection to the message bus.
+pub(super) fn bus(gateway: &Gateway) -> StatusCheck {
+    let (id, title) = ("message_bus", "Message bus");
+    let Some(bus) = &gateway.bus else {
+        return ok(id, title, "Not configured.");
+    };
+    let report = bus.report();
+    let servers = report.servers.join(", ");
+    let said = match &report.last_error {
+        Some(error) => format!(" The last error: {error}."),
+        None => String::new(),
+    };
+    if !report.connected {
+        let summary = format!("Not connected to {servers}.{said}");
+        let fix = "Ask whether the bus runs, and look at the settings nats.* of this server. It reconnects by itself; until then \
+                   calls of tool services are refused.";
+        return ok(id, title, summary).mend(StatusLevel::Failing, fix);
+    }
+    let summary = format!(
+        "Connected to {servers}; connections since the start: {}; messages received: {}, sent: {}, for no call here: {}.{said}",
+        report.connects, report.messages.received, report.messages.sent, report.messages.foreign
+    );
+    let check = ok(id, title, summary);
+    if report.slow == 0 {
+        return check;
+    }
+    let fix = "This server took messages too slowly and lost some. Give it more processor time, or limit the calls of its tool \
+               services by max-concurrent.";
+    check.mend(StatusLevel::Warning, fix)
 }

@@ -4,9 +4,9 @@ use chrono::TimeDelta;
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
 use super::{Mend, ok};
+use crate::gateway::Gateway;
 use crate::gateway::secrets::Uses;
-use crate::gateway::world::{ProjectState, World};
-use crate::state::App;
+use crate::gateway::server_snapshot::{ProjectState, ServerSnapshot};
 
 /// After so long a signing key should be replaced.
 const OLD: TimeDelta = TimeDelta::days(365);
@@ -14,15 +14,11 @@ const OLD: TimeDelta = TimeDelta::days(365);
 const LISTED: usize = 10;
 
 /// Whether tokens can be signed, and for how long by the same key.
-pub(super) fn signing(app: &App, world: &World) -> Option<StatusCheck> {
+pub(super) fn signing(gateway: &Gateway, server_snapshot: &ServerSnapshot) -> Option<StatusCheck> {
     let (id, title) = ("signing_key", "Signing in");
-    let now = app.clock.now();
-    let Some(key) = world.directory.signing_key(now) else {
-        let check = ok(
-            id,
-            title,
-            "There is no key to sign tokens with, so nobody can sign in.",
-        );
+    let now = gateway.clock.now();
+    let Some(key) = server_snapshot.directory.signing_key(now) else {
+        let check = ok(id, title, "There is no key to sign tokens with: sign-ins fail.");
         return Some(check.mend(
             StatusLevel::Failing,
             "Run `toolgate keys rotate`; it needs no restart.",
@@ -45,9 +41,9 @@ pub(super) fn signing(app: &App, world: &World) -> Option<StatusCheck> {
 }
 
 /// Whether there is a key for secrets.
-pub(super) fn secrets(app: &App) -> StatusCheck {
+pub(super) fn secrets(gateway: &Gateway) -> StatusCheck {
     let (id, title) = ("secrets_key", "Encrypting secrets");
-    if app.keyring.first_id().is_some() {
+    if gateway.keyring.first_id().is_some() {
         ok(
             id,
             title,

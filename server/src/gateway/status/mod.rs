@@ -1,8 +1,7 @@
-//! How the server is doing: one check for each thing that can fail, with how to mend it.
+//! How the server is doing: one check for each thing that can fail, with how to correct it.
 //!
 //! To add a check, write a function that makes it, and put it into the list of those who shall see it.
 
-mod clients;
 mod configuration;
 mod connections;
 mod keys;
@@ -10,46 +9,57 @@ mod record;
 
 use toolgate_api::status::{StatusCheck, StatusLevel, SystemStatus};
 
-use super::world::{ProjectState, World};
-use crate::state::App;
+use super::server_snapshot::{ProjectState, ServerSnapshot};
+use crate::gateway::Gateway;
 
 /// Checks of one answer.
 const MOST: usize = 1000;
 
-/// Everything, for the operators of the server.
-pub async fn of_server(app: &App, world: &World) -> SystemStatus {
+/// Everything, for the operators of the server; `served` is the check of the connections to it.
+pub async fn of_server(
+    gateway: &Gateway,
+    server_snapshot: &ServerSnapshot,
+    served: StatusCheck,
+) -> SystemStatus {
     let mut checks = vec![
-        record::database(app).await,
-        record::writer(app),
-        record::completions(app),
-        record::integrity(app),
-        record::instances(app),
-        clients::connections(app),
+        record::database(gateway).await,
+        record::writer(gateway),
+        record::completions(gateway),
+        record::integrity(gateway),
+        record::instances(gateway),
+        served,
     ];
-    checks.extend(keys::signing(app, world));
-    checks.push(keys::secrets(app));
-    checks.extend(world.projects().filter_map(|project| keys::secrets_of(project)));
-    checks.extend(connections::upstreams(app, None));
-    checks.extend(connections::probes(app, world.projects().map(AsRef::as_ref)));
-    checks.extend(connections::messages(app, world.projects().map(AsRef::as_ref)).await);
-    checks.push(connections::bus());
-    checks.extend(configuration::checks(&app.config));
+    checks.extend(keys::signing(gateway, server_snapshot));
+    checks.push(keys::secrets(gateway));
+    checks.extend(
+        server_snapshot
+            .projects()
+            .filter_map(|project| keys::secrets_of(project)),
+    );
+    checks.extend(connections::upstreams(gateway, None));
+    checks.extend(connections::probes(
+        gateway,
+        server_snapshot.projects().map(AsRef::as_ref),
+    ));
+    checks.extend(connections::messages(gateway, server_snapshot.projects().map(AsRef::as_ref)).await);
+    checks.push(connections::bus(gateway));
+    checks.extend(configuration::checks(&gateway.config));
     summed_up(checks)
 }
 
 /// What concerns one project.
-pub async fn of_project(app: &App, project: &ProjectState) -> SystemStatus {
+pub async fn of_project(gateway: &Gateway, project: &ProjectState) -> SystemStatus {
     let mut checks = vec![
-        record::database(app).await,
-        record::writer(app),
-        record::completions(app),
-        record::integrity(app),
+        record::database(gateway).await,
+        record::writer(gateway),
+        record::completions(gateway),
+        record::integrity(gateway),
     ];
     checks.extend(keys::secrets_of(project));
-    checks.extend(connections::upstreams(app, Some(project)));
-    checks.extend(connections::probes(app, std::iter::once(project)));
-    checks.extend(connections::messages(app, std::iter::once(project)).await);
-    checks.push(connections::bus());
+    checks.extend(connections::upstreams(gateway, Some(project)));
+    checks.extend(connections::probes(gateway, std::iter::once(project)));
+    checks.extend(connections::messages(gateway, std::iter::once(project)).await);
+    checks.push(connections::bus(gateway));
     summed_up(checks)
 }
 
@@ -66,7 +76,7 @@ fn summed_up(mut checks: Vec<StatusCheck>) -> SystemStatus {
 }
 
 /// Something that is as it should be.
-fn ok(id: impl Into<String>, title: &str, summary: impl Into<String>) -> StatusCheck {
+pub(crate) fn ok(id: impl Into<String>, title: &str, summary: impl Into<String>) -> StatusCheck {
     StatusCheck {
         id: id.into(),
         title: title.to_owned(),
@@ -87,7 +97,7 @@ impl Mend for StatusCheck {
 }
 
 /// Says that a check did not come out well.
-trait Mend {
-    /// How bad it is, and how to mend it.
+pub(crate) trait Mend {
+    /// The level of a fault, and how to correct it.
     fn mend(self, status: StatusLevel, fix: &str) -> Self;
 }

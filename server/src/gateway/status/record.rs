@@ -6,25 +6,25 @@ use toolgate_api::audit::IntegrityStatus;
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
 use super::{Mend, ok};
+use crate::gateway::Gateway;
 use crate::gateway::integrity::reason;
 use crate::gateway::recorded::Waiting;
-use crate::state::App;
 
 /// Milliseconds that an answer of the database may take: every call waits for two of them.
 const SLOW_MS: i64 = 250;
 
 /// Whether the database answers, how fast, and whether it takes changes.
-pub(super) async fn database(app: &App) -> StatusCheck {
+pub(super) async fn database(gateway: &Gateway) -> StatusCheck {
     let (id, title) = ("database", "Database");
-    let kind = match app.store.backend_name() {
+    let kind = match gateway.store.backend_name() {
         "sqlite" => "SQLite",
         _ => "PostgreSQL",
     };
-    let start = app.clock.now();
-    let pinged = app.store.ping().await;
-    let took = (app.clock.now() - start).num_milliseconds();
+    let start = gateway.clock.now();
+    let pinged = gateway.store.ping().await;
+    let took = (gateway.clock.now() - start).num_milliseconds();
     let probe = match pinged {
-        Ok(()) => app.store.probe().await,
+        Ok(()) => gateway.store.probe().await,
         Err(error) => Err(error),
     };
     match probe {
@@ -87,9 +87,9 @@ fn size(bytes: u64) -> String {
 }
 
 /// Whether records are still taken.
-pub(super) fn writer(app: &App) -> StatusCheck {
+pub(super) fn writer(gateway: &Gateway) -> StatusCheck {
     let (id, title) = ("record_writer", "Writing the record");
-    if app.records.is_running() {
+    if gateway.records.is_running() {
         ok(id, title, "Records are written as they come.")
     } else {
         ok(
@@ -99,15 +99,15 @@ pub(super) fn writer(app: &App) -> StatusCheck {
         )
         .mend(
             StatusLevel::Failing,
-            "Start the server anew; its log has the cause.",
+            "Restart the server; its log shows the cause.",
         )
     }
 }
 
-/// What could not be completed yet, because the database was away.
-pub(super) fn completions(app: &App) -> StatusCheck {
+/// What could not be completed yet, because the database was unavailable.
+pub(super) fn completions(gateway: &Gateway) -> StatusCheck {
     let (id, title) = ("record_completions", "Completing records");
-    match app.completer.waiting() {
+    match gateway.completer.waiting() {
         Waiting { records: 0, keys: 0 } => ok(id, title, "No record waits to be completed."),
         Waiting { records, keys } => ok(
             id,
@@ -126,9 +126,9 @@ pub(super) fn completions(app: &App) -> StatusCheck {
 }
 
 /// What the verification of the record has found.
-pub(super) fn integrity(app: &App) -> StatusCheck {
+pub(super) fn integrity(gateway: &Gateway) -> StatusCheck {
     let (id, title) = ("record_integrity", "Integrity of the record");
-    let known = app.integrity.known();
+    let known = gateway.integrity.known();
     let entries = known.entries;
     match (known.status(), &known.fault) {
         (IntegrityStatus::Broken, Some(found)) => ok(
@@ -143,7 +143,7 @@ pub(super) fn integrity(app: &App) -> StatusCheck {
         )
         .mend(
             StatusLevel::Failing,
-            "Somebody has changed the database past this server. Run `toolgate audit verify`, compare with a backup, and \
+            "The database was changed by something other than this server. Run `toolgate audit verify`, compare with a backup, and \
              find out who has access to the database.",
         ),
         (IntegrityStatus::Intact, _) => ok(id, title, format!("All {entries} entries are as they were written.")),
@@ -156,8 +156,8 @@ pub(super) fn integrity(app: &App) -> StatusCheck {
 }
 
 /// How many servers share the database.
-pub(super) fn instances(app: &App) -> StatusCheck {
-    let servers = app.servers.load(Ordering::Relaxed);
+pub(super) fn instances(gateway: &Gateway) -> StatusCheck {
+    let servers = gateway.servers.load(Ordering::Relaxed);
     let summary = match servers {
         0 | 1 => "This is the only server on this database.".to_owned(),
         more => format!("{more} servers share this database, this one included."),

@@ -9,16 +9,16 @@ use toolgate_core::snapshot::CompiledTool;
 use toolgate_core::tool_changes::{self as rules, MAX_TOOLS, Matcher};
 
 use super::invalid;
-use crate::error::{ApiError, ApiResult};
+use crate::gateway::Problem;
 use crate::gateway::publish::tool_not_found;
-use crate::gateway::world::ProjectState;
+use crate::gateway::server_snapshot::ProjectState;
 
 /// Changes in one request.
 const MAX_CHANGES: usize = 1_000;
 
 /// One change of the tools that it selects.
 #[derive(Debug, Clone)]
-pub struct Asked<'a> {
+pub struct ChangeRequest<'a> {
     select: &'a ToolSelection,
     change: &'a ToolChange,
     expect_count: Option<u32>,
@@ -26,7 +26,7 @@ pub struct Asked<'a> {
     place: String,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> ChangeRequest<'a> {
     /// The change of a request that has only one.
     #[must_use]
     pub fn one(asked: &'a ToolChanges) -> [Self; 1] {
@@ -42,7 +42,7 @@ impl<'a> Asked<'a> {
     ///
     /// # Errors
     /// 422 when there are none, or too many.
-    pub fn several(asked: &'a SeveralToolChanges) -> ApiResult<Vec<Self>> {
+    pub fn several(asked: &'a SeveralToolChanges) -> Result<Vec<Self>, Problem> {
         let count = asked.changes.len();
         if count == 0 || count > MAX_CHANGES {
             return Err(invalid(vec![
@@ -73,7 +73,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The tools that it selects.
-    fn tools(&self, state: &ProjectState) -> ApiResult<Vec<Arc<CompiledTool>>> {
+    fn tools(&self, state: &ProjectState) -> Result<Vec<Arc<CompiledTool>>, Problem> {
         match self.select {
             ToolSelection::Names(names) => self.named(state, names),
             ToolSelection::Filter(filter) => {
@@ -89,7 +89,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Tools by their names, each once.
-    fn named(&self, state: &ProjectState, names: &[String]) -> ApiResult<Vec<Arc<CompiledTool>>> {
+    fn named(&self, state: &ProjectState, names: &[String]) -> Result<Vec<Arc<CompiledTool>>, Problem> {
         if names.is_empty() || names.len() > MAX_TOOLS {
             return Err(invalid(vec![
                 Diagnostic::error(format!("has {} names; write 1 to {MAX_TOOLS}", names.len()))
@@ -116,10 +116,10 @@ impl<'a> Asked<'a> {
         Ok(tools)
     }
 
-    fn expect(&self, found: usize) -> ApiResult<()> {
+    fn expect(&self, found: usize) -> Result<(), Problem> {
         match self.expect_count {
             Some(expected) if u32::try_from(found) != Ok(expected) => {
-                let error = ApiError::new(
+                let error = Problem::new(
                     ErrorCode::SelectionChanged,
                     format!(
                         "{found} tools are selected, not the expected {expected}; nothing was changed. Look at the selection again."
@@ -137,8 +137,8 @@ impl<'a> Asked<'a> {
 /// Every tool that is meant, by name, with its change.
 pub(super) fn select<'a>(
     state: &ProjectState,
-    asked: &[Asked<'a>],
-) -> ApiResult<Vec<(Arc<CompiledTool>, &'a ToolChange)>> {
+    asked: &[ChangeRequest<'a>],
+) -> Result<Vec<(Arc<CompiledTool>, &'a ToolChange)>, Problem> {
     let mut selected = BTreeMap::new();
     let mut faults = Vec::new();
     for one in asked {
@@ -172,7 +172,7 @@ pub(super) fn select<'a>(
     Ok(selected.into_values().collect())
 }
 
-fn too_many(count: usize, place: String) -> ApiError {
+fn too_many(count: usize, place: String) -> Problem {
     invalid(vec![
         Diagnostic::error(format!(
             "selects {count} tools; at most {MAX_TOOLS} can be changed at once"

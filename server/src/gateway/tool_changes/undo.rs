@@ -1,4 +1,4 @@
-//! Taking a change of many tools back: each becomes what it was, unless somebody has changed it since.
+//! Taking a change of many tools back: each becomes what it was, unless it was changed since.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -11,11 +11,10 @@ use toolgate_core::tool_changes::MAX_TOOLS;
 use toolgate_store::rows::RevisionRow;
 
 use super::{Step, invalid, run};
-use crate::error::{ApiError, ApiResult};
 use crate::gateway::change_record::Changer;
 use crate::gateway::publish::{ATTEMPTS, current, invalid_definition, too_busy, turn, with_context};
-use crate::gateway::world::ProjectState;
-use crate::state::App;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 
 /// Definitions that are checked before others get their turn.
 const AT_ONCE: usize = 64;
@@ -26,19 +25,19 @@ const AT_ONCE: usize = 64;
 /// 412 when one of the tools was changed since; 404 when a revision is not there; 422 when a definition refers to what is
 /// there no longer.
 pub async fn undo(
-    app: &Arc<App>,
+    gateway: &Arc<Gateway>,
     project: &ProjectId,
     by: &Changer<'_>,
     asked: &ToolUndo,
     dry_run: bool,
-) -> ApiResult<ToolChangeResult> {
+) -> Result<ToolChangeResult, Problem> {
     let wanted = wanted(asked)?;
-    let _turn = turn(app, project).await?;
+    let _turn = turn(gateway, project).await?;
     for _ in 0..ATTEMPTS {
-        let state = current(app, project)?;
-        let last = untouched(app, &state, &wanted).await?;
-        let steps = steps(app, &state, &wanted, &last).await?;
-        if let Some(result) = run(app, &state, by, "undo_tools", steps, dry_run).await? {
+        let state = current(gateway, project)?;
+        let last = untouched(gateway, &state, &wanted).await?;
+        let steps = steps(gateway, &state, &wanted, &last).await?;
+        if let Some(result) = run(gateway, &state, by, "undo_tools", steps, dry_run).await? {
             return Ok(result);
         }
     }
@@ -46,7 +45,7 @@ pub async fn undo(
 }
 
 /// The tools to restore, by name.
-fn wanted(asked: &ToolUndo) -> ApiResult<Vec<(ToolName, &UndoneTool)>> {
+fn wanted(asked: &ToolUndo) -> Result<Vec<(ToolName, &UndoneTool)>, Problem> {
     if asked.tools.is_empty() || asked.tools.len() > MAX_TOOLS {
         return Err(invalid(vec![
             Diagnostic::error(format!("has {} tools; write 1 to {MAX_TOOLS}", asked.tools.len()))
@@ -61,7 +60,7 @@ fn wanted(asked: &ToolUndo) -> ApiResult<Vec<(ToolName, &UndoneTool)>> {
             faults.push(Diagnostic::error(message).at_pointer(format!("/undo/tools/{at}/{key}")));
         };
         if !seen.insert(tool.name.as_str()) {
-            fault("name", "stands here twice");
+            fault("name", "occurs twice");
         }
         if tool.revision < 1 {
             fault("revision", "revisions count from 1");
@@ -83,12 +82,12 @@ fn wanted(asked: &ToolUndo) -> ApiResult<Vec<(ToolName, &UndoneTool)>> {
 
 /// The last revision of each tool, if all of them are as the change left them.
 async fn untouched(
-    app: &App,
+    gateway: &Gateway,
     state: &ProjectState,
     wanted: &[(ToolName, &UndoneTool)],
-) -> ApiResult<HashMap<String, i64>> {
+) -> Result<HashMap<String, i64>, Problem> {
     let names: Vec<&ToolName> = wanted.iter().map(|(name, _)| name).collect();
-    let last = app.store.last_revisions(state.row.uid, &names).await?;
+    let last = gateway.store.last_revisions(state.row.uid, &names).await?;
     let stale: Vec<Diagnostic> = wanted
         .iter()
         .filter_map(|(name, tool)| {
@@ -109,22 +108,22 @@ async fn untouched(
     if stale.is_empty() {
         return Ok(last);
     }
-    Err(ApiError::new(
+    Err(Problem::new(
         ErrorCode::PreconditionFailed,
-        "Somebody has changed these tools since; nothing was restored. Restore single revisions instead.",
+        "These tools have changed since; nothing was restored. Restore single revisions instead.",
     )
     .errors(stale))
 }
 
 /// What each tool is, and what it is to be again.
 async fn steps(
-    app: &App,
+    gateway: &Gateway,
     state: &ProjectState,
     wanted: &[(ToolName, &UndoneTool)],
     last: &HashMap<String, i64>,
-) -> ApiResult<Vec<Step>> {
+) -> Result<Vec<Step>, Problem> {
     let numbers: Vec<(&ToolName, i64)> = wanted.iter().map(|(name, tool)| (name, tool.revision)).collect();
-    let rows = app.store.numbered_revisions(state.row.uid, &numbers).await?;
+    let rows = gateway.store.numbered_revisions(state.row.uid, &numbers).await?;
     let mut rows: HashMap<ToolName, RevisionRow> =
         rows.into_iter().map(|row| (row.name.clone(), row)).collect();
     let mut faults = Vec::new();
@@ -135,10 +134,10 @@ async fn steps(
         }
         let row = rows
             .remove(name)
-            .ok_or_else(|| ApiError::not_found(format!("revision {} of tool \"{name}\"", tool.revision)))?;
+            .ok_or_else(|| Problem::not_found(format!("revision {} of tool \"{name}\"", tool.revision)))?;
         match row
             .definition
-            .map(|stored| checked(app, state, &stored))
+            .map(|stored| checked(gateway, state, &stored))
             .transpose()?
         {
             Some(Err(found)) => faults.extend(found.into_iter().map(|mut fault| {
@@ -162,12 +161,12 @@ async fn steps(
 
 /// A stored definition, if what it refers to is still there.
 fn checked(
-    app: &App,
+    gateway: &Gateway,
     state: &ProjectState,
     stored: &ToolDefinition,
-) -> ApiResult<Result<ToolDefinition, Vec<Diagnostic>>> {
-    let value = serde_json::to_value(stored).map_err(|error| ApiError::internal(&error))?;
-    Ok(with_context(app, state, |context| {
+) -> Result<Result<ToolDefinition, Vec<Diagnostic>>, Problem> {
+    let value = serde_json::to_value(stored).map_err(|error| Problem::internal(&error))?;
+    Ok(with_context(gateway, state, |context| {
         definition::check_tool(&value, context).map(|(definition, _)| definition)
     }))
 }

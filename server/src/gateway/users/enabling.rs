@@ -10,13 +10,12 @@ use toolgate_store::{Basis, StoreError};
 
 use super::{changed_meanwhile, projects_of};
 use crate::auth::directory::Directory;
-use crate::error::ApiResult;
 use crate::gateway::policy_tests::{self, Candidate, CurrentGrants};
 use crate::gateway::publish::too_busy;
-use crate::gateway::world::{ProjectState, World};
-use crate::state::App;
+use crate::gateway::server_snapshot::{ProjectState, ServerSnapshot};
+use crate::gateway::{Gateway, Problem};
 
-/// How often a change is judged again because somebody else was faster.
+/// Attempts to judge a change when others are committed in between.
 const ATTEMPTS: usize = 16;
 
 /// Who is let in again.
@@ -43,14 +42,18 @@ impl Judged {
 
 impl Enabling {
     /// Whether the expectations of every project hold in which the user has a grant.
-    pub(super) fn judge(self, app: &App, world: &World) -> ApiResult<Judged> {
+    pub(super) fn judge(
+        self,
+        gateway: &Gateway,
+        server_snapshot: &ServerSnapshot,
+    ) -> Result<Judged, Problem> {
         let mut judged = Judged::default();
-        for project in projects_of(world, self.user) {
+        for project in projects_of(server_snapshot, self.user) {
             let ignore = self.ignore_policy_tests;
-            let said = policy_tests::guard(app, world, project, ignore, || Candidate {
+            let said = policy_tests::guard(gateway, server_snapshot, project, ignore, || Candidate {
                 grants: Some(Box::new(Enabled {
-                    current: CurrentGrants::new(&world.directory, &project.row),
-                    directory: &world.directory,
+                    current: CurrentGrants::new(&server_snapshot.directory, &project.row),
+                    directory: &server_snapshot.directory,
                     project: project.row.uid,
                     user: self.user,
                 })),
@@ -58,30 +61,34 @@ impl Enabling {
             })?;
             let uid = project.row.uid;
             judged.said.extend(said.map(|said| (uid, said)));
-            let basis = policy_tests::basis(world, project, ignore);
+            let basis = policy_tests::basis(server_snapshot, project, ignore);
             judged.bases.extend(basis.map(|basis| (uid, basis)));
         }
-        // Everybody takes them in one order, so that nobody waits for each other.
+        // Every change locks them in the same order, so that two changes cannot deadlock.
         judged.bases.sort_unstable_by_key(|(uid, _)| uid.0);
         Ok(judged)
     }
 }
 
-/// Stores a change of a user while what it was judged by stands; otherwise judges it again.
+/// Stores a change of a user while what it was judged by is current; otherwise judges it again.
 pub(super) async fn store(
-    app: &App,
+    gateway: &Gateway,
     user: UserId,
     revision: i64,
     change: &UserChange,
     enabling: Option<Enabling>,
     mut judged: Judged,
-) -> ApiResult<()> {
+) -> Result<(), Problem> {
     for _ in 0..ATTEMPTS {
-        match app.store.update_user(user, revision, change, &judged.bases).await {
+        match gateway
+            .store
+            .update_user(user, revision, change, &judged.bases)
+            .await
+        {
             Ok(_) => return Ok(()),
             Err(StoreError::Overtaken) => {
-                app.world.refresh().await?;
-                let again = enabling.map(|enabling| enabling.judge(app, &app.world.now()));
+                gateway.snapshots.refresh().await?;
+                let again = enabling.map(|enabling| enabling.judge(gateway, &gateway.snapshots.now()));
                 judged = again.transpose()?.unwrap_or_default();
             }
             Err(error) => return Err(changed_meanwhile(error)),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use metrics::counter;
 use tokio::time::Instant;
 
-use crate::middleware::ClientNetwork;
+use crate::network::ClientNetwork;
 
 /// Between two lines of the log.
 const LOG_EVERY: Duration = Duration::from_secs(10);

@@ -122,7 +122,7 @@ async fn a_client_behind_a_proxy_has_a_bounded_number_of_requests() {
         assert_eq!(status(&raw.rest().await), 200);
     }
     assert_eq!(asked("2001:db8::3").await, 200);
-    // What somebody else says about whom it asks for is not read: its own connections are counted.
+    // What an untrusted client says about the origin of its requests is not read: its own connections are counted.
     let _taken = (used(&server, THERE).await, used(&server, THERE).await);
     let mut third = server.connect_from(THERE).await;
     assert_eq!(status(&third.rest().await), 429);

@@ -36,7 +36,7 @@ fn hello() -> Router {
         .route("/", post(async |text: String| text))
 }
 
-/// A route that says when a request has come, and answers when it is told to.
+/// A route that says when a request has come, and answers when it is released.
 fn gated() -> (Router, Arc<Notify>, Arc<Notify>) {
     let (came, go) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let (says, waits) = (Arc::clone(&came), Arc::clone(&go));

@@ -6,8 +6,8 @@ use crate::error::Result;
 use crate::records::chain::{Head, StoredHead, last_entry};
 use crate::records::entry::{CompletionEntry, Hash};
 
-/// One probe of the primary key for each chain that has nothing open. Were the outcome compared as it stands, SQLite would
-/// rather read all records and make an index of them for this one statement.
+/// One probe of the primary key for each chain that has nothing open. Were the outcome column compared directly,
+/// SQLite would rather read all records and make an index of them for this one statement.
 const OPEN_OF_OTHERS: &str = "
     SELECT r.seq, r.state_before FROM chains c CROSS JOIN records r
     WHERE c.number <> $1 AND c.heartbeat_at < $2
@@ -25,9 +25,9 @@ pub(super) struct Closed {
     pub(super) records: u64,
 }
 
-/// Closes the open records of every other server that was not heard of since `alive_after`, and those in `orphans`, by
-/// entries in the chain of `me`; all in one transaction. What the dead had claimed without opening a record never ran and
-/// is free again.
+/// Closes the open records of every other server without a heartbeat since `alive_after`, and those in `orphans`, by
+/// entries in the chain of `me`; all in one transaction. Keys that those servers claimed without opening a record
+/// never ran and are free again.
 pub(super) async fn close(
     store: &Store,
     mut me: Head,

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolgate_api::audit::{AuditOutcome, AuditRecord, StateSource};
+use toolgate_api::audit::{
+    ArgumentCoercion, AuditConnection, AuditOutcome, AuditRecord, Entrance, StateSource,
+};
 use uuid::Uuid;
 
 use crate::codec::{Word, from_json, micros, owned_text, time, to_json};
@@ -12,7 +14,7 @@ use crate::error::{Result, StoreError};
 use crate::records::entry::{CompletionEntry, Hash, RecordEntry, place};
 use crate::rows::{Completion, Noted, Opening, RecordSeq};
 
-/// What nobody searches by: one JSON column, because each further column costs time on the path of every call.
+/// What is never searched by: one JSON column, because each further column costs time on the path of every call.
 #[derive(Serialize, Deserialize)]
 struct Detail {
     principal_name: String,
@@ -23,9 +25,19 @@ struct Detail {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     address: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    entrance: Option<Entrance>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    connection: Option<AuditConnection>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    client_version: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     arguments: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     provenance: Option<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    coercions: Vec<ArgumentCoercion>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     context: Option<Value>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,9 +135,14 @@ impl TryFrom<RecordColumns> for AuditRecord {
             state_conflict: row.state_conflict.unwrap_or(false),
             arguments: detail.arguments,
             provenance: detail.provenance,
+            coercions: detail.coercions,
             context: detail.context,
             request_id: detail.request_id,
             address: detail.address,
+            entrance: detail.entrance,
+            connection: detail.connection,
+            client_name: detail.client_name,
+            client_version: detail.client_version,
             snapshot_version: row.snapshot_version,
             duration_ms: row.duration_ms,
             payloads_hidden: false,
@@ -199,8 +216,13 @@ impl TryFrom<Opening> for OpeningColumns {
             granted_groups: record.granted_groups,
             missing_groups: record.missing_groups,
             address: record.address,
+            entrance: record.entrance,
+            connection: record.connection,
+            client_name: record.client_name,
+            client_version: record.client_version,
             arguments: record.arguments,
             provenance: record.provenance,
+            coercions: record.coercions,
             context: record.context,
             state_from: record.state_from,
             state_after: moved,
@@ -293,7 +315,7 @@ pub(super) struct SettlementColumns {
 }
 
 impl CompletionColumns {
-    /// Where in its chain the record stands.
+    /// The chain of the record and its position in it.
     pub(super) fn record_place(&self) -> (i64, i64) {
         place(self.record.0)
     }

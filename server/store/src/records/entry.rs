@@ -11,10 +11,11 @@
 //! | text | `T`, the length in 4 bytes, big endian, then UTF-8 |
 //! | id | `U`, then its 16 bytes |
 //!
-//! What a completion says of a result (`notes`) stands at its end, and only where there is something: completions of before
-//! there were notes keep their hashes.
+//! What a completion says of a result (`notes`) is at its end, and only where there is something: completions from
+//! before notes existed keep their hashes.
 //!
-//! Before the first entry stands `SHA-256("toolgate chain" || number in 8 bytes, big endian || instance in 16 bytes)`.
+//! The hash before the first entry is
+//! `SHA-256("toolgate chain" || number in 8 bytes, big endian || instance in 16 bytes)`.
 
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
@@ -22,10 +23,10 @@ use uuid::Uuid;
 /// A SHA-256.
 pub(crate) type Hash = [u8; 32];
 
-/// Bits of the position within a `seq`; the number of the chain stands above them.
+/// Bits of the position within a `seq`; the number of the chain is above them.
 const POSITION_BITS: u32 = 40;
 
-/// The `seq` of an entry. Position 0 stands before the first.
+/// The `seq` of an entry. Position 0 is before the first.
 pub(crate) const fn seq(chain: i64, position: i64) -> i64 {
     chain << POSITION_BITS | position
 }
@@ -35,7 +36,7 @@ pub(crate) const fn place(seq: i64) -> (i64, i64) {
     (seq >> POSITION_BITS, seq & ((1 << POSITION_BITS) - 1))
 }
 
-/// What stands before the first entry of a chain.
+/// The hash before the first entry of a chain.
 pub(crate) fn genesis(chain: i64, instance: Uuid) -> Hash {
     Sha256::new()
         .chain_update(b"toolgate chain")

@@ -14,8 +14,8 @@ const AT_ONCE: i64 = 2_000;
 impl Store {
     /// Removes the records of before a time, with their completions; the number of entries that went.
     ///
-    /// Of every chain a part from its start goes, up to the first record that is younger or whose call may still run. The
-    /// chain keeps the hash before its first entry that stays.
+    /// Deletes a part from the start of every chain, up to the first record that is younger or whose call may still
+    /// run. The chain keeps the hash before its first entry that stays.
     pub async fn prune_records(&self, before: DateTime<Utc>) -> Result<u64> {
         let chains: Vec<(i64,)> = both!(self, |pool| {
             sqlx::query_as(

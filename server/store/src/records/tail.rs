@@ -1,8 +1,9 @@
 //! Following the record: the entries of a chain in their order, each as soon as it is committed.
 //!
-//! A chain is extended by one writer, in order and without gaps, so whoever has seen one entry has seen all before it. What
-//! an opening adds is found by its `seq`, which is the primary key. A completion stands beside its record: those of records
-//! that were open when the reader came are looked up by them. Only what another server closed has an index of its own.
+//! A chain is extended by one writer, in order and without gaps, so a reader that has seen one entry has seen all
+//! before it. What an opening adds is found by its `seq`, which is the primary key. A completion is stored beside its
+//! record: those of records that were open when the reader came are looked up by them. Only what another server
+//! closed has an index of its own.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -48,7 +49,7 @@ static COMPLETED: MultiRow = MultiRow::new(
     ),
 );
 
-/// Reads one chain on from where it stands.
+/// Reads one chain from its current position.
 #[derive(Debug, Clone)]
 pub struct ChainReader {
     chain: i64,
@@ -62,7 +63,7 @@ pub struct ChainReader {
 /// An entry of a chain.
 #[derive(Debug, Clone)]
 pub struct ChainEntry {
-    /// Where the reader stands after it.
+    /// The position of the reader after it.
     pub place: ChainPlace,
     /// Whose it is.
     pub project: ProjectUid,
@@ -100,7 +101,7 @@ impl ChainReader {
         }
     }
 
-    /// Where it stands.
+    /// Its position.
     #[must_use]
     pub fn place(&self) -> ChainPlace {
         ChainPlace {
@@ -130,7 +131,7 @@ impl ChainReader {
             let record = match AuditRecord::try_from(row.columns) {
                 Ok(record) => record,
                 Err(error) => {
-                    // Nobody is served by a stream that ends here for ever.
+                    // Skipped: a stream that ended here would never get past this entry.
                     tracing::error!(seq = row.entry, cause = %error, "an entry of the record cannot be read");
                     continue;
                 }
@@ -206,7 +207,7 @@ impl Store {
         }
     }
 
-    /// A reader that stands where one stood before.
+    /// A reader that continues at a position.
     pub async fn chain_reader(&self, from: ChainPlace, project: Option<ProjectUid>) -> Result<ChainReader> {
         let ChainPlace {
             chain,

@@ -23,7 +23,7 @@ const BATCH: usize = 512;
 /// Jobs that are worth a commit of their own.
 const ENOUGH: usize = 16;
 
-/// Runs until it is told to stop or nobody is left who could ask.
+/// Runs until it is asked to stop or every sender is dropped.
 pub(super) async fn run(store: Store, instance: Uuid, mut queue: mpsc::Receiver<Job>, progress: Shared) {
     let mut jobs = Vec::with_capacity(BATCH);
     let mut batch = Batch::default();
@@ -82,7 +82,8 @@ enum At {
 struct Doubt {
     before: Head,
     attempt: Attempt,
-    /// Positions that it opened, and nobody will complete, because their callers were told that there is no record.
+    /// Positions that it opened, and no caller will complete, because their callers were answered that there is no
+    /// record.
     opened: Vec<i64>,
     /// Positions that it completed.
     completed: Vec<i64>,
@@ -95,7 +96,7 @@ struct Chain {
     at: At,
     /// Positions of its open records.
     open: BTreeSet<i64>,
-    /// Open records that nobody will complete.
+    /// Open records that no caller will complete.
     orphans: Vec<i64>,
     progress: Shared,
 }
@@ -192,7 +193,7 @@ impl Chain {
             match self.commit(&[], std::slice::from_ref(row)).await {
                 Ok((_, conflicts)) => return Ok(completed(row, conflicts.contains(&true))),
                 Err(StoreError::Conflict { .. }) => {
-                    // Another server believed this one dead.
+                    // Another server took this one for dead.
                     self.open.remove(&row.record_place().1);
                 }
                 Err(error) => return Err(error),
@@ -264,7 +265,7 @@ impl<R, T> Rows<R, T> {
         self.waiting.push(done);
     }
 
-    /// Answers everyone. A caller that has gone away does not need its answer.
+    /// Answers everyone. A caller that was dropped does not need its answer.
     fn answer(&mut self, mut outcome: impl FnMut(usize, &R) -> Result<T>) {
         for (index, (row, done)) in self.rows.drain(..).zip(self.waiting.drain(..)).enumerate() {
             let _gone = done.send(outcome(index, &row));

@@ -23,8 +23,8 @@ const CHAINS: &str = "
     SELECT number, instance, started_at, ended_at, head_position, head_hash, first_position, first_hash
     FROM chains WHERE number >= $1 ORDER BY number";
 
-/// The entries of a part, and the completions of its records, whenever they were made; those that another server made stand
-/// in its own chain.
+/// The entries of a part, and the completions of its records, whenever they were made; those that another server made
+/// are in its own chain.
 const PART: &str = concat!(
     of_records!(),
     "WHERE seq > $1 AND seq <= $2 UNION ALL ",
@@ -156,13 +156,13 @@ impl Growing {
     fn meet(&mut self, row: &ChainRow) -> Result<()> {
         self.walk.head = Some(row.head()?);
         self.walk.ended = row.ended_at.is_some();
-        // What has gone meanwhile need not be verified, and the chain tells what stood before the rest.
+        // What has gone meanwhile need not be verified, and the chain has the hash before the rest.
         if row.first_position - 1 > self.walk.report.last_position {
             self.walk.hash = digest(&row.first_hash)?;
             self.walk.report.last_position = row.first_position - 1;
             let first = seq(row.number, row.first_position);
             self.open.retain(|record| *record >= first);
-            // What is left of calls whose records have gone is looked for anew.
+            // What is left of calls whose records have gone is looked up again.
             self.waiting
                 .retain(|entry| entry.record_seq.is_some_and(|record| record >= first));
             self.begun = false;
@@ -181,7 +181,7 @@ impl Growing {
                     }
                     part.push(entry);
                 }
-                // It stands in the chain of the server that made it, which may be this one.
+                // It is in the chain of the server that made it, which may be this one.
                 Some(_) if entry.closed_at.is_some() => part.push(entry),
                 Some(_) => self.waiting.push(entry),
             }
@@ -205,8 +205,8 @@ impl Store {
     /// Verifies up to so many further entries, in one state of the database; whether that was all there is. What is added
     /// later can be verified by going on.
     ///
-    /// It finds what [`Self::verify_chains`] finds, but for an entry that is changed after its turn: begin anew from time to
-    /// time.
+    /// It finds what [`Self::verify_chains`] finds, but for an entry that is changed after its turn: start again from
+    /// time to time.
     pub async fn verify_some(&self, so_far: &mut Verification, most: u32) -> Result<bool> {
         if so_far.fault.is_some() {
             return Ok(true);

@@ -231,8 +231,8 @@ impl Store {
     /// written, in its place, and that none is missing up to the last that the server's heartbeat has stored (or its end).
     ///
     /// What cannot be noticed: entries of the last seconds before a crash that are removed before another server has
-    /// noticed the crash; and changes by someone who computes all later hashes anew and stores new heads, for which the
-    /// reports of an earlier verification must be compared.
+    /// noticed the crash; and changes by someone who computes all later hashes again and stores new heads, for which
+    /// the reports of an earlier verification must be compared.
     pub async fn verify_chains(&self) -> Result<Vec<ChainReport>> {
         match self.db() {
             Db::Lite(lite) => {

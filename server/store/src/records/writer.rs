@@ -1,7 +1,8 @@
 //! The group commit: callers hand in records and wait; one task writes what has gathered, in one commit.
 //!
-//! While a commit is on its way to the disk, the next batch gathers, so batches grow with the load and a lone caller waits
-//! for nobody. The task is the only one that adds to the chain of its server, so it knows the chain's head without asking.
+//! While a commit is on its way to the disk, the next batch gathers, so batches grow with the load and a lone caller
+//! waits for no other. The task is the only one that adds to the chain of its server, so it knows the chain's head
+//! without asking.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +21,7 @@ use crate::rows::{Completed, Completion, Opening, RecordSeq};
 /// Jobs that may wait; further callers wait to hand in theirs.
 const QUEUE: usize = 4096;
 
-/// Tells a caller how its job ended.
+/// Reports to a caller how its job ended.
 pub(super) type Done<T> = oneshot::Sender<Result<T>>;
 
 /// What callers want of the task.
@@ -38,7 +39,7 @@ pub(super) struct CloseAbandoned {
     pub(super) done: Done<u64>,
 }
 
-/// What the task tells about its chain; `None` until it has written something.
+/// What the task reports about its chain; `None` until it has written something.
 pub(super) type Shared = Arc<Mutex<Option<Progress>>>;
 
 /// Writes the record of decisions and calls. Clones share one queue.
@@ -69,8 +70,8 @@ impl Store {
 }
 
 impl RecordWriter {
-    /// Writes a record, open or already ended; gives its place when it is durable. It is on its way at once, unless the
-    /// queue is full, and is written then also when nobody waits for that.
+    /// Writes a record, open or already ended; gives its place when it is durable. It is on its way at once, unless
+    /// the queue is full, and is then written also when no caller waits for it.
     ///
     /// # Errors
     /// [`StoreError::Conflict`] when the call has a record; [`StoreError::Refused`] when outcome and fields contradict each
@@ -86,17 +87,17 @@ impl RecordWriter {
     /// durable. Doing the same again is fine, so it can be repeated after an error.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] when the call has no open record of this server: never opened, or closed by another server
-    /// that believed this one dead. Otherwise as [`Self::open`].
+    /// [`StoreError::NotFound`] when the call has no open record of this server: never opened, or closed by another
+    /// server that took this one for dead. Otherwise as [`Self::open`].
     pub fn complete(&self, completion: Completion) -> impl Future<Output = Result<Completed>> + use<> {
         let row = CompletionColumns::try_from(completion);
         let written = row.map(|row| self.hand_in(|done| Job::Complete(row, done)));
         async move { written?.await }
     }
 
-    /// Closes as interrupted the open records of other servers that were not heard of since `alive_after`; the number of
-    /// records. On SQLite there is one server, so every other one is dead. What they had claimed without opening a record
-    /// never ran and is free again.
+    /// Closes as interrupted the open records of other servers without a heartbeat since `alive_after`; the number of
+    /// records. On SQLite there is one server, so every other one is dead. Keys that they claimed without opening a
+    /// record never ran and are free again.
     pub async fn close_abandoned(&self, alive_after: DateTime<Utc>, at: DateTime<Utc>) -> Result<u64> {
         self.hand_in(|done| {
             Job::CloseAbandoned(CloseAbandoned {
@@ -138,7 +139,7 @@ impl RecordWriter {
                 let jobs = self.jobs.clone();
                 Some(Box::pin(async move { jobs.send(job).await }))
             }
-            // Whoever is stopped drops what it was given, and the outcome says so.
+            // If the writer has stopped, the oneshot sender is dropped and `outcome` is an error.
             Ok(()) | Err(TrySendError::Closed(_)) => None,
         };
         async move {

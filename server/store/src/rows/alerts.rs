@@ -5,7 +5,7 @@ use toolgate_api::alerts::{Alert, AlertRule};
 use toolgate_core::ids::ProjectUid;
 use uuid::Uuid;
 
-/// Stands for the server itself, where an alert belongs to no project.
+/// The id for the server itself, where an alert belongs to no project.
 pub const NO_PROJECT: ProjectUid = ProjectUid(Uuid::nil());
 
 /// An alert to store, unless the same pattern of the same subject was stored in this window before.
@@ -15,7 +15,7 @@ pub struct NewAlert {
     pub project: ProjectUid,
     /// The alert. It is sent when `delivery` is `Pending`.
     pub alert: Alert,
-    /// What further tells alerts of one subject apart: a group, or `""`.
+    /// What further distinguishes alerts of one subject: a group, or `""`.
     pub object: String,
     /// When the window began that it falls into.
     pub window_start: DateTime<Utc>,
@@ -37,7 +37,7 @@ pub struct DueAlert {
 pub struct AlertFilter {
     /// The pattern.
     pub rule: Option<AlertRule>,
-    /// Whether somebody has said that it was seen.
+    /// Whether it was acknowledged.
     pub acknowledged: Option<bool>,
 }
 
@@ -50,6 +50,6 @@ pub struct AlertDeliveries {
     pub delivered: i64,
     /// Messages that were refused and will be tried again.
     pub retried: i64,
-    /// Messages that were given up.
+    /// Messages that were dropped after the last attempt.
     pub failed: i64,
 }

@@ -24,7 +24,7 @@ pub struct Claim {
     pub fingerprint: [u8; 32],
     /// The call that will run under it.
     pub call: CallId,
-    /// When the claim may be forgotten.
+    /// When the claim may be deleted.
     pub expires_at: DateTime<Utc>,
 }
 
@@ -33,8 +33,8 @@ pub struct Claim {
 pub enum Claimed {
     /// It is ours; the call may run.
     Fresh,
-    /// The same request runs right now.
-    InProgress,
+    /// The same request runs right now, as this call.
+    InProgress(CallId),
     /// The key was used with another request.
     Mismatch,
     /// The same request has been answered by this call; the body of the answer.
@@ -54,4 +54,13 @@ pub struct Settlement {
     pub body: String,
     /// The body when the session had moved meanwhile; needed only with a [`SessionMove`].
     pub body_on_conflict: Option<String>,
+}
+
+/// The answer of a call that is kept for its principal.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptAnswer {
+    /// What was answered.
+    pub body: JsonText,
+    /// Until when it is kept.
+    pub expires_at: DateTime<Utc>,
 }

@@ -3,13 +3,14 @@
 use chrono::{DateTime, Utc};
 use toolgate_api::egress::ProjectEgress;
 use toolgate_api::limits::ProjectLimits;
+use toolgate_api::mcp_servers::StoredMcpServer;
 use toolgate_api::policy_tests::StoredPolicyTest;
 use toolgate_api::settings::ProjectSettings;
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{ProjectId, ProjectUid, ToolName};
 use toolgate_core::snapshot::LabelInput;
 
-use super::{Revised, SecretRow};
+use super::{GuideRow, Revised, SecretRow};
 use crate::labels::LabelChange;
 
 /// A project.
@@ -17,7 +18,7 @@ use crate::labels::LabelChange;
 pub struct ProjectRow {
     /// Never used again.
     pub uid: ProjectUid,
-    /// The slug, unique among living projects.
+    /// The slug, unique among projects that are not deleted.
     pub id: ProjectId,
     /// For people.
     pub name: String,
@@ -54,9 +55,28 @@ pub struct ProjectRows {
     pub parts: ProjectParts,
     /// The version that changed the definitions last; `None` when that is not known.
     pub definitions_version: Option<i64>,
-    /// Its living tools, by name.
+    /// Its tools that are not deleted, by name.
     pub tools: Vec<ToolRow>,
     /// Its services, by id.
+    pub services: Vec<ServiceRow>,
+    /// What it declares about groups, by name.
+    pub groups: Vec<LabelInput>,
+    /// What it declares about states, by name.
+    pub states: Vec<LabelInput>,
+}
+
+/// What changed of a project since a version, in one consistent read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProjectChanges {
+    /// What it has beside its definitions.
+    pub parts: ProjectParts,
+    /// The version that changed the definitions last; `None` when that is not known.
+    pub definitions_version: Option<i64>,
+    /// The tools that were added or replaced, by name.
+    pub changed: Vec<ToolRow>,
+    /// The tools that were deleted.
+    pub deleted: Vec<ToolName>,
+    /// Its services, by id, also those that did not change.
     pub services: Vec<ServiceRow>,
     /// What it declares about groups, by name.
     pub groups: Vec<LabelInput>,
@@ -79,6 +99,10 @@ pub struct ProjectParts {
     pub limits: Revised<ProjectLimits>,
     /// Where its tools may connect to.
     pub egress: Revised<ProjectEgress>,
+    /// Its guides, by id.
+    pub guides: Vec<GuideRow>,
+    /// Its MCP servers, by name.
+    pub mcp_servers: Revised<Vec<StoredMcpServer>>,
     /// Its secrets, sealed, by name.
     pub secrets: Vec<SecretRow>,
 }

@@ -5,6 +5,8 @@ use toolgate_api::permissions::GrantTerms;
 use toolgate_core::ids::{KeyId, ProjectUid, UserId};
 use toolgate_core::principal::PrincipalRef;
 
+use super::connections::ConnectionRow;
+
 /// A user who signs in with a password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct UserRow {
@@ -31,7 +33,7 @@ pub struct UserRow {
 /// What to change of a user; what is `None` stays.
 #[derive(Debug, Clone, Default)]
 pub struct UserChange {
-    /// For people; `Some(None)` takes it away.
+    /// For people; `Some(None)` removes it.
     pub display_name: Option<Option<String>>,
     /// Since when it may not sign in; `Some(None)` lets it again. Setting a time ends its tokens.
     pub disabled_at: Option<Option<DateTime<Utc>>>,
@@ -65,7 +67,7 @@ pub struct KeyRow {
     pub project: ProjectUid,
     /// For people.
     pub name: String,
-    /// The lookup part: what stands before the secret, unique.
+    /// The lookup part: the prefix of the secret, unique.
     pub prefix: String,
     /// SHA-256 of the whole key text.
     pub digest: [u8; 32],
@@ -140,10 +142,12 @@ pub struct DirectoryRows {
     pub version: i64,
     /// All users.
     pub users: Vec<UserRow>,
-    /// All grants in living projects.
+    /// All grants in projects that are not deleted.
     pub grants: Vec<GrantRow>,
-    /// All keys of living projects, revoked ones included.
+    /// All keys of projects that are not deleted, revoked ones included.
     pub keys: Vec<KeyRow>,
+    /// All connections.
+    pub connections: Vec<ConnectionRow>,
     /// All signing keys.
     pub signing_keys: Vec<SigningKeyRow>,
     /// All revoked tokens that have not expired.

@@ -47,13 +47,13 @@ pub struct ImportOperationRow {
     pub tool: ToolName,
     /// The definition as the description had it when it was last imported, approved or rejected.
     pub base: ToolDefinition,
-    /// A newer one that nobody has decided about.
+    /// A newer one without a decision.
     pub waiting: Option<WaitingRow>,
     /// Since when the description has it no more.
     pub gone_since: Option<DateTime<Utc>>,
 }
 
-/// A definition that waits for somebody to decide.
+/// A definition that waits for a decision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitingRow {
     /// The definition.

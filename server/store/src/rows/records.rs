@@ -20,7 +20,7 @@ pub struct Opening {
     pub record: AuditRecord,
 }
 
-/// Where a record stands: the number of its chain, shifted left by 40 bits, plus its position in the chain.
+/// The position of a record: the number of its chain, shifted left by 40 bits, plus its position in the chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordSeq(pub(crate) i64);
 
@@ -127,7 +127,7 @@ pub struct RecordPage {
     pub next: Option<CallId>,
 }
 
-/// Where a reader stands in a chain of the record.
+/// The position of a reader in a chain of the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChainPlace {
     /// The number of the chain.

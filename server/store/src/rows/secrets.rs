@@ -50,7 +50,7 @@ pub struct SecretUse {
     pub at: DateTime<Utc>,
 }
 
-/// The same value, sealed anew.
+/// The same value, sealed again.
 #[derive(Debug, Clone)]
 pub struct Resealed {
     /// The key it is sealed under.
@@ -59,7 +59,7 @@ pub struct Resealed {
     pub sealed: Vec<u8>,
 }
 
-/// A secret that was sealed anew.
+/// A secret that was sealed again.
 #[derive(Debug, Clone)]
 pub struct ResealedSecret {
     /// The project.

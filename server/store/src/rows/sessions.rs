@@ -36,7 +36,7 @@ pub struct SessionRow {
     pub ended_at: Option<DateTime<Utc>>,
 }
 
-/// How many living sessions there may be.
+/// How many active sessions there may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionLimits {
     /// In one project.
@@ -50,7 +50,7 @@ pub struct SessionLimits {
 pub enum SessionAdmission {
     /// It was.
     Created,
-    /// The project has as many living sessions as it may have.
+    /// The project has as many active sessions as it may have.
     ProjectFull,
     /// The principal has.
     PrincipalFull,
@@ -67,6 +67,19 @@ pub enum SessionEnd {
     Moved(i64),
     /// There is no such session.
     NotThere,
+}
+
+/// The state of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionPlace {
+    /// Which session.
+    pub id: SessionId,
+    /// Counts its moves.
+    pub version: i64,
+    /// The state it is in.
+    pub state: String,
+    /// Whether it was ended.
+    pub ended: bool,
 }
 
 /// Which sessions to read. Everything given must match.

@@ -185,7 +185,7 @@ async fn a_message_is_tried_again_and_given_up(db: Backend) {
         .expect("stored");
     assert_eq!(db.store.due_alerts(at(9999), 10).await.expect("due"), []);
     assert_eq!(listed(&db, uid).await[0].delivery, AlertDelivery::Failed);
-    // Too late: given up is given up.
+    // A message that was dropped stays dropped.
     db.store
         .alert_delivered(uid, id, at(300))
         .await

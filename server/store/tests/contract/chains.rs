@@ -1,4 +1,4 @@
-//! The chains of records: whatever is changed or taken away afterwards is noticed, and the first wrong entry named.
+//! The chains of records: whatever is changed or removed afterwards is noticed, and the first wrong entry named.
 
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::RecordFilter;
@@ -127,7 +127,7 @@ async fn untouched_chains_are_whole(db: Backend) {
 async fn chains_continue_where_they_stopped(db: Backend) {
     let uid = project(&db.store, "demo").await;
     for seconds in [20, 21, 22] {
-        // Each time a new writer, which finds out from the database where its chain stands.
+        // Each time a new writer, which finds out from the database the position of its chain.
         let writer = db.store.records_writer(ONE);
         calls(&writer, uid, seconds).await;
         writer.heartbeat(at(seconds)).await.expect("alive");
@@ -441,7 +441,7 @@ async fn a_verification_by_parts_goes_on_with_what_is_added(db: Backend) {
     assert_eq!(part_by_part(&db.store, &mut verification, 9).await, None);
     assert_eq!(verification.entries(), 162);
 
-    // What goes with time is no fault, wherever the verification stands.
+    // Records that expire are no fault, wherever the verification is.
     let mut behind = Verification::default();
     assert!(!db.store.verify_some(&mut behind, 5).await.expect("a part"));
     for writer in &writers {

@@ -18,7 +18,7 @@ contract! {
     a_claim_expires,
     a_key_is_given_back_only_while_nothing_ran_under_it,
     a_refused_call_leaves_the_key_free,
-    a_call_cut_off_is_told_as_such,
+    a_call_cut_off_is_reported_as_such,
     of_many_equal_requests_one_is_fresh,
 }
 
@@ -47,10 +47,16 @@ async fn a_key_runs_once_and_is_answered_again(db: Backend) {
     let writer = store.records_writer(Uuid::from_u128(1));
     let first = claim(uid, "k");
     assert_eq!(claimed(store, &first).await, Claimed::Fresh);
-    assert_eq!(claimed(store, &again(&first)).await, Claimed::InProgress);
+    assert_eq!(
+        claimed(store, &again(&first)).await,
+        Claimed::InProgress(first.call)
+    );
     let opening = opening_of(uid, &first);
     let record = writer.open(opening.clone()).await.expect("opened");
-    assert_eq!(claimed(store, &again(&first)).await, Claimed::InProgress);
+    assert_eq!(
+        claimed(store, &again(&first)).await,
+        Claimed::InProgress(first.call)
+    );
 
     let body = json!({"result": {"text": "fünf", "nul": "\u{0}"}});
     let mut done = completion(&opening, record);
@@ -135,7 +141,7 @@ async fn a_key_is_given_back_only_while_nothing_ran_under_it(db: Backend) {
         .expect("an answer");
     assert_eq!(
         claimed(store, &again(&first)).await,
-        Claimed::InProgress,
+        Claimed::InProgress(first.call),
         "another call's release changes nothing"
     );
     store.release(&first.key, first.call).await.expect("an answer");
@@ -158,10 +164,13 @@ async fn a_refused_call_leaves_the_key_free(db: Backend) {
         ..again(&first)
     };
     assert_eq!(claimed(&db.store, &second).await, Claimed::Fresh);
-    assert_eq!(claimed(&db.store, &again(&second)).await, Claimed::InProgress);
+    assert_eq!(
+        claimed(&db.store, &again(&second)).await,
+        Claimed::InProgress(second.call)
+    );
 }
 
-async fn a_call_cut_off_is_told_as_such(db: Backend) {
+async fn a_call_cut_off_is_reported_as_such(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let (ran, never_ran) = (claim(uid, "ran"), claim(uid, "never-ran"));
     for claim in [&ran, &never_ran] {
@@ -206,7 +215,7 @@ async fn of_many_equal_requests_one_is_fresh(db: Backend) {
     for task in tasks {
         match task.await.expect("no panic") {
             Claimed::Fresh => fresh += 1,
-            other => assert_eq!(other, Claimed::InProgress),
+            other => assert!(matches!(other, Claimed::InProgress(_)), "{other:?}"),
         }
     }
     assert_eq!(fresh, 1);

@@ -1,5 +1,6 @@
 //! Publishing tools and services, and the history of each tool.
 
+use toolgate_core::ids::{ProjectUid, ToolName};
 use toolgate_store::rows::RevisionRow;
 use toolgate_store::{Published, Scope, StoreError};
 
@@ -15,6 +16,7 @@ contract! {
     a_publication_is_all_or_nothing,
     of_parallel_publications_one_wins_each_version,
     thousands_of_tools_in_one_publication,
+    changes_since_a_version_are_loaded_alone,
 }
 
 async fn a_publication_is_loaded_as_it_was_given(db: Backend) {
@@ -325,4 +327,67 @@ async fn thousands_of_tools_in_one_publication(db: Backend) {
         .map(|row| row.definition.name.as_str())
         .collect();
     assert_eq!(told, names);
+}
+
+async fn changes_since_a_version_are_loaded_alone(db: Backend) {
+    let uid = project(&db.store, "demo").await;
+    // (what a publication changes, one for each version after the first)
+    let steps: [&[(&str, Option<&str>)]; 5] = [
+        &[("a", Some("one")), ("b", Some("one"))],
+        &[("b", Some("two")), ("c", Some("one"))],
+        &[("a", None), ("c", Some("two"))],
+        &[("a", Some("again")), ("b", None)],
+        &[],
+    ];
+    for (step, version) in steps.iter().zip(1..) {
+        let mut change = publication(uid, version, step);
+        change.services = vec![service("svc", &format!("q{version}"))];
+        db.store.publish(&change).await.expect("published");
+    }
+    // (the version a server has; what changed since, with revisions; what was deleted since)
+    type Row = (i64, &'static [(&'static str, i64)], &'static [&'static str]);
+    let rows: [Row; 6] = [
+        (1, &[("a", 3), ("c", 2)], &["b"]),
+        (2, &[("a", 3), ("c", 2)], &["b"]),
+        (3, &[("a", 3), ("c", 2)], &["b"]),
+        (4, &[("a", 3)], &["b"]),
+        (5, &[], &[]),
+        (6, &[], &[]),
+    ];
+    let whole = db
+        .store
+        .load_project(uid)
+        .await
+        .expect("an answer")
+        .expect("the project");
+    for (since, changed, deleted) in rows {
+        let loaded = db
+            .store
+            .load_changes(uid, since)
+            .await
+            .expect("an answer")
+            .expect("the project");
+        let found: Vec<_> = loaded
+            .changed
+            .iter()
+            .map(|row| (row.definition.name.as_str(), row.revision))
+            .collect();
+        assert_eq!(found, changed, "since {since}");
+        let gone: Vec<_> = loaded.deleted.iter().map(ToolName::as_str).collect();
+        assert_eq!(gone, deleted, "since {since}");
+        assert!(
+            loaded.changed.iter().all(|row| whole.tools.contains(row)),
+            "as they are loaded whole"
+        );
+        assert_eq!(loaded.services, whole.services);
+        assert_eq!(loaded.parts, whole.parts);
+        assert_eq!(loaded.definitions_version, whole.definitions_version);
+    }
+    assert!(
+        db.store
+            .load_changes(ProjectUid(new_uuid()), 1)
+            .await
+            .expect("an answer")
+            .is_none()
+    );
 }

@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::json;
-use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord, StateSource};
+use toolgate_api::audit::{
+    ArgumentCoercion, AuditAction, AuditOutcome, AuditRecord, CoercionKind, Entrance, StateSource,
+};
 use toolgate_api::auth::{PrincipalKind, Role};
 use toolgate_api::permissions::{GrantTerms, GrantedGroup};
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
@@ -43,7 +45,7 @@ pub(crate) fn project_row(id: &str) -> ProjectRow {
     }
 }
 
-/// A living project.
+/// A project.
 pub(crate) async fn project(store: &Store, id: &str) -> ProjectUid {
     let row = project_row(id);
     store.create_project(&row, None).await.expect("a project");
@@ -173,9 +175,17 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
         state_conflict: false,
         arguments: Some(json!({"q": "größer \u{0} \"als\"", "depth": null, "n": 1.5})),
         provenance: Some(json!({"q": "caller"})),
+        coercions: vec![ArgumentCoercion {
+            pointer: "/q".to_owned(),
+            kind: CoercionKind::ReadFromText,
+        }],
         context: Some(json!({"trace_id": "t-1"})),
         request_id: "request-1".to_owned(),
         address: Some("192.0.2.7".to_owned()),
+        entrance: Some(Entrance::Rest),
+        connection: None,
+        client_name: Some("claude-code".to_owned()),
+        client_version: Some("2.1.0".to_owned()),
         snapshot_version: 4,
         duration_ms: None,
         payloads_hidden: false,

@@ -1,4 +1,4 @@
-//! What principals hold, how users change, and that somebody is always left who may manage it.
+//! What principals hold, how users change, and that a principal that may manage it always remains.
 
 use toolgate_api::auth::Role;
 use toolgate_core::ids::{KeyId, ProjectUid, UserId};
@@ -15,7 +15,7 @@ contract! {
     a_grant_is_replaced_only_as_it_was_read,
     a_project_keeps_an_owner,
     two_owners_cannot_leave_at_the_same_time,
-    somebody_administers_the_server,
+    a_system_administrator_always_remains,
     a_user_is_changed_as_it_was_read,
     a_deleted_user_takes_its_grants_along,
 }
@@ -174,7 +174,7 @@ async fn a_project_keeps_an_owner(db: Backend) {
     is_last(store.delete_user(ada.id, ada.revision).await, what);
     assert_eq!(grants(store).await[0].revision, held, "nothing has changed");
 
-    // Neither a key, nor an owner for a while, nor one who cannot sign in is somebody who is left.
+    // Neither a key, nor an owner for a while, nor one who cannot sign in counts as one that remains.
     let key = key_row(demo, "tgk_1");
     store
         .create_key(&key, &terms(Role::Owner, &[]))
@@ -241,7 +241,7 @@ async fn two_owners_cannot_leave_at_the_same_time(db: Backend) {
     }
 }
 
-async fn somebody_administers_the_server(db: Backend) {
+async fn a_system_administrator_always_remains(db: Backend) {
     let store = &db.store;
     let mut root = user_row("root");
     root.system_admin = true;

@@ -2,6 +2,7 @@
 
 use toolgate_api::egress::ProjectEgress;
 use toolgate_api::imports::{DescriptionFormat, ImportCounts, ImportSource};
+use toolgate_api::mcp_servers::{McpServerDefinition, StoredMcpServer};
 use toolgate_api::settings::ProjectSettings;
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, Replacement, WaitingRow};
@@ -16,7 +17,8 @@ contract! {
     what_waits_is_listed_over_all_imports,
     a_removed_import_leaves_its_tools,
     imports_go_with_their_project,
-    the_egress_list_stands_beside_the_other_documents,
+    the_egress_list_is_stored_beside_the_other_documents,
+    mcp_servers_are_kept_beside_the_imports_of_their_tools,
 }
 
 fn import(id: &str) -> ImportRow {
@@ -327,7 +329,7 @@ async fn imports_go_with_their_project(db: Backend) {
     assert_eq!(side.number("SELECT COUNT(*) FROM import_operations").await, 0);
 }
 
-async fn the_egress_list_stands_beside_the_other_documents(db: Backend) {
+async fn the_egress_list_is_stored_beside_the_other_documents(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let egress = ProjectEgress {
         hosts: vec!["https://a.example".to_owned()],
@@ -366,4 +368,63 @@ async fn the_egress_list_stands_beside_the_other_documents(db: Backend) {
     assert_eq!((parts.egress.value, parts.egress.revision), (egress, 1));
     assert_eq!((parts.settings.value, parts.settings.revision), (settings, 1));
     assert_eq!(parts.limits.revision, 0);
+}
+
+async fn mcp_servers_are_kept_beside_the_imports_of_their_tools(db: Backend) {
+    let uid = project(&db.store, "demo").await;
+    let servers = vec![StoredMcpServer {
+        name: "weather".to_owned(),
+        revision: 3,
+        updated_at: at(1),
+        updated_by: "ada".to_owned(),
+        definition: McpServerDefinition {
+            url: Some("https://mcp.example.com".to_owned()),
+            enabled: true,
+            ..McpServerDefinition::default()
+        },
+    }];
+    let replacement = |expected| Replacement {
+        value: &servers,
+        expected: Some(expected),
+        author: "ada",
+    };
+    let stored = db.store.put_mcp_servers(uid, &replacement(0), at(1)).await;
+    assert_eq!(stored.expect("stored"), 1);
+    let stale = db.store.put_mcp_servers(uid, &replacement(0), at(2)).await;
+    assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");
+    let parts = db
+        .store
+        .load_project(uid)
+        .await
+        .expect("rows")
+        .expect("the project")
+        .parts;
+    assert_eq!(
+        (parts.mcp_servers.value, parts.mcp_servers.revision),
+        (servers, 1)
+    );
+    let of_server = ImportRow {
+        format: DescriptionFormat::Mcp,
+        source: ImportSource {
+            mcp_server: Some("weather".to_owned()),
+            ..ImportSource::default()
+        },
+        ..import("weather")
+    };
+    let change = ImportChange {
+        put: Some(of_server),
+        ..ImportChange::default()
+    };
+    let published = db.store.publish_with(&publication(uid, 2, &[]), &change).await;
+    published.expect("stored");
+    let (row, _) = db
+        .store
+        .import_counted(uid, "weather")
+        .await
+        .expect("rows")
+        .expect("the import");
+    assert_eq!(
+        (row.format, row.source.mcp_server.as_deref()),
+        (DescriptionFormat::Mcp, Some("weather"))
+    );
 }

@@ -57,7 +57,7 @@ async fn what_was_judged_by_the_past_is_not_stored(db: Backend) {
     assert_eq!(now.directory, before.directory, "what is refused changes nothing");
     let held = store.put_grant(&row, None, Some(now)).await.expect("a grant");
 
-    // The grants have changed since, of whomever.
+    // The grants have changed since, of any principal.
     overtaken(&store.delete_grant(demo, &row.principal, held, Some(now)).await);
     let stale = store.publish(&judged(demo, now)).await;
     assert!(matches!(stale, Err(StoreError::VersionConflict)), "{stale:?}");

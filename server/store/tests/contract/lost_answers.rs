@@ -18,7 +18,7 @@ use crate::examples::{at, completion, opening, project};
 
 const INSTANCE: Uuid = Uuid::from_u128(1);
 
-/// Stands between a store and its database, and keeps an answer back when it is told to.
+/// A proxy between a store and its database that withholds an answer on request.
 struct Proxy {
     url: String,
     armed: Arc<AtomicBool>,
@@ -49,7 +49,7 @@ impl Proxy {
         proxy
     }
 
-    /// The next commit is made, and its answer is not told.
+    /// The next commit is made, and its answer is not delivered.
     fn lose_the_next_answer(&self) {
         self.armed.store(true, Ordering::SeqCst);
     }
@@ -68,7 +68,8 @@ async fn pass(client: TcpStream, server: UnixStream, armed: Arc<AtomicBool>, kep
     let mut part = vec![0; 16 * 1024];
     while let Ok(read @ 1..) = from_server.read(&mut part).await {
         answer.extend_from_slice(&part[..read]);
-        // An answer ends with the message that the server is ready and in no transaction: what it was told is committed.
+        // An answer ends with the message that the server is ready and in no transaction: what it was sent is
+        // committed.
         let committed =
             answer.ends_with(b"Z\0\0\0\x05I") && (has(&answer, b"INSERT 0 ") || has(&answer, b"COMMIT\0"));
         if committed && armed.swap(false, Ordering::SeqCst) {
@@ -124,13 +125,13 @@ async fn the_writer_goes_on_after_a_commit_whose_answer_was_lost() {
     writer.heartbeat(at(10)).await.expect("registered");
     open(&writer, uid).await;
 
-    // The caller is told that there is no record, so that nothing runs; but there is one.
+    // The caller is answered that there is no record, so that nothing runs; but there is one.
     proxy.lose_the_next_answer();
     is_unavailable(&writer.open(opening(uid)).await);
     assert_eq!(proxy.lost(), 1);
     assert_eq!(outcomes(&db.store, uid).await, [2, 0, 0]);
 
-    // The next one stands behind it, and can be completed.
+    // The next one follows it, and can be completed.
     let (opened, record) = open(&writer, uid).await;
     assert_eq!(outcomes(&db.store, uid).await, [3, 0, 0]);
     proxy.lose_the_next_answer();
@@ -144,7 +145,7 @@ async fn the_writer_goes_on_after_a_commit_whose_answer_was_lost() {
         .expect("it was completed");
     assert_eq!(outcomes(&db.store, uid).await, [2, 1, 0]);
 
-    // The record that nobody will complete is closed, and no other.
+    // The record that no caller will complete is closed, and no other.
     let closed = writer.close_abandoned(at(5), at(100)).await.expect("closed");
     assert_eq!(closed, 1);
     assert_eq!(outcomes(&db.store, uid).await, [1, 1, 1]);

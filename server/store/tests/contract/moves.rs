@@ -17,7 +17,7 @@ contract! {
     a_move_of_another_version_is_a_conflict,
     a_session_that_ended_or_expired_does_not_move,
     moves_in_one_batch_are_as_one_after_another,
-    a_move_that_was_sent_again_is_told_the_same,
+    a_move_that_was_sent_again_is_answered_the_same,
     a_failure_never_moves,
     the_answer_that_is_kept_tells_of_the_conflict,
 }
@@ -243,7 +243,7 @@ async fn moves_in_one_batch_are_as_one_after_another(db: Backend) {
     assert_eq!((reports[0].entries, &reports[0].fault), (420, &None));
 }
 
-async fn a_move_that_was_sent_again_is_told_the_same(db: Backend) {
+async fn a_move_that_was_sent_again_is_answered_the_same(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let session = session(&db, uid).await;
     let writer = db.store.records_writer(INSTANCE);

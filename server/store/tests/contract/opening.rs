@@ -149,7 +149,7 @@ async fn a_database_in_memory_works() {
 }
 
 #[tokio::test]
-async fn bad_urls_are_told_without_repeating_them() {
+async fn bad_urls_are_reported_without_repeating_them() {
     for url in [
         "",
         "toolgate.db",

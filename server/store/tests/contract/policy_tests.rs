@@ -84,7 +84,7 @@ async fn policy_tests_are_loaded_as_they_were_given(db: Backend) {
     );
     assert_eq!(stored(&db, other).await, [], "another project has its own");
 
-    // Replaced, removed and left alone in one change; a revision never comes again.
+    // Replaced, removed and unchanged in one change; a revision never comes again.
     let version = db
         .store
         .change_policy_tests(&change(uid, 2, &[test("b", "u")], &["A"]))

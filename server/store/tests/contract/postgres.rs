@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use sqlx::{Connection, PgConnection};
 
-/// A database name nobody else in this process uses, not created yet.
+/// A database name no other test in this process uses, not created yet.
 pub(crate) async fn new_database() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let folder = &server().folder;

@@ -1,4 +1,4 @@
-//! Projects, and the versions that tell servers what to load again.
+//! Projects, and the versions by which servers know what to load again.
 
 use toolgate_api::auth::Role;
 use toolgate_core::ids::{ProjectUid, UserId};

@@ -1,4 +1,4 @@
-//! Sealed secrets: setting, removing, and sealing anew.
+//! Sealed secrets: setting, removing, and sealing again.
 
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::{NewSecret, Resealed, ResealedSecret, SecretRow, SecretUse};
@@ -11,7 +11,7 @@ contract! {
     a_secret_is_set_and_replaced_by_revision,
     a_secret_is_removed_by_revision_and_no_revision_comes_twice,
     uses_only_move_forward_and_change_no_version,
-    secrets_are_sealed_anew_in_pages,
+    secrets_are_sealed_again_in_pages,
     secrets_go_with_their_project,
     servers_that_live_are_counted,
 }
@@ -126,7 +126,7 @@ async fn uses_only_move_forward_and_change_no_version(db: Backend) {
     );
 }
 
-async fn secrets_are_sealed_anew_in_pages(db: Backend) {
+async fn secrets_are_sealed_again_in_pages(db: Backend) {
     let store = &db.store;
     let uid = project(store, "demo").await;
     for (name, key) in [("A", "old"), ("B", "new"), ("C", "old"), ("D", "old")] {
@@ -143,7 +143,7 @@ async fn secrets_are_sealed_anew_in_pages(db: Backend) {
     assert_eq!(rest.len(), 1);
     assert_eq!(rest[0].1.name, "D");
 
-    // C is set by somebody while it is sealed anew.
+    // C is set by a user while it is sealed again.
     put(store, uid, "C", "old", None).await.expect("replaced");
     let resealed: Vec<ResealedSecret> = page
         .into_iter()

@@ -1,4 +1,5 @@
-//! Sessions: what is stored, how many may live, how they end, and that no order of calls can confuse their states.
+//! Sessions: what is stored, how many may be active, how they end, and that no order of calls can confuse their
+//! states.
 
 use std::sync::Arc;
 
@@ -6,7 +7,9 @@ use toolgate_api::auth::PrincipalKind;
 use toolgate_api::calls::CallContext;
 use toolgate_core::ids::{ProjectUid, SessionId};
 use toolgate_core::principal::PrincipalRef;
-use toolgate_store::rows::{SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionRow};
+use toolgate_store::rows::{
+    SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionPlace, SessionRow,
+};
 use toolgate_store::{Store, StoreError};
 
 use crate::backend::Backend;
@@ -19,6 +22,7 @@ contract! {
     a_session_needs_a_living_project,
     each_filter_selects_page_by_page,
     a_session_ends_once,
+    the_places_of_many_sessions_are_read_at_once,
     long_expired_ones_are_forgotten,
 }
 
@@ -34,7 +38,7 @@ pub(crate) fn principal(id: &str) -> PrincipalRef {
     }
 }
 
-/// A session of `agent-1` that lives for a hundred seconds.
+/// A session of `agent-1` that expires after a hundred seconds.
 pub(crate) fn session(project: ProjectUid) -> SessionRow {
     SessionRow {
         id: SessionId(new_uuid()),
@@ -273,12 +277,46 @@ async fn a_session_ends_once(db: Backend) {
     assert_eq!((found.ended_at, found.version), (Some(at(1)), 1));
 }
 
+async fn the_places_of_many_sessions_are_read_at_once(db: Backend) {
+    let uid = project(&db.store, "demo").await;
+    let rows: Vec<SessionRow> = (0..20)
+        .map(|number| SessionRow {
+            state: format!("s{number}"),
+            ..session(uid)
+        })
+        .collect();
+    for row in &rows {
+        created(&db.store, row).await;
+    }
+    db.store
+        .end_session(uid, rows[7].id, None, at(1))
+        .await
+        .expect("ended");
+    let mut ids: Vec<SessionId> = rows.iter().map(|row| row.id).collect();
+    ids.push(SessionId(new_uuid()));
+    let mut found = db.store.session_places(&ids).await.expect("a read");
+    found.sort_by_key(|place| place.id);
+    let mut expected: Vec<SessionPlace> = rows
+        .iter()
+        .enumerate()
+        .map(|(number, row)| SessionPlace {
+            id: row.id,
+            version: 1,
+            state: row.state.clone(),
+            ended: number == 7,
+        })
+        .collect();
+    expected.sort_by_key(|place| place.id);
+    assert_eq!(found, expected);
+    assert_eq!(db.store.session_places(&[]).await.expect("nothing to read"), []);
+}
+
 async fn long_expired_ones_are_forgotten(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let kept = session(uid);
     created(&db.store, &kept).await;
     let mut side = db.side().await;
-    // More than are forgotten in one step.
+    // More than are deleted in one step.
     for batch in 0..12 {
         let values: Vec<String> = (0..100)
             .map(|at| {

@@ -104,7 +104,7 @@ async fn entries_come_in_order_and_from_anywhere(db: Backend) {
             );
         }
     }
-    // Nothing new, nothing told; what is new is told to a reader that stands.
+    // Nothing new, nothing sent; what is new is sent to an existing reader.
     let mut reader = ChainReader::from_start(chain, Some(uid));
     rest(store, &mut reader).await;
     assert!(rest(store, &mut reader).await.is_empty());

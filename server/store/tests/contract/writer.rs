@@ -16,7 +16,7 @@ contract! {
     a_bad_opening_does_not_spoil_completions,
     a_completion_can_be_sent_again,
     a_completion_needs_an_open_record,
-    trouble_is_told_and_passes,
+    trouble_is_reported_and_passes,
     a_locked_database_is_unavailable_until_it_is_free,
     after_shutdown_everything_is_written_and_nothing_accepted,
     a_closed_store_refuses,
@@ -203,7 +203,7 @@ async fn a_completion_needs_an_open_record(db: Backend) {
     );
 }
 
-async fn trouble_is_told_and_passes(db: Backend) {
+async fn trouble_is_reported_and_passes(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let writer = db.store.records_writer(INSTANCE);
     call(&writer, uid).await;

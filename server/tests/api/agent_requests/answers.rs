@@ -198,7 +198,7 @@ async fn a_caller_that_goes_away_cancels_the_request() {
     let dropped = Arc::new(Mutex::new(Some(dropped)));
     let (url, _) = agent(move || {
         let guard = Dropped(dropped.lock().expect("no panic").take());
-        // One event, then silence for as long as somebody listens.
+        // One event, then silence for as long as there is a listener.
         let parts = stream::unfold((guard, false), |(guard, told)| async move {
             if told {
                 std::future::pending::<()>().await;
@@ -240,19 +240,19 @@ async fn a_caller_that_goes_away_cancels_the_request() {
 async fn an_endpoint_that_is_not_allowed_any_more_is_not_reached() {
     let (url, seen) = agent(|| events(&["data: one\n\n"])).await;
     let app = with_agent(None).await;
-    let project = app.app.world.now().project("demo").unwrap().row.uid;
+    let project = app.gateway.snapshots.now().project("demo").unwrap().row.uid;
     let settings = serde_json::from_value(json!({"agent_endpoint": url})).unwrap();
     let replacement = toolgate_store::rows::Replacement {
         value: &settings,
         expected: None,
         author: "admin",
     };
-    app.app
+    app.gateway
         .store
-        .put_settings(project, &replacement, app.app.clock.now())
+        .put_settings(project, &replacement, app.gateway.clock.now())
         .await
         .unwrap();
-    app.app.world.refresh().await.unwrap();
+    app.gateway.snapshots.refresh().await.unwrap();
     let admin = app.admin().await;
     admin
         .post(PATH, &json!({"question": "?"}))

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use toolgate::alerts;
+use toolgate::gateway::alerts;
 use toolgate::gateway::observe;
 
 use super::{ALERTS, demo, escalate, listed, settings};
@@ -69,7 +69,7 @@ async fn alarmed<'a>(app: &'a TestApp, base: &str) -> Client<'a> {
     configure(&admin, base).await;
     let agent = app.key(&admin, "demo", "agent", &["g"]).await;
     escalate(&agent, 2).await;
-    observe::flush(&app.app).await.expect("stored");
+    observe::flush(&app.gateway).await.expect("stored");
     admin
 }
 
@@ -92,7 +92,7 @@ async fn an_alert_arrives_signed_at_the_webhook() {
     let app = sending(&base, &[]).await;
     let admin = alarmed(&app, &base).await;
     assert_eq!(listed(&admin, ALERTS).await[0]["delivery"], "pending");
-    alerts::deliver(&app.app).await.expect("sent");
+    alerts::deliver(&app.gateway).await.expect("sent");
 
     let (headers, body) = arrivals.recv().await.expect("a message");
     let header = |name: &str| headers[name].to_str().expect("text").to_owned();
@@ -110,7 +110,7 @@ async fn an_alert_arrives_signed_at_the_webhook() {
         expected_signature(&header("webhook-id"), &header("webhook-timestamp"), &body)
     );
     let sent: i64 = header("webhook-timestamp").parse().expect("seconds");
-    assert!((app.app.clock.now().timestamp() - sent).abs() < 60);
+    assert!((app.gateway.clock.now().timestamp() - sent).abs() < 60);
     assert!(!body.contains(SECRET));
 
     let alert = &listed(&admin, ALERTS).await[0];
@@ -118,7 +118,7 @@ async fn an_alert_arrives_signed_at_the_webhook() {
         (&alert["delivery"], &alert["attempts"]),
         (&json!("delivered"), &json!(1))
     );
-    alerts::deliver(&app.app).await.expect("nothing to send");
+    alerts::deliver(&app.gateway).await.expect("nothing to send");
     assert!(arrivals.try_recv().is_err(), "it is sent once");
 }
 
@@ -140,14 +140,14 @@ async fn a_receiver_that_fails_is_tried_again_and_one_that_is_gone_is_not() {
         let (base, mut arrivals) = receiver(status).await;
         let app = sending(&base, &[]).await;
         let admin = alarmed(&app, &base).await;
-        alerts::deliver(&app.app).await.expect("tried");
+        alerts::deliver(&app.gateway).await.expect("tried");
         arrivals.recv().await.expect("a message");
         let alert = &listed(&admin, ALERTS).await[0];
         assert_eq!(
             (&alert["delivery"], &alert["last_error"]),
             (&json!(delivery), &json!(error))
         );
-        alerts::deliver(&app.app).await.expect("nothing is due yet");
+        alerts::deliver(&app.gateway).await.expect("nothing is due yet");
         assert!(arrivals.try_recv().is_err(), "not at once");
     }
 }
@@ -161,13 +161,18 @@ async fn of_two_servers_one_sends_what_the_other_noticed() {
     let admin = demo(&first).await;
     configure(&admin, &base).await;
     let agent = first.key(&admin, "demo", "agent", &["g"]).await;
-    second.app.world.refresh().await.expect("the database answers");
+    second
+        .gateway
+        .snapshots
+        .refresh()
+        .await
+        .expect("the database answers");
     escalate(&agent, 2).await;
     escalate(&second.client(agent.token.clone().expect("a key")), 2).await;
     for app in [&first, &second] {
-        observe::flush(&app.app).await.expect("stored");
+        observe::flush(&app.gateway).await.expect("stored");
     }
-    let (one, other) = tokio::join!(alerts::deliver(&first.app), alerts::deliver(&second.app));
+    let (one, other) = tokio::join!(alerts::deliver(&first.gateway), alerts::deliver(&second.gateway));
     one.expect("sent");
     other.expect("sent");
     let stored = listed(&admin, ALERTS).await;
@@ -208,14 +213,14 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
     let (base, mut arrivals) = receiver_after(2).await;
     let app = sending(&base, &[]).await;
     let admin = alarmed(&app, &base).await;
-    alerts::deliver(&app.app).await.expect("tried");
+    alerts::deliver(&app.gateway).await.expect("tried");
     let (first, body) = arrivals.recv().await.expect("the first attempt");
 
     app.later(4);
-    alerts::deliver(&app.app).await.expect("nothing is due");
+    alerts::deliver(&app.gateway).await.expect("nothing is due");
     assert!(arrivals.try_recv().is_err(), "the first pause has 5 seconds");
     app.later(2);
-    alerts::deliver(&app.app).await.expect("tried");
+    alerts::deliver(&app.gateway).await.expect("tried");
     let (second, again) = arrivals.recv().await.expect("the second attempt");
     assert_eq!((&second["webhook-id"], &again), (&first["webhook-id"], &body));
     let alert = &listed(&admin, ALERTS).await[0];
@@ -231,13 +236,13 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
         ("TOOLGATE_SECRETS_KEY", key.as_str()),
     ];
     let app = app.restart(&settings).await;
-    alerts::deliver(&app.app).await.expect("nothing is due");
+    alerts::deliver(&app.gateway).await.expect("nothing is due");
     assert!(
         arrivals.try_recv().is_err(),
         "a restart does not shorten the second pause"
     );
     app.later(31);
-    alerts::deliver(&app.app).await.expect("sent");
+    alerts::deliver(&app.gateway).await.expect("sent");
     let (third, again) = arrivals.recv().await.expect("the third attempt");
     assert_eq!((&third["webhook-id"], &again), (&first["webhook-id"], &body));
     let header = |name: &str| third[name].to_str().expect("text");
@@ -251,7 +256,7 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
         (&json!("delivered"), &json!(3))
     );
     app.later(100_000);
-    alerts::deliver(&app.app).await.expect("nothing to send");
+    alerts::deliver(&app.gateway).await.expect("nothing to send");
     assert!(arrivals.try_recv().is_err(), "it has arrived");
 }
 
@@ -261,18 +266,24 @@ async fn a_server_that_died_while_sending_leaves_the_message_to_the_next() {
     let app = sending(&base, &[]).await;
     let admin = alarmed(&app, &base).await;
     // As a server does right before it sends, and then no more.
-    let now = app.app.clock.now();
-    let due = app.app.store.due_alerts(now, 1).await.expect("alerts").remove(0);
+    let now = app.gateway.clock.now();
+    let due = app
+        .gateway
+        .store
+        .due_alerts(now, 1)
+        .await
+        .expect("alerts")
+        .remove(0);
     let claimed = app
-        .app
+        .gateway
         .store
         .claim_alert(&due, now + TimeDelta::seconds(60))
         .await;
     assert!(claimed.expect("an answer"));
-    alerts::deliver(&app.app).await.expect("nothing is due");
+    alerts::deliver(&app.gateway).await.expect("nothing is due");
     assert!(arrivals.try_recv().is_err(), "somebody else is sending it");
     app.later(61);
-    alerts::deliver(&app.app).await.expect("sent");
+    alerts::deliver(&app.gateway).await.expect("sent");
     arrivals.recv().await.expect("the message");
     assert_eq!(listed(&admin, ALERTS).await[0]["delivery"], "delivered");
 }

@@ -1,4 +1,4 @@
-//! What nobody may grant, and whom a project must keep.
+//! What no principal may grant, and which owners a project must keep.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::{PERMISSIONS, grant, in_seconds, path_of, person, replace, row, terms
 use crate::support::TestApp;
 
 #[tokio::test]
-async fn nobody_grants_more_or_longer_than_they_hold() {
+async fn a_principal_cannot_grant_more_or_longer_than_it_holds() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let (ada, ada_client) = person(&app, &admin, "ada").await;
@@ -46,7 +46,7 @@ async fn nobody_grants_more_or_longer_than_they_hold() {
         {"group": "knowledge/read"}, {"group": "compute/fast", "expires_at": until}
     ]});
     grant(&ada_client, &bob, &fits).await.expect(201);
-    // A system administrator may give anything; an owner may then leave it or take it away, but not add to it.
+    // A system administrator may give anything; an owner may then leave it or remove it, but not add to it.
     replace(&admin, &bob, &terms("editor", &["admin", "other"]))
         .await
         .expect(200);
@@ -62,7 +62,7 @@ async fn nobody_grants_more_or_longer_than_they_hold() {
         .await
         .problem(403, "forbidden");
 
-    // Nobody can give themselves what they do not hold, and who holds a role for a while gives it no longer.
+    // A principal cannot give itself what it does not hold, and a role that expires cannot be given for longer.
     replace(&ada_client, &ada, &terms("owner", &["*"]))
         .await
         .problem(403, "forbidden");
@@ -84,7 +84,7 @@ async fn nobody_grants_more_or_longer_than_they_hold() {
 }
 
 #[tokio::test]
-async fn somebody_stays_who_owns_the_project() {
+async fn a_project_keeps_an_owner() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
     let me = admin.get("/auth/me").await.json();

@@ -116,7 +116,7 @@ async fn a_subject_holds_what_its_claims_bring_and_what_is_granted() {
     admin.delete(&path_of(SUBJECT), Some("*")).await.expect(204);
     assert_eq!(places().await, json!([place("demo", "agent", &["web"])]));
 
-    // As an owner it gives what its claims bring no longer than its token lives.
+    // As an owner it gives what its claims bring no longer than its token is valid.
     grant(&admin, SUBJECT, &terms("owner", &["knowledge"]))
         .await
         .expect(201);

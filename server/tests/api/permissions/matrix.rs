@@ -30,7 +30,14 @@ async fn the_matrix_shows_who_holds_what_and_how() {
     // Expired ones cannot be made any more; this one has got old.
     let (bob, _) = person(&app, &admin, "bob").await;
     let bob_ref = PrincipalRef::parse(&bob).expect("a principal");
-    let project = app.app.world.now().project("demo").expect("the project").row.uid;
+    let project = app
+        .gateway
+        .snapshots
+        .now()
+        .project("demo")
+        .expect("the project")
+        .row
+        .uid;
     let old = GrantRow {
         project,
         principal: bob_ref,
@@ -46,8 +53,16 @@ async fn the_matrix_shows_who_holds_what_and_how() {
         granted_at: "2019-01-01T00:00:00Z".parse().expect("a time"),
         revision: 0,
     };
-    app.app.store.put_grant(&old, None, None).await.expect("a grant");
-    app.app.world.refresh().await.expect("the database answers");
+    app.gateway
+        .store
+        .put_grant(&old, None, None)
+        .await
+        .expect("a grant");
+    app.gateway
+        .snapshots
+        .refresh()
+        .await
+        .expect("the database answers");
 
     let answer = ada_client.get(PERMISSIONS).await.expect(200);
     let matrix = answer.json();

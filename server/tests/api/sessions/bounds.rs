@@ -1,4 +1,4 @@
-//! How long sessions live, how many there may be, and how much they may hold.
+//! How long sessions last, how many there may be, and how much they may hold.
 
 use serde_json::json;
 use toolgate_core::ids::SessionId;
@@ -13,12 +13,12 @@ async fn an_expired_session_cannot_be_used() {
     let admin = app.admin().await;
     let agent = app.key(&admin, "demo", "agent", &["work"]).await;
     let living = create(&agent, json!({"group": ["work"]})).await;
-    let store = &app.app.store;
+    let store = &app.gateway.store;
     let id = SessionId(living["id"].as_str().unwrap().parse().unwrap());
-    let project = app.app.world.now().project("demo").unwrap().row.uid;
+    let project = app.gateway.snapshots.now().project("demo").unwrap().row.uid;
     let mut row = store.session(project, id).await.unwrap().unwrap();
-    row.id = SessionId(app.app.clock.new_id());
-    row.expires_at = app.app.clock.now();
+    row.id = SessionId(app.gateway.clock.new_id());
+    row.expires_at = app.gateway.clock.now();
     let limits = SessionLimits {
         per_project: 10,
         per_principal: 10,

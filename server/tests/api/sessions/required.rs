@@ -1,4 +1,4 @@
-//! Projects that require sessions: no request says for itself which state it is made in.
+//! Projects that require sessions: no request names the state it is made in.
 
 use std::collections::BTreeSet;
 

@@ -125,7 +125,12 @@ async fn any_server_of_a_database_serves_any_session() {
         .await
         .expect(201);
     let here = first.key(&admin, "demo", "agent", &["work"]).await;
-    second.app.world.refresh().await.expect("the database answers");
+    second
+        .gateway
+        .snapshots
+        .refresh()
+        .await
+        .expect("the database answers");
     let there = second.client(here.token.clone().expect("a key"));
 
     let session = create(&here, json!({"group": ["work"]})).await;

@@ -85,7 +85,7 @@ async fn undoing_restores_exactly_what_was_there_deleted_tools_too() {
     );
     admin.post(CHANGES, &redone["undo"]).await.expect(200);
 
-    // The first change's way back expects the revisions that it made; they are older now.
+    // The undo of the first change expects the revisions that it made; they are older now.
     admin
         .post(CHANGES, &changed["undo"])
         .await
@@ -132,7 +132,7 @@ async fn undoing_is_refused_when_one_tool_was_changed_since() {
     );
     assert_eq!(definitions(&admin).await, before, "all or nothing");
 
-    // A deleted tool that somebody has made anew, and one that was made anew and deleted again.
+    // A deleted tool that was made again, and one that was made again and deleted again.
     let deleted = admin
         .post(
             CHANGES,

@@ -102,7 +102,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
                 systems::reference_token(),
             ),
         ),
-        // What two durable rows a call cost whoever writes them, on this disk.
+        // What two durable rows a call cost whatever writes them, on this disk.
         Subject::new(
             "reference, recording",
             systems::call(

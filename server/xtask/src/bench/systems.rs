@@ -162,7 +162,7 @@ pub(super) struct Toolgate {
 impl Toolgate {
     /// Prepares a folder; nothing runs yet.
     pub(super) fn new(binary: &Path, folder: &Path, upstream: &str) -> Result<Self> {
-        // A script stands between, so that the process is on its core from its first instruction.
+        // A script starts it, so that the process is on its core from its first instruction.
         let pinned = folder.join("toolgate-on-core-1");
         fs::write(
             &pinned,
@@ -246,7 +246,7 @@ pub(super) fn resident_mb(id: u32) -> Result<f64> {
 /// The processor time that a process has used, in seconds (`/proc/<id>/stat`, utime and stime).
 pub(super) fn processor_seconds(id: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{id}/stat")).context("cannot read the process's times")?;
-    // The name of the program stands in parentheses and may hold anything.
+    // The name of the program is in parentheses and may hold anything.
     let (_, fields) = stat.rsplit_once(')').context("there is no name")?;
     let ticks = fields
         .split_whitespace()

@@ -74,14 +74,18 @@ impl Checked {
     }
 }
 
-/// `cargo xtask up --once`, with the binary that is there already.
+/// `cargo xtask up --bus --once`, with the binary that is there already.
 pub(super) fn up() -> Result<Tally> {
     let binary = build_server()?;
     let folder = tempfile::Builder::new().prefix("toolgate-up-").tempdir()?;
-    let (server, password) = up::set_up(&binary, folder.path(), 0, false)?;
+    let (server, password, bus) = up::set_up(&binary, folder.path(), 0, (false, true))?;
     ensure!(!password.is_empty(), "the password is empty");
     server.stop()?;
-    Ok(Tally::PASSED)
+    let bus = bus.context("there is no bus")?;
+    Ok(Tally::PASSED
+        + super::all(&[("the Python kit on that bus", &|| {
+            bus.test_kit().map(|()| Tally::PASSED)
+        })]))
 }
 
 /// The committed document is the one that the server prints, and it passes the lint.

@@ -1,13 +1,16 @@
 //! The stages about our own Rust code.
 
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
 use anyhow::Result;
 
 use super::count::{self, Tally};
 use crate::install;
 use crate::sh::Sh;
 
-/// How the server's side is tested: with the dashboard in it, and with what the contract does for the dashboard.
-const SERVER_FEATURES: &str = "--features toolgate/embed-ui,toolgate-api/browser";
+/// How the server's side is tested: with the dashboard in it.
+const SERVER_FEATURES: &str = "--features toolgate/embed-ui";
 
 /// Every source file is formatted.
 pub(super) fn format() -> Result<Tally> {
@@ -20,7 +23,11 @@ pub(super) fn format() -> Result<Tally> {
 pub(super) fn lint() -> Result<Tally> {
     component("clippy")?;
     let line = format!("clippy --workspace --all-targets --keep-going {SERVER_FEATURES} -- -D warnings");
-    Ok(count::tool(&Sh::cargo(&line).tee()?))
+    let clippy = Sh::cargo(&line);
+    // Shown at its end, in one piece: other stages print meanwhile.
+    let outcome = clippy.read_all()?;
+    println!("  $ {clippy}\n{}", outcome.text);
+    Ok(count::tool(&outcome))
 }
 
 /// Unit, contract and API tests. The workspace's default members are everything that runs on the server's side;
@@ -36,6 +43,7 @@ pub(super) fn unit() -> Result<Tally> {
         ("PostgreSQL for the tests", &|| {
             install::postgres().map(|()| Tally::PASSED)
         }),
+        ("NATS for the tests", &|| install::nats().map(|_| Tally::PASSED)),
         ("server, store, executors, core and contract", &|| {
             test(SERVER_FEATURES)
         }),
@@ -44,16 +52,21 @@ pub(super) fn unit() -> Result<Tally> {
     ]))
 }
 
-/// Builds the server with the embedded dashboard exactly as the unit stage does, so that nothing is compiled twice.
-/// When some test does not compile, which the unit stage reports, the server alone is built.
-pub(super) fn build_server() -> Result<std::path::PathBuf> {
+/// Builds the server with the embedded dashboard exactly as the unit stage does, so that nothing is compiled twice; once in a
+/// run. When some test does not compile, which the unit stage reports, the server alone is built.
+pub(super) fn build_server() -> Result<PathBuf> {
+    static BUILT: Mutex<Option<PathBuf>> = Mutex::new(None);
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(binary) = &*built {
+        return Ok(binary.clone());
+    }
     if Sh::cargo(&format!("build --quiet {SERVER_FEATURES} --bins --tests"))
         .run()
         .is_err()
     {
         Sh::cargo("build --package toolgate --features embed-ui").run()?;
     }
-    Ok(crate::paths::server_binary("debug"))
+    Ok(built.insert(crate::paths::server_binary("debug")).clone())
 }
 
 fn component(name: &str) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::ops::Add;
 use std::time::Duration;
 
-use super::times;
+use super::{failures, times};
 use crate::sh::Outcome;
 
 /// How many checks passed and failed.
@@ -52,6 +52,7 @@ fn keep(found: Vec<(Duration, String)>) {
 /// Sums the `test result:` lines of Rust's test programs.
 pub(super) fn libtest(outcome: &Outcome) -> Tally {
     keep(times::of_programs(&outcome.text));
+    failures::note(failures::of_programs(&outcome.text));
     let mut tally = Tally::default();
     for line in outcome.text.lines().filter(|line| line.contains("test result: ")) {
         tally.passed += number_before(line, " passed");
@@ -63,6 +64,7 @@ pub(super) fn libtest(outcome: &Outcome) -> Tally {
 /// Sums the closing `# pass N` and `# fail N` lines of Node's test runner (TAP reporter).
 pub(super) fn node(outcome: &Outcome) -> Tally {
     keep(times::of_node(&outcome.text));
+    failures::note(failures::of_tap(&outcome.text));
     let number = |name: &str| -> u64 {
         outcome
             .text
@@ -79,6 +81,7 @@ pub(super) fn node(outcome: &Outcome) -> Tally {
 
 /// Counts the `ok` and `not ok` lines of a program that reports in TAP.
 pub(super) fn tap(outcome: &Outcome) -> Tally {
+    failures::note(failures::of_tap(&outcome.text));
     let count = |start: &str| {
         outcome
             .text

@@ -3,8 +3,6 @@
 //! Only the rows near the ones on the screen are drawn, and as markup that is made of numbers alone: names are put in as
 //! text, and what happens in a cell is handled once, by the table.
 
-use std::collections::BTreeSet;
-
 use leptos::ev;
 use leptos::html;
 use leptos::prelude::*;
@@ -12,23 +10,18 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
 use super::pending::Pending;
+use super::row::Row;
 use crate::browser::element;
 use crate::components::{EmptyState, Symbol};
 use crate::reactive::effect;
 
 /// Height of a row in pixels, as the style sheet has it.
 const ROW: i32 = 36;
-/// Rows that are drawn above and below those on the screen. The first drawn one is a multiple of it, so that few scrolls
-/// draw anew.
+/// Rows that are drawn above and below those on the screen. The first drawn one is a multiple of it, so that few
+/// scrolls draw again.
 const AROUND: usize = 8;
 /// Rows that Page Up and Page Down pass.
 const PAGE: usize = 10;
-/// A tool and the groups its definition names.
-pub(super) struct Row {
-    pub(super) tool: String,
-    pub(super) groups: BTreeSet<String>,
-}
-
 /// The grid, and what was changed in it.
 #[derive(Clone, Copy)]
 pub(super) struct Grid {
@@ -265,7 +258,7 @@ impl Grid {
         focus(row, column);
     }
 
-    /// Takes a change of a box down, or puts the box back for those who may not change it.
+    /// Notes a change of a box, or puts the box back for those who may not change it.
     fn toggle(self, event: &ev::Event) {
         let Some(((row, column), field)) = cell_of(event) else {
             return;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 
-use super::grid::Row;
+use super::row::Row;
 use crate::api::object;
 use crate::tool_change::Part;
 

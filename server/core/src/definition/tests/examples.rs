@@ -87,8 +87,8 @@ fn the_tools_of_the_group_specification_are_read_and_their_keys_are_their_names(
     assert!(warnings.contains("no \"mcp_tool_id\""), "{warnings}");
     assert_eq!(
         upload.warnings.len(),
-        6 + 5,
-        "nothing executes any of them: {warnings}"
+        6 + 5 + 2,
+        "nothing executes any of them, and two name no server: {warnings}"
     );
 }
 
@@ -178,6 +178,8 @@ fn every_example_of_this_repository_is_accepted_without_a_warning() {
             project: &project,
             env_allowed: &|_| true,
             existing_services: &|_| None,
+            executes: crate::definition::ExecutorSet::BUILT_IN,
+            subjects: None,
         };
         let upload = parse_upload(&text, TextFormat::Yaml, &context)
             .unwrap_or_else(|faults| panic!("{}:\n{}", path.display(), shown(&faults)));

@@ -97,7 +97,7 @@ fn the_list_of_faults_is_bounded() {
 }
 
 #[test]
-fn what_is_not_utf_8_is_told_with_its_place() {
+fn what_is_not_utf_8_is_reported_with_its_place() {
     for (bytes, place) in [
         (b"name: a\ndescription: \xff".as_slice(), "2:14 "),
         (b"\xfe\xff\0n".as_slice(), "1:1 "),

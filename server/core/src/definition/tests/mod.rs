@@ -1,15 +1,18 @@
 //! Tables and properties of whole uploads.
 
 mod examples;
+mod execution;
 mod faults;
 mod hostile;
+mod numbers;
 mod rendering;
+mod shared_options;
 mod vocabulary;
 mod warnings;
 
 use toolgate_api::problem::Diagnostic;
 
-use super::{ServiceDefinition, TextFormat, ToolDefinition, Upload, UploadContext, parse_upload};
+use super::{Execution, ServiceDefinition, TextFormat, ToolDefinition, Upload, UploadContext, parse_upload};
 use crate::ids::{ProjectId, ToolName};
 
 /// Reads an upload for the project `demo`, where definitions may use `JINA_API_KEY` and `API_KEY`, and where the
@@ -33,6 +36,7 @@ fn with_context<T>(run: impl FnOnce(&UploadContext<'_>) -> T) -> T {
                 name: "collection".to_owned(),
                 required: true,
             }],
+            max_concurrent: None,
             envs: std::collections::BTreeMap::new(),
         })
     };
@@ -40,6 +44,8 @@ fn with_context<T>(run: impl FnOnce(&UploadContext<'_>) -> T) -> T {
         project: &project,
         env_allowed: &|name| ["JINA_API_KEY", "API_KEY"].contains(&name),
         existing_services: &existing,
+        executes: crate::definition::ExecutorSet::BUILT_IN,
+        subjects: None,
     })
 }
 

@@ -4,20 +4,23 @@ use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+use toolgate_api::ErrorCode;
 use toolgate_api::tools::AfterExecution;
 
 use super::*;
-use crate::definition::model::{
-    ArgOptions, AuthScheme, AuthStyle, Beyond, ConfigParam, HttpAuth, HttpBody, HttpBreaker, HttpCache,
-    HttpOptions, HttpProbe, HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
-};
-use crate::definition::names::label_fault;
-use crate::definition::request_model::{
+use crate::definition::model::request::{
     HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
 };
+use crate::definition::model::{
+    ArgOptions, AuthScheme, AuthStyle, Beyond, ConfigParam, HttpAuth, HttpBody, HttpBreaker, HttpCache,
+    HttpOptions, HttpProbe, HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options, StaticError,
+    StaticOptions,
+};
+use crate::definition::names::label_fault;
 use crate::definition::schema::compile;
 use crate::definition::{check_tool, diff, service_diff, service_to_yaml, to_yaml};
 use crate::http_mapping::{Rest, Unmapped, jina};
+use crate::text::scalar;
 
 #[test]
 fn the_canonical_form_is_readable_and_in_the_order_of_the_model() {
@@ -69,6 +72,12 @@ fn values() -> impl Strategy<Value = Value> {
         any::<i64>().prop_map(Value::from),
         any::<u64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
+        any::<i128>().prop_map(|number| json!(number)),
+        "-?[1-9][0-9]{0,60}(\\.[0-9]{1,40})?".prop_map(|digits| {
+            let mut number = serde_json::from_str(&digits).expect("a number");
+            scalar::normalize(&mut number);
+            number
+        }),
         plain_texts().prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 20, 4, |inner| {
@@ -307,6 +316,7 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
             timeout_ms,
             http: jina.is_none().then_some(http),
             jina,
+            ..Options::default()
         });
     let parameters = (values(), texts()).prop_map(|(value, name)| {
         let mut properties = json!({"id": {"type": "string"}});
@@ -379,12 +389,30 @@ proptest! {
     }
 
     #[test]
-    fn services_are_read_back(params in proptest::collection::btree_map("[a-z]{1,3}", any::<bool>(), 0..4), queue in "[a-z:/]{1,20}", bus in any::<bool>()) {
+    fn static_answers_are_read_back(result in values(), message in option::of(plain_texts()), delay_ms in option::of(0..=300_000_u64), concurrency in option::of(1..=1000_u32)) {
+        let message = message.filter(|message| !message.trim().is_empty());
+        let answer = StaticOptions {
+            result: message.is_none().then_some(result),
+            error: message.map(|message| StaticError { code: ErrorCode::UpstreamRejected, message, retry_after_s: Some(3) }),
+            delay_ms,
+        };
+        let mut definition = tool("name: a\ndescription: d\noptions: {static: {result: 1}}");
+        definition.options.static_answer = Some(answer);
+        definition.options.concurrency = concurrency;
+        let yaml = to_yaml(&definition);
+        let upload = upload(&yaml).map_err(|faults| TestCaseError::fail(format!("{yaml}\n{}", shown(&faults))))?;
+        prop_assert_eq!(&upload.tools[0].definition, &definition, "{}", yaml);
+        prop_assert_eq!(&upload_as_json(&definition)?, &definition);
+    }
+
+    #[test]
+    fn services_are_read_back(params in proptest::collection::btree_map("[a-z]{1,3}", any::<bool>(), 0..4), queue in "((non-)?persistent://)?[a-z]{1,5}(/[a-z]{1,5}){0,3}", max_concurrent in option::of(1..=10_000_u32), bus in any::<bool>()) {
         let service = ServiceDefinition {
             id: ToolName::parse("service").expect("a name"),
             request_queue: bus.then(|| format!("{queue}/request")),
             response_queue: bus.then(|| format!("{queue}/response")),
             config_params: params.into_iter().map(|(name, required)| ConfigParam { name, required }).collect(),
+            max_concurrent,
             envs: [("key".to_owned(), "API_KEY".to_owned())].into(),
         };
         let yaml = service_to_yaml(&service);

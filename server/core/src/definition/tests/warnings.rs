@@ -1,8 +1,9 @@
-//! What is accepted but worth mending.
+//! What is accepted but should be corrected.
 
 use rstest::rstest;
 
 use super::*;
+use crate::definition::ExecutorSet;
 
 #[rstest]
 #[case(
@@ -81,7 +82,8 @@ fn a_title_becomes_the_description_of_a_tool_without_one() {
 #[rstest]
 #[case("type: worker\ntarget_subject: cmd.tool.a", "no message bus")]
 #[case("target_subject: cmd.tool.a", "no message bus")]
-#[case("type: mcp-tool\nmcp_tool_id: x", "no MCP server")]
+#[case("type: mcp-tool\nmcp_tool_id: x", "no mcp_server")]
+#[case("type: mcp\nmcp_server: s\nmcp_tool_id: x", "no MCP server")]
 #[case("type: knowledge-query", "no executor for this type")]
 #[case("type: prompt\ntemplate: t", "no executor for this type")]
 fn a_tool_that_nothing_executes(#[case] rest: &str, #[case] missing: &str) {
@@ -91,5 +93,6 @@ fn a_tool_that_nothing_executes(#[case] rest: &str, #[case] missing: &str) {
         warnings.contains("nothing executes tools of type") && warnings.contains(missing),
         "{rest}: {warnings}"
     );
-    assert!(upload.tools[0].definition.execution().is_err());
+    let definition = &upload.tools[0].definition;
+    assert!(definition.executed_by(ExecutorSet::BUILT_IN).is_err());
 }

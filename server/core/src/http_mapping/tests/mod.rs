@@ -9,7 +9,7 @@ mod styles;
 use serde_json::{Value, json};
 
 use super::{Argument, MappedRequest, MappingError, RequestMapping};
-use crate::definition::request_model::HttpRequest;
+use crate::definition::model::request::HttpRequest;
 use std::borrow::Cow;
 
 /// The request that a definition makes of arguments.

@@ -19,7 +19,7 @@ fn operator(style: &str) -> Operator {
         "simple" => ("", ",", false, ""),
         "label" => (".", ".", false, ""),
         "matrix" => (";", ";", true, ""),
-        // `?` and `&` are added by whoever puts several parameters together.
+        // `?` and `&` are added by the caller, which joins several parameters.
         "form" => ("", "&", true, "="),
         other => panic!("RFC 6570 has no style {other}"),
     };

@@ -72,6 +72,10 @@ fn a_change_within_a_definition_is_that_change() {
 #[case::bounds(json!({"minimum": 1, "maxLength": 5}), json!({"minimum": 0, "maxLength": 4}), &["/minimum", "!/maxLength"])]
 #[case::multiple(json!({"multipleOf": 4}), json!({"multipleOf": 2}), &["/multipleOf"])]
 #[case::no_multiple(json!({"multipleOf": 4}), json!({"multipleOf": 3}), &["!/multipleOf"])]
+#[case::beyond_64_bits(digits("maximum", "18446744073709551617"), digits("maximum", "18446744073709551616"), &["!/maximum"])]
+#[case::raised_beyond_64_bits(digits("maximum", "18446744073709551616"), digits("maximum", "18446744073709551617"), &["/maximum"])]
+#[case::multiple_beyond_64_bits(digits("multipleOf", "36893488147419103232"), digits("multipleOf", "18446744073709551616"), &["/multipleOf"])]
+#[case::no_multiple_beyond_64_bits(digits("multipleOf", "36893488147419103233"), digits("multipleOf", "18446744073709551616"), &["!/multipleOf"])]
 #[case::pattern(json!({"pattern": "a"}), json!({"pattern": "b"}), &["!/pattern"])]
 #[case::format(json!({"format": "int32"}), json!({"format": "int64"}), &["/format"])]
 #[case::closed(json!({"additionalProperties": {"type": "string"}}), json!({"additionalProperties": false}), &["!/additionalProperties"])]
@@ -86,6 +90,11 @@ fn a_change_within_a_definition_is_that_change() {
 #[case::other_reference(json!({"$ref": "#/$defs/a"}), json!({"$ref": "#/$defs/b"}), &["!/$ref"])]
 fn places(#[case] before: Value, #[case] after: Value, #[case] expected: &[&str]) {
     assert_eq!(told(&before, &after), expected);
+}
+
+/// A keyword with a number of so many digits.
+fn digits(keyword: &str, number: &str) -> Value {
+    serde_json::from_str(&format!("{{\"{keyword}\": {number}}}")).expect("JSON")
 }
 
 /// A schema and a later one, mostly of the same form, whose values are few enough to be tried.

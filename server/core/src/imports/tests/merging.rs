@@ -43,7 +43,7 @@ fn with(edits: &[(&str, Value)]) -> Value {
 }
 
 #[test]
-fn changes_are_told_by_their_place() {
+fn changes_are_reported_by_their_place() {
     let after = with(&[
         ("/description", json!("Get one pet")),
         (
@@ -119,11 +119,7 @@ fn changes_of_different_places_are_joined(
 #[case::removed_and_changed("/parameters/properties/limit", Value::Null, json!({"type": "integer"}))]
 #[case::object_and_text("/options/http", json!({"base_url": "https://b.example"}), json!("none"))]
 #[case::added_by_both("/parameters/properties/new", json!({"type": "string"}), json!({"type": "integer"}))]
-fn changes_of_the_same_place_are_decided_by_somebody(
-    #[case] place: &str,
-    #[case] mine: Value,
-    #[case] yours: Value,
-) {
+fn changes_of_the_same_place_need_a_decision(#[case] place: &str, #[case] mine: Value, #[case] yours: Value) {
     let (ours, theirs) = (with(&[(place, mine.clone())]), with(&[(place, yours.clone())]));
     let found = merge(&base(), &ours, &theirs, |_| None);
     let [conflict] = found.conflicts.as_slice() else {

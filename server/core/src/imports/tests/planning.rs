@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::definition::{ToolDefinition, UploadContext};
 use crate::ids::ProjectId;
-use crate::imports::{Kept, Place, Verdict, approved, compare, plan};
-use crate::openapi_import::{ImportOptions, Operation, preview};
+use crate::imports::{Kept, Operation, Place, Verdict, approved, compare, plan};
+use crate::openapi_import::{ImportOptions, preview};
 
 fn with_context<T>(work: impl FnOnce(&UploadContext<'_>) -> T) -> T {
     let project = ProjectId::parse("demo").expect("a slug");
@@ -16,6 +16,8 @@ fn with_context<T>(work: impl FnOnce(&UploadContext<'_>) -> T) -> T {
         project: &project,
         env_allowed: &|_| true,
         existing_services: &|_| None,
+        executes: crate::definition::ExecutorSet::BUILT_IN,
+        subjects: None,
     })
 }
 
@@ -112,7 +114,7 @@ fn the_same_description_changes_nothing() {
 }
 
 #[test]
-fn what_changed_upstream_waits_and_the_rest_is_told() {
+fn what_changed_upstream_waits_and_the_rest_is_reported() {
     let mut tools = Tools::default();
     let kept = tools.import(&operations(&json!({
         "/pets/{id}": {"get": pet("Get a pet"), "delete": {}}, "/owners": {"get": {}}, "/a": {"get": {}},

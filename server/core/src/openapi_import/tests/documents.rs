@@ -1,9 +1,9 @@
 //! Whole descriptions of every version.
 
 use serde_json::{Value, json};
+use toolgate_api::imports::DescriptionFormat;
 
 use super::*;
-use crate::openapi_import::Dialect;
 
 const PETSTORE_2: &str = r#"
 swagger: 2.0
@@ -109,9 +109,12 @@ fn the_same_api_is_the_same_tools_in_every_version() {
     let options = ImportOptions::default();
     let newest = import(&petstore_31());
     let definitions = |preview: &Preview| preview.operations.iter().map(tool).collect::<Vec<_>>();
-    for (text, dialect) in [(PETSTORE_2, Dialect::Swagger2), (PETSTORE_30, Dialect::OpenApi30)] {
+    for (text, dialect) in [
+        (PETSTORE_2, DescriptionFormat::Swagger2),
+        (PETSTORE_30, DescriptionFormat::Openapi30),
+    ] {
         let older = read(text.as_bytes(), &options);
-        assert_eq!(older.dialect, dialect);
+        assert_eq!(older.format, dialect);
         assert_eq!(
             (older.title.as_str(), older.version.as_str()),
             ("Petstore", "1.0.0")
@@ -197,14 +200,14 @@ fn newer_versions_have_more_operations() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_reported() {
     for (version, expected) in [
-        ("3.0.4", Dialect::OpenApi30),
-        ("3.1.1", Dialect::OpenApi31),
-        ("3.2.0", Dialect::OpenApi32),
+        ("3.0.4", DescriptionFormat::Openapi30),
+        ("3.1.1", DescriptionFormat::Openapi31),
+        ("3.2.0", DescriptionFormat::Openapi32),
     ] {
         let preview = import(&described(version, "get", &json!({})));
-        assert_eq!(preview.dialect, expected, "{version}");
+        assert_eq!(preview.format, expected, "{version}");
     }
 }
 
@@ -256,6 +259,8 @@ fn what_is_no_description_is_refused() {
         project: &project,
         env_allowed: &|_| false,
         existing_services: &|_| None,
+        executes: crate::definition::ExecutorSet::BUILT_IN,
+        subjects: None,
     };
     let long = " ".repeat((16 << 20) + 1);
     let bomb = format!(

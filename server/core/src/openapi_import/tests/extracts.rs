@@ -84,7 +84,7 @@ const ROWS: &[Row] = &[
 
 #[test]
 fn every_operation_becomes_a_tool_or_says_why_not() {
-    // Of a description without a host, whoever imports says where its API is.
+    // Of a description without a host, the importing user names the server.
     let options = ImportOptions {
         document_url: "https://cluster.example/openapi/v2".parse().ok(),
         ..ImportOptions::default()

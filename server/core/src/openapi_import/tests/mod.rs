@@ -7,7 +7,6 @@
 mod bodies;
 mod documents;
 mod extracts;
-mod names;
 mod oracle;
 mod parameters;
 mod robust;
@@ -18,9 +17,10 @@ mod yaml;
 
 use serde_json::{Value, json};
 
-use super::{ImportOptions, Operation, Preview, preview};
+use super::{ImportOptions, preview};
 use crate::definition::{ToolDefinition, UploadContext, check_tool};
 use crate::ids::ProjectId;
+use crate::imports::{Operation, Preview};
 
 fn with_context<T>(work: impl FnOnce(&UploadContext<'_>) -> T) -> T {
     let project = ProjectId::parse("demo").expect("a slug");
@@ -28,6 +28,8 @@ fn with_context<T>(work: impl FnOnce(&UploadContext<'_>) -> T) -> T {
         project: &project,
         env_allowed: &|name| name == "API_KEY",
         existing_services: &|_| None,
+        executes: crate::definition::ExecutorSet::BUILT_IN,
+        subjects: None,
     })
 }
 

@@ -71,7 +71,7 @@ fn collection_formats(
 }
 
 #[test]
-fn names_that_clash_are_told_apart_by_their_place() {
+fn names_that_clash_are_distinguished_by_their_place() {
     let description = json!({
         "openapi": "3.0.0", "servers": [{"url": "https://a.example"}],
         "paths": {"/{id}": {"put": {
@@ -146,7 +146,7 @@ fn parameters_of_a_path_are_those_of_its_operations_unless_replaced() {
 }
 
 #[test]
-fn slips_of_a_description_are_mended_and_noted() {
+fn slips_of_a_description_are_corrected_and_noted() {
     let description = json!({
         "openapi": "3.0.0", "servers": [{"url": "https://a.example"}],
         "paths": {"/{org}/{repo}": {"get": {"parameters": [

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::{import, read, tool};
 use crate::openapi_import::ImportOptions;
+use crate::text::yaml::writer::yaml_of;
 
 fn full() -> Value {
     json!({
@@ -25,7 +26,7 @@ fn full() -> Value {
     })
 }
 
-/// Every value of a description by its pointer, but for those of the witness and what it stands on.
+/// Every value of a description by its pointer, but for those of the witness and what that depends on.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     let kept = [
         "/openapi",
@@ -107,6 +108,8 @@ proptest! {
             project: &project,
             env_allowed: &|_| false,
             existing_services: &|_| None,
+ executes: crate::definition::ExecutorSet::BUILT_IN,
+ subjects: None,
         };
         let _ = crate::openapi_import::preview(text.as_bytes(), &ImportOptions::default(), &context);
     }
@@ -114,6 +117,6 @@ proptest! {
 
 #[test]
 fn yaml_and_json_are_the_same() {
-    let yaml = serde_saphyr::to_string(&full()).expect("YAML");
+    let yaml = yaml_of(&full());
     assert_eq!(read(yaml.as_bytes(), &ImportOptions::default()), import(&full()));
 }

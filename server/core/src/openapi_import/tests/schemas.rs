@@ -7,7 +7,8 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::openapi_import::schemas::{MAX_REFERRED, size};
+use crate::openapi_import::model::size;
+use crate::openapi_import::schemas::MAX_REFERRED;
 
 fn converted(version: &str, schema: &Value) -> Value {
     let content = json!({"application/json": {"schema": schema}});
@@ -131,7 +132,7 @@ fn references_that_lead_nowhere(#[case] reference: &str, #[case] why: &str) {
 }
 
 #[test]
-fn what_stands_beside_a_reference_counts_since_31() {
+fn siblings_of_a_reference_count_since_31() {
     let schemas = json!({"A": {"type": "string"}});
     let beside = json!({"$ref": "#/components/schemas/A", "maxLength": 3, "description": "d"});
     let body = |version| arguments(&with_schemas(version, &beside, &schemas))["properties"]["body"].clone();
@@ -261,6 +262,6 @@ fn what_many_tools_refer_to_is_held_once() {
         let values = size(&tool.definition().parameters);
         assert!(values <= MAX_REFERRED + MAX_REFERRED / 10, "{values}");
     }
-    // Each schema once, and once as what stands for it where a tool has no room.
+    // Each schema once, and once as the substitute where a tool has no room.
     assert!(used > 2_000 && held.len() <= 2 * 301, "{used} {}", held.len());
 }

@@ -62,7 +62,7 @@ fn the_nearest_servers_count() {
 }
 
 #[test]
-fn whoever_imports_can_say_where() {
+fn the_importing_user_can_name_the_server() {
     let relative = with_servers(&json!([{"url": "../v2"}]));
     let from = |url: &str| ImportOptions {
         document_url: Some(Url::parse(url).expect("a URL")),

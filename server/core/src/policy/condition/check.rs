@@ -52,7 +52,7 @@ struct Checker<'s> {
 }
 
 impl Checker<'_> {
-    /// The type of a part; `None` when a fault in it was told.
+    /// The type of a part; `None` when a fault in it was reported.
     fn kind(&mut self, part: &mut IdedExpr) -> Option<Kind> {
         if self.depth == MAX_DEPTH {
             let message = format!("operators are nested deeper than {MAX_DEPTH}");
@@ -141,7 +141,7 @@ impl Checker<'_> {
         Some(kind)
     }
 
-    /// `has(context.x)`, turned into a comparison with what stands for "not given".
+    /// `has(context.x)`, turned into a comparison with the value for "not given".
     fn presence(&mut self, part: &mut IdedExpr, name: &str) -> Option<Kind> {
         if !name.starts_with("context.") {
             return self.fault(
@@ -215,7 +215,7 @@ impl Checker<'_> {
         let Some(kind) = types::result(&function, &operands) else {
             return self.mismatch(id, &function, &operands);
         };
-        // The texts of zones, times and durations are known now, so their faults are told now.
+        // The texts of zones, times and durations are known now, so their faults are reported now.
         let texts = match &*function {
             "timestamp" | "duration" => true,
             get => types::is_part_of_time(get) && operands.len() == 2,
@@ -297,7 +297,7 @@ impl Checker<'_> {
                     self.fault(
                         member,
                         message,
-                        "give every item the type of what stands before `in`",
+                        "give every item the type of the operand before `in`",
                     );
                     whole = false;
                 }
@@ -322,7 +322,7 @@ impl Checker<'_> {
         self.fault_at(part.id, message, hint)
     }
 
-    /// Tells a fault; always `None`, so that it can be returned.
+    /// Reports a fault; always `None`, so that it can be returned.
     fn fault_at(&mut self, id: u64, message: String, hint: impl Into<String>) -> Option<Kind> {
         let offset = self.positions.offset_for(id).map_or(0, |(start, _)| start);
         let (line, column) = place(self.source, offset as usize);
@@ -332,7 +332,7 @@ impl Checker<'_> {
     }
 }
 
-/// `a.b` as text, and whether it stands in `has()`. Deeper paths and fields of values are none.
+/// `a.b` as text, and whether it is the operand of `has()`. Deeper paths and fields of values are none.
 fn qualified(select: &SelectExpr) -> Option<(String, bool)> {
     match &select.operand.expr {
         Expr::Ident(subject) => Some((format!("{subject}.{}", select.field), select.test)),

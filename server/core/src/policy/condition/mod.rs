@@ -1,10 +1,11 @@
 //! Conditions on groups: when, under which load and in which context a group is open (tool group specification,
 //! section 11.1).
 //!
-//! A condition is an expression of the Common Expression Language. The library that evaluates it has no limit of cost,
-//! so the language is cut down before anything is evaluated: no loops, no maps, known variables and functions only, and
-//! every operand has a known type. What is left costs no more than its length, and faults are told when the condition is
-//! saved, not when a call needs it. What can still go wrong then (an overflow, a division by zero) closes the group.
+//! A condition is an expression of the Common Expression Language. The library that evaluates it has no limit of
+//! cost, so the language is cut down before anything is evaluated: no loops, no maps, known variables and functions
+//! only, and every operand has a known type. What is left costs no more than its length, and faults are reported when
+//! the condition is saved, not when a call needs it. What can still go wrong then (an overflow, a division by zero)
+//! closes the group.
 
 mod check;
 mod types;
@@ -22,7 +23,7 @@ use toolgate_api::Diagnostic;
 use toolgate_api::calls::CallContext;
 
 use self::variables::Variables;
-use super::moment::{Load, Moment};
+use super::evaluation_context::{EvaluationContext, Load};
 
 /// Longest condition, in characters.
 pub const MAX_LENGTH: usize = 1_024;
@@ -30,7 +31,7 @@ pub const MAX_LENGTH: usize = 1_024;
 const MAX_BRACKETS: u16 = 24;
 /// The parser's stack: it takes some hundred kilobytes for each bracket, more than a server's thread has to spare.
 const PARSER_STACK: usize = 16 << 20;
-/// Faults told at once.
+/// The most faults that are reported at once.
 const MAX_FAULTS: usize = 20;
 /// Characters of the library's own words that are repeated.
 const MAX_REASON: usize = 200;
@@ -49,7 +50,7 @@ impl Condition {
     /// Reads and checks a condition.
     ///
     /// # Errors
-    /// Every fault, at most 20, each with the line and the column (in characters, from 1) where it stands.
+    /// Every fault, at most 20, each with the line and the column (in characters, from 1) of its position.
     pub fn parse(source: &str) -> Result<Self, Vec<Diagnostic>> {
         if source.trim().is_empty() {
             return Err(vec![
@@ -96,8 +97,8 @@ impl Condition {
     ///
     /// # Errors
     /// Why it cannot be evaluated, in a few words; the group is closed then.
-    pub fn holds(&self, moment: &Moment<'_>) -> Result<bool, String> {
-        let variables = Variables::new(moment);
+    pub fn holds(&self, evaluation: &EvaluationContext<'_>) -> Result<bool, String> {
+        let variables = Variables::new(evaluation);
         let evaluated = catch_unwind(AssertUnwindSafe(|| {
             let mut context = Context::with_env(Arc::clone(&ENVIRONMENT));
             context.set_variable_resolver(&variables);
@@ -132,8 +133,8 @@ impl Condition {
             calls_per_minute: 1,
         };
         let at = DateTime::<Utc>::UNIX_EPOCH;
-        let told = Moment::at(at).load(load).context(Some(&full));
-        match (self.holds(&told), self.holds(&Moment::at(at))) {
+        let told = EvaluationContext::at(at).load(load).context(Some(&full));
+        match (self.holds(&told), self.holds(&EvaluationContext::at(at))) {
             (Err(reason), Err(_)) => Err(vec![
                 Diagnostic::error(format!("the condition cannot be evaluated: {reason}")).at(1, 1),
             ]),
@@ -142,7 +143,8 @@ impl Condition {
     }
 }
 
-/// Parses on a thread with a stack of its own, so that neither a panic nor the depth of a text can hurt anybody else.
+/// Parses on a thread with a stack of its own, so that neither a panic nor the depth of a text can affect other
+/// requests.
 fn read(source: &str) -> Result<(IdedExpr, SourceInfo), Vec<Diagnostic>> {
     let text = source.to_owned();
     let parsed = std::thread::Builder::new()

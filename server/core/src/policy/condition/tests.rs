@@ -26,13 +26,13 @@ fn holds(source: &str) -> Result<bool, String> {
         calls_in_flight: 8,
         calls_per_minute: 120,
     };
-    let moment = Moment {
+    let evaluation = EvaluationContext {
         principal: Some((PrincipalKind::ServiceKey, "k-1")),
-        ..Moment::at(friday()).load(load).context(Some(&context))
+        ..EvaluationContext::at(friday()).load(load).context(Some(&context))
     };
     let condition = Condition::parse(source).unwrap_or_else(|faults| panic!("{source}: {faults:?}"));
     assert_eq!(condition.source(), source);
-    condition.holds(&moment)
+    condition.holds(&evaluation)
 }
 
 #[rstest]
@@ -91,14 +91,18 @@ fn nothing_is_known_of_a_request_that_says_nothing() {
         "load.calls_in_flight == 0",
     ] {
         let condition = Condition::parse(source).expect(source);
-        assert_eq!(condition.holds(&Moment::at(friday())), Ok(true), "{source}");
+        assert_eq!(
+            condition.holds(&EvaluationContext::at(friday())),
+            Ok(true),
+            "{source}"
+        );
     }
 }
 
 #[test]
 fn summer_time_is_the_zones_own() {
     let condition = Condition::parse("now.getHours('Europe/Berlin') == 9").expect("a condition");
-    let at = |text: &str| condition.holds(&Moment::at(text.parse().expect("a time")));
+    let at = |text: &str| condition.holds(&EvaluationContext::at(text.parse().expect("a time")));
     assert_eq!(at("2025-07-01T07:00:00Z"), Ok(true), "UTC+2");
     assert_eq!(at("2025-12-01T08:00:00Z"), Ok(true), "UTC+1");
     assert_eq!(at("2025-12-01T07:00:00Z"), Ok(false));
@@ -147,7 +151,7 @@ fn what_is_refused(#[case] source: &str, #[case] line: u32, #[case] column: u32,
 }
 
 #[test]
-fn every_fault_is_told_at_once() {
+fn every_fault_is_reported_at_once() {
     let faults = Condition::parse("nope && context.no == '' && now < 3").expect_err("faults");
     assert_eq!(faults.len(), 3, "{faults:?}");
 }
@@ -155,13 +159,13 @@ fn every_fault_is_told_at_once() {
 #[test]
 fn what_fails_only_sometimes_closes_only_then() {
     let condition = Condition::parse("60 / load.calls_in_flight > 5").expect("a condition");
-    let moment = Moment::at(friday());
-    assert!(condition.holds(&moment).is_err());
+    let evaluation = EvaluationContext::at(friday());
+    assert!(condition.holds(&evaluation).is_err());
     let load = Load {
         calls_in_flight: 3,
         calls_per_minute: 0,
     };
-    assert_eq!(condition.holds(&moment.load(load)), Ok(true));
+    assert_eq!(condition.holds(&evaluation.load(load)), Ok(true));
 }
 
 #[test]
@@ -179,7 +183,7 @@ fn size_and_depth_are_bounded() {
     for source in [wide, negated] {
         // Long but harmless; whether it is taken is the parser's business.
         if let Ok(condition) = Condition::parse(&source) {
-            assert_eq!(condition.holds(&Moment::at(friday())), Ok(true));
+            assert_eq!(condition.holds(&EvaluationContext::at(friday())), Ok(true));
         }
     }
 }
@@ -208,7 +212,7 @@ proptest! {
     ) {
         let text = parts.join(" ");
         if let Ok(condition) = Condition::parse(&text) {
-            let _either = condition.holds(&Moment::at(friday()));
+            let _either = condition.holds(&EvaluationContext::at(friday()));
         }
     }
 }

@@ -57,12 +57,12 @@ pub(super) fn result(function: &str, operands: &[Kind]) -> Option<Kind> {
     Some(kind)
 }
 
-/// Functions that are called on a value; the others stand alone. `size` is both.
+/// Functions that are called on a value; the others are called with the value as an argument. `size` is both.
 pub(super) fn is_method(function: &str) -> bool {
     matches!(function, "startsWith" | "endsWith" | "contains" | "size") || is_part_of_time(function)
 }
 
-/// Functions that stand alone.
+/// Functions that are called with the value as an argument.
 pub(super) fn is_function(function: &str) -> bool {
     matches!(function, "size" | "timestamp" | "duration" | "int" | "double")
 }

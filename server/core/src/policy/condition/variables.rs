@@ -6,7 +6,7 @@ use cel::context::VariableResolver;
 use toolgate_api::calls::CallContext;
 
 use super::types::Kind;
-use crate::policy::moment::Moment;
+use crate::policy::evaluation_context::EvaluationContext;
 use crate::principal::PrincipalRef;
 
 /// Every variable with its type, sorted by subject. `check` turns `context.agent_id` into one name, so that evaluating it
@@ -33,16 +33,16 @@ pub(super) const NO_EPOCH: i64 = -1;
 
 /// A moment as variables. What a request does not say is `""`, and `-1` for the epoch.
 pub(super) struct Variables<'m> {
-    moment: &'m Moment<'m>,
+    evaluation: &'m EvaluationContext<'m>,
 }
 
 impl<'m> Variables<'m> {
-    pub(super) fn new(moment: &'m Moment<'m>) -> Self {
-        Self { moment }
+    pub(super) fn new(evaluation: &'m EvaluationContext<'m>) -> Self {
+        Self { evaluation }
     }
 
     fn context(&self, field: impl Fn(&CallContext) -> Option<&String>) -> &str {
-        self.moment
+        self.evaluation
             .context
             .and_then(field)
             .map_or("", |text| text.as_str())
@@ -53,18 +53,22 @@ impl VariableResolver for Variables<'_> {
     fn resolve<'b>(&'b self, variable: &str) -> Option<CowVal<'b, 'b>> {
         let number = |number: i64| Some(CowVal::owned(CelInt::from(number)));
         let text = match variable {
-            "now" => return Some(CowVal::owned(CelTimestamp::from(self.moment.at.fixed_offset()))),
-            "load.calls_in_flight" => return number(self.moment.load.calls_in_flight.into()),
-            "load.calls_per_minute" => return number(self.moment.load.calls_per_minute.into()),
+            "now" => {
+                return Some(CowVal::owned(CelTimestamp::from(
+                    self.evaluation.at.fixed_offset(),
+                )));
+            }
+            "load.calls_in_flight" => return number(self.evaluation.load.calls_in_flight.into()),
+            "load.calls_per_minute" => return number(self.evaluation.load.calls_per_minute.into()),
             "context.turn_epoch" => {
-                let epoch = self.moment.context.and_then(|context| context.turn_epoch);
+                let epoch = self.evaluation.context.and_then(|context| context.turn_epoch);
                 return number(epoch.map_or(NO_EPOCH, i64::from));
             }
             "principal.kind" => self
-                .moment
+                .evaluation
                 .principal
                 .map_or("", |(kind, _)| PrincipalRef::kind_word(kind)),
-            "principal.id" => self.moment.principal.map_or("", |(_, id)| id),
+            "principal.id" => self.evaluation.principal.map_or("", |(_, id)| id),
             "context.channel_id" => self.context(|context| context.channel_id.as_ref()),
             "context.agent_id" => self.context(|context| context.agent_id.as_ref()),
             "context.agent_turn_id" => self.context(|context| context.agent_turn_id.as_ref()),

@@ -194,7 +194,7 @@ fn the_next_state(
 }
 
 #[test]
-fn every_refusal_says_what_and_how_to_mend_it() {
+fn every_refusal_says_what_and_how_to_correct_it() {
     let snapshot = project([
         tool("t").groups(&["knowledge"]).states(&["analysis"]),
         tool("groupless").groups(&[]),

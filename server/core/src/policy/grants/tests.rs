@@ -57,13 +57,13 @@ fn how_a_group_is_covered(
 
 #[test]
 fn a_grant_ends_at_its_moment_and_not_before() {
-    let standing = Standing::new(terms(
+    let prepared = PreparedGrant::new(terms(
         Role::Editor,
         &[("a", Some(10)), ("b", Some(20)), ("c", None)],
         Some(30),
     ));
     let held = |seconds| {
-        standing
+        prepared
             .at(t(seconds))
             .map(|grant| (grant.role, grant.groups.to_vec().join(" ")))
     };
@@ -73,7 +73,7 @@ fn a_grant_ends_at_its_moment_and_not_before() {
     assert_eq!(held(20), some("c"));
     assert_eq!(held(29), some("c"));
     assert_eq!(held(30), None);
-    let next = |seconds| next_end(standing.terms(), t(seconds));
+    let next = |seconds| next_end(prepared.terms(), t(seconds));
     assert_eq!(
         [next(0), next(10), next(29), next(30)],
         [Some(t(10)), Some(t(20)), Some(t(30)), None]
@@ -95,7 +95,7 @@ fn a_grant_ends_at_its_moment_and_not_before() {
 #[case::nothing_that_has_expired(&[], None, &[("a", Some(0))], None, "")]
 #[case::a_role_beyond_its_own_end(&[], Some(9), &[], None, "role longer")]
 #[case::a_role_until_its_own_end(&[], Some(9), &[], Some(9), "")]
-fn nobody_grants_more_than_they_hold(
+fn a_principal_cannot_grant_more_than_it_holds(
     #[case] held: &[(&str, Option<i64>)],
     #[case] held_until: Option<i64>,
     #[case] asked: &[(&str, Option<i64>)],
@@ -194,7 +194,7 @@ fn any_terms() -> impl Strategy<Value = GrantTerms> {
 }
 
 /// Every moment at which something may change, and those between.
-fn moments() -> impl Iterator<Item = DateTime<Utc>> {
+fn evaluations() -> impl Iterator<Item = DateTime<Utc>> {
     (-4..8).map(t)
 }
 
@@ -203,10 +203,10 @@ proptest! {
 
     #[test]
     fn at_every_moment_a_grant_covers_what_the_rule_says(terms in any_terms()) {
-        let standing = Standing::new(terms.clone());
+        let prepared = PreparedGrant::new(terms.clone());
         let ends = Ends::of(&terms);
-        for now in moments() {
-            let grant = standing.at(now);
+        for now in evaluations() {
+            let grant = prepared.at(now);
             prop_assert_eq!(&grant, &at(&terms, now));
             prop_assert_eq!(grant.is_some(), terms.expires_at.is_none_or(|end| now < end));
             for group in NAMES {
@@ -225,14 +225,14 @@ proptest! {
 
     #[test]
     fn a_grant_only_shrinks_as_time_passes(terms in any_terms(), group in prop::sample::select(&NAMES[..])) {
-        let held: Vec<bool> = moments().map(|now| oracle_covers(&terms, group, now)).collect();
-        let covered: Vec<bool> = moments().map(|now| Ends::of(&terms).covered_until(group, now).is_some()).collect();
+        let held: Vec<bool> = evaluations().map(|now| oracle_covers(&terms, group, now)).collect();
+        let covered: Vec<bool> = evaluations().map(|now| Ends::of(&terms).covered_until(group, now).is_some()).collect();
         prop_assert!(covered.is_sorted_by(|before, after| before >= after));
         prop_assert_eq!(covered, held);
     }
 
     #[test]
-    fn what_may_be_granted_is_held_by_somebody_at_every_moment(
+    fn what_may_be_granted_is_held_at_every_moment(
         held in any_terms(), current in prop::option::of(any_terms()), asked in any_terms(),
     ) {
         let granter = Granter::Holder { role: Role::Owner, role_end: None, groups: Ends::of(&held) };
@@ -240,7 +240,7 @@ proptest! {
         // Whatever is held later is held now, so that moments before now do not count.
         let beyond = |granted: &GrantedGroup| {
             let alone = GrantTerms { groups: vec![granted.clone()], ..asked.clone() };
-            moments().filter(|&now| t(0) <= now).any(|now| {
+            evaluations().filter(|&now| t(0) <= now).any(|now| {
                 let by_somebody = oracle_covers(&held, &granted.group, now)
                     || current.as_ref().is_some_and(|terms| oracle_covers(terms, &granted.group, now));
                 oracle_covers(&alone, &granted.group, now) && !by_somebody

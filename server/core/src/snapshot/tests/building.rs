@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::definition::{ExecutorKind, ExecutorSet};
 use crate::snapshot::ProjectSnapshot;
 use crate::snapshot::testing::{Draft, anytime, grant, project, service, strings, tool};
 
@@ -22,7 +23,7 @@ fn tools_are_sorted_and_found_by_their_exact_names() {
 }
 
 #[test]
-fn of_two_tools_of_one_name_the_later_stands() {
+fn of_two_tools_of_one_name_the_last_wins() {
     let snapshot = project([
         tool("a").revision(1),
         tool("b"),
@@ -120,6 +121,67 @@ fn the_environment_of_a_service_wins_over_that_of_its_tools() {
 }
 
 #[test]
+fn a_tool_has_its_service_and_keeps_it_while_it_does_not_change() {
+    let drafts = [
+        tool("with").service("jina"),
+        tool("without"),
+        tool("unknown").service("none"),
+    ];
+    let same = || vec![service("jina", &[("a", "A")])];
+    let before = ProjectSnapshot::build(1, inputs(&drafts), same(), None);
+    let of = |snapshot: &ProjectSnapshot, name: &str| snapshot.tool(name).expect("a tool").service.clone();
+    assert_eq!(of(&before, "with").as_deref(), before.service("jina"));
+    assert_eq!((of(&before, "without"), of(&before, "unknown")), (None, None));
+
+    for after in [
+        ProjectSnapshot::build(2, inputs(&drafts), same(), Some(&before)),
+        before.with_changes(2, Vec::new(), &[], same()),
+    ] {
+        assert!(Arc::ptr_eq(
+            before.tool("with").expect("a tool"),
+            after.tool("with").expect("a tool")
+        ));
+    }
+    // Another queue is another service, although no environment changes.
+    let mut changed = same();
+    changed[0].0.request_queue = Some("q".to_owned());
+    for after in [
+        ProjectSnapshot::build(2, inputs(&drafts), changed.clone(), Some(&before)),
+        before.with_changes(2, Vec::new(), &[], changed.clone()),
+    ] {
+        let service = of(&after, "with").expect("a service");
+        assert_eq!(service.request_queue.as_deref(), Some("q"));
+        assert!(Arc::ptr_eq(
+            before.tool("without").expect("a tool"),
+            after.tool("without").expect("a tool")
+        ));
+    }
+}
+
+#[test]
+fn what_is_offered_depends_on_what_the_server_executes() {
+    let mut worker = tool("worker").of_kind("worker");
+    worker.0.definition.target_subject = Some("cmd.tool.w".to_owned());
+    let drafts = [worker, tool("other")];
+    let without = ProjectSnapshot::build(1, inputs(&drafts), Vec::new(), None);
+    let offered = |snapshot: &ProjectSnapshot| {
+        let tool = snapshot.tool("worker").expect("a tool");
+        (tool.is_offered(), tool.not_executed().map(ToString::to_string))
+    };
+    let why = "nothing executes tools of type \"worker\" here: this server is connected to no message bus: the operator sets TOOLGATE_NATS_URL";
+    assert_eq!(offered(&without), (false, Some(why.to_owned())));
+    let executes = ExecutorSet::BUILT_IN.with(ExecutorKind::Bus);
+    let with = ProjectSnapshot::build_for(executes, 1, inputs(&drafts), Vec::new(), Some(&without));
+    assert_eq!(offered(&with), (true, None));
+    assert!(Arc::ptr_eq(
+        without.tool("other").expect("a tool"),
+        with.tool("other").expect("a tool")
+    ));
+    let later = with.with_changes(2, inputs(&drafts), &[], Vec::new());
+    assert_eq!(offered(&later), (true, None));
+}
+
+#[test]
 fn callers_see_neither_fixed_nor_environment_parameters_but_all_defaults() {
     let compiled = tool("t")
         .parameters(json!({
@@ -175,7 +237,7 @@ fn debug_output_of_a_snapshot_is_short() {
 }
 
 #[test]
-fn a_change_gives_the_snapshot_that_building_anew_gives() {
+fn a_change_gives_the_snapshot_that_a_full_build_gives() {
     let jina = |variable: &str| vec![service("jina", &[("api_key", variable)])];
     let before = [
         tool("a"),

@@ -8,9 +8,9 @@ use proptest::sample::{select, subsequence};
 use rstest::rstest;
 use toolgate_api::ErrorCode;
 
-use crate::policy::gates::ClosedBecause;
+use crate::policy::evaluation_context::{EvaluationContext, Load};
+use crate::policy::group_conditions::ClosedBecause;
 use crate::policy::groups::GroupSet;
-use crate::policy::moment::{Load, Moment};
 use crate::snapshot::testing::{anytime, grant, project, strings, tool};
 use crate::snapshot::{LabelInput, ProjectSnapshot};
 
@@ -147,9 +147,9 @@ fn answers_follow_the_clock_and_only_related_closed_groups_are_named() {
     );
     let request = strings(&["day"]);
     let at = |text: &str| {
-        let moment = Moment::at(text.parse().expect("a time"));
+        let evaluation = EvaluationContext::at(text.parse().expect("a time"));
         let resolved = snapshot
-            .resolve(&grant(&["*"]), Some(&request), None, &moment)
+            .resolve(&grant(&["*"]), Some(&request), None, &evaluation)
             .unwrap();
         let closed: Vec<String> = resolved
             .closed_groups

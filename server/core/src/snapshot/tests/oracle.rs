@@ -138,12 +138,12 @@ proptest! {
                 None => open.push(name),
                 Some(ErrorCode::ToolNotInGroups) => by_group.push(name),
                 Some(ErrorCode::ToolNotInState) => by_state.push(name),
-                // Whoever asks what is available is not told of it at all.
+                // A listing of available tools does not include it.
                 Some(ErrorCode::ToolDisabled | ErrorCode::ToolUnavailable) => {}
                 Some(_) => denied = true,
             }
         }
-        // Asked twice: worked out, and kept.
+        // Asked twice: computed, then from the cache.
         for _ in 0..2 {
             match snapshot.resolve(&grant, requested.as_deref(), state.as_deref(), &anytime()) {
                 Ok(resolved) => {

@@ -68,7 +68,7 @@ fn messages_do_not_repeat_the_arguments() {
 }
 
 #[test]
-fn at_most_a_hundred_faults_are_told() {
+fn at_most_a_hundred_faults_are_reported() {
     let numbers = |count: u32| object(json!({"q": "rust", "tags": (0..count).collect::<Vec<_>>()}));
     assert_eq!(search().validate(&numbers(99)).len(), 99);
     assert_eq!(search().validate(&numbers(5_000)).len(), 100);

@@ -1,5 +1,5 @@
 //! The two workflows of the tool group specification (sections 5.2 and 9.3). Where its examples contradict its rule,
-//! the rule stands: `reset-workflow` is in `admin` only, so a request without `admin` never reaches it.
+//! the rule wins: `reset-workflow` is in `admin` only, so a request without `admin` never reaches it.
 
 use toolgate_api::ErrorCode;
 

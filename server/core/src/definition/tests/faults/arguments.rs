@@ -170,18 +170,18 @@ fn data_within_a_schema_is_not_taken_for_a_schema() {
     "is not of type"
 )]
 #[case("{$ref: '#/$defs/d'}", "fixed", "long", "longer than")]
-// By a template, whatever it stands for.
+// By a template, whatever its value.
 #[case(
     "{type: integer}",
     "fixed",
     "'{agent_id}'",
-    "whatever the template stands for"
+    "whatever the template is replaced by"
 )]
 #[case(
     "{type: string, maxLength: 4}",
     "fixed",
     "'a-{trace_id}-b'",
-    "whatever the template stands for"
+    "whatever the template is replaced by"
 )]
 // The project is known at the upload.
 #[case(

@@ -4,6 +4,7 @@ mod arguments;
 mod places;
 mod requests;
 mod services;
+mod static_answers;
 mod tools;
 
 use rstest::rstest;
@@ -46,7 +47,7 @@ fn openapi(options: &str, message: &str, hint: &str) {
 }
 
 #[test]
-fn all_faults_are_told_at_once_in_the_order_of_the_text() {
+fn all_faults_are_reported_at_once_in_the_order_of_the_text() {
     let faults = errors(
         "tool_name: launch_principal\ngrup: [x]\ngroup: x\nafter_execution: stop\n\
          target_subject: cg.v1r4.other.c.cmd.tool.a.b\nparameters:\n  type: object\n  properties:\n    \
@@ -61,7 +62,7 @@ fn all_faults_are_told_at_once_in_the_order_of_the_text() {
          4:18 unknown \"after_execution\" \"stop\" (write suspend or terminate)\n\
          5:17 the subject belongs to project \"other\", not to demo (write {project_id} as its third token)\n\
          9:10 an array needs \"items\" that say what it holds (write items: {type: string}, for example)\n\
-         10:5 duplicate key \"ids\" (it stands in line 9 already; keep one of them)\n\
+         10:5 duplicate key \"ids\" (it is in line 9 already; keep one of them)\n\
          15:16 unknown mode \"serch\" (did you mean \"search\"?)\n\
          15:33 definitions may not use the environment variable HOME (an administrator can allow it: add HOME to \
          TOOLGATE_TOOL_ENV)"
@@ -109,7 +110,7 @@ fn shapes(#[case] text: &str, #[case] message: &str, #[case] hint: &str) {
 #[case("? [a]\n: x", "keys must be strings, not a list", "")]
 #[case("name: {{ value }}", "keys must be strings, not a map", "begins with {")]
 #[case("limit: .inf", ".inf is no JSON number", "quote it")]
-#[case("limit: 123456789012345678901234567890", "too large", "quote it")]
+#[case("limit: 1e999", "too large", "quote it")]
 #[case("name: *x", "unknown alias \"*x\"", "&x must stand before")]
 #[case("<<: 1", "a merge key needs a map", "<<: *anchor")]
 #[case("name: a\n\tgroup: [b]", "the YAML cannot be read", "spaces, not tabs")]
@@ -122,7 +123,7 @@ fn yaml(#[case] text: &str, #[case] message: &str, #[case] hint: &str) {
 }
 
 #[test]
-fn faults_before_a_broken_line_are_told_too() {
+fn faults_before_a_broken_line_are_reported_too() {
     let faults = errors("name: a b\ntype: promt\n---\nname: 'x\n");
     let text = shown(&faults);
     assert!(
@@ -140,7 +141,7 @@ fn json_faults_have_places_too() {
     .expect_err("faults");
     let text = shown(&faults);
     assert!(
-        text.contains("3:2 duplicate key \"name\" (it stands in line 2 already"),
+        text.contains("3:2 duplicate key \"name\" (it is in line 2 already"),
         "{text}"
     );
     assert!(text.contains("3:15 unknown key \"grup\""), "{text}");

@@ -52,7 +52,7 @@ use super::openapi;
 )]
 #[case("{jina: {mode: search, headers: {'a b': x}}}", "is not a header name", "")]
 #[case("{jina: {mode: search, headers: {a: \"x\\r\\ny\"}}}", "printable ASCII", "")]
-#[case("{jina: {mode: search, headers: {a: x, A: y}}}", "stands here twice", "case")]
+#[case("{jina: {mode: search, headers: {a: x, A: y}}}", "occurs twice", "case")]
 #[case(
     "{jina: {mode: search, base_url: 'https://user@s.jina.ai'}}",
     "user or password",
@@ -243,7 +243,7 @@ fn requests(#[case] options: &str, #[case] message: &str, #[case] hint: &str) {
 #[case("method: PUT, cache: {ttl_s: 5}", "can serve again", "GET")]
 #[case("result: {pick: $.a}", "unknown key \"pick\" in result", "")]
 #[case("result: {select: a.b}", "is not a JSONPath", "RFC 9535")]
-#[case("result: {next: '$..a..b'}", "once at most", "")]
+#[case("result: {next: '$..a..b'}", "may occur once", "")]
 #[case("result: {accept: [json]}", "is no media type", "application/json")]
 #[case("result: {accept: text/csv}", "\"accept\" must be a list", "")]
 #[case("result: {max_bytes: 10}", "from 100 to 10", "")]
@@ -361,12 +361,12 @@ pub(super) fn exact(path: &str, request: &str, message: &str, hint: &str) {
 #[case("{parameters: [{name: id, in: querystring}]}", "needs a \"content_type\"", "")]
 #[case(
     "{parameters: [{name: id, in: query}, {name: id, in: query}]}",
-    "stands in the query twice",
+    "occurs in the query twice",
     ""
 )]
 #[case(
     "{parameters: [{name: X-A, in: header, argument: id}, {name: x-a, in: header, argument: id}]}",
-    "stands in the header twice",
+    "occurs in the header twice",
     ""
 )]
 #[case(

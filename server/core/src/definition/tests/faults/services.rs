@@ -2,7 +2,9 @@
 
 use rstest::rstest;
 
-use super::{errors, refused, shown};
+use super::{errors, refused, shown, with_context};
+use crate::definition::queue::SubjectRules;
+use crate::definition::{TextFormat, UploadContext, parse_upload};
 
 #[rstest]
 #[case("{id: s, request-queue: a}", "has no \"response-queue\"", "neither")]
@@ -10,7 +12,28 @@ use super::{errors, refused, shown};
 #[case("{id: s, request-queue: '', response-queue: a}", "must not be empty", "")]
 #[case(
     "{id: s, request-queue: 'a b', response-queue: a}",
-    "must not contain blanks",
+    "the character ' ' is not allowed",
+    "non-persistent://"
+)]
+#[case(
+    "{id: s, request-queue: 'non-persistent://a/b', response-queue: a.b}",
+    "share one queue",
+    "own"
+)]
+#[case(
+    "{id: s, request-queue: $SYS.REQ, response-queue: a}",
+    "belong to the bus",
+    ""
+)]
+#[case(
+    "{id: s, request-queue: _INBOX.x, response-queue: a}",
+    "belong to the bus",
+    ""
+)]
+#[case("{id: s, request-queue: a.>, response-queue: a}", "wildcards", "")]
+#[case(
+    "{id: s, request-queue: a, response-queue: b, max-concurrent: 0}",
+    "max-concurrent",
     ""
 )]
 #[case(
@@ -68,7 +91,39 @@ fn services(#[case] text: &str, #[case] message: &str, #[case] hint: &str) {
 }
 
 #[test]
-fn a_faulty_service_is_told_once_not_again_with_its_tools() {
+fn a_faulty_service_is_reported_once_not_again_with_its_tools() {
     let faults = errors("tool: {a: {service: s, x: 1}}\ntool-service: {s: {request-queue: a}}");
     assert_eq!(faults.len(), 1, "{}", shown(&faults));
+}
+
+#[test]
+fn where_there_is_a_bus_the_queues_of_a_service_must_be_the_projects_own() {
+    let rules = SubjectRules::default();
+    let upload = |queues: &str| {
+        with_context(|context| {
+            let context = UploadContext {
+                subjects: Some(&rules),
+                ..*context
+            };
+            let text = format!("id: s\n{queues}");
+            parse_upload(text.as_bytes(), TextFormat::Yaml, &context).map(|upload| upload.services.len())
+        })
+    };
+    assert_eq!(
+        upload("request-queue: non-persistent://tg/demo/jokes\nresponse-queue: tg.demo.answers"),
+        Ok(1)
+    );
+    let faults =
+        upload("request-queue: tg.other.jokes\nresponse-queue: tg.demo.answers").expect_err("refused");
+    let faults = shown(&faults);
+    assert!(
+        faults.contains(
+            "2:16 \"request-queue\" is invalid: the project demo may not use the subject \"tg.other.jokes\""
+        ),
+        "{faults}"
+    );
+    assert!(
+        faults.contains("tg.demo.>") && faults.contains("TOOLGATE_NATS_SUBJECTS"),
+        "{faults}"
+    );
 }

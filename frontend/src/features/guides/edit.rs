@@ -1,0 +1,140 @@
+//! Writing a guide, with a preview beside it.
+
+use leptos::prelude::*;
+use toolgate_api::guides::{Guide, GuideDefinition};
+
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project};
+use crate::components::{
+    Editor, EditorHandle, Field, FormDialog, Markdown, Placement, Select, TextInput, Toasts,
+};
+use crate::reactive::{When, condition, effect, text};
+
+/// What a guide can be about: the value of the choice, and its name.
+const ABOUT: [(&str, &str); 3] = [
+    ("project", "The project"),
+    ("group", "The tools of a group"),
+    ("source", "The tools of an import"),
+];
+
+/// The dialog; an empty id writes a new guide.
+#[component]
+pub(super) fn GuideDialog(
+    project: Memo<String>,
+    open: RwSignal<bool>,
+    id: RwSignal<String>,
+    /// The guide was stored.
+    #[prop(into)]
+    on_saved: Callback<()>,
+) -> impl IntoView {
+    let name = RwSignal::new(String::new());
+    let summary = RwSignal::new(String::new());
+    let about = RwSignal::new("project".to_owned());
+    let subject = RwSignal::new(String::new());
+    let content = RwSignal::new(String::new());
+    let tag = RwSignal::new(String::new());
+    let action = Action::new();
+    let toasts = Toasts::get();
+    let is_new = condition(move || id.with(String::is_empty));
+    effect(move || {
+        if !open.get() {
+            return;
+        }
+        let chosen = id.get_untracked();
+        for field in [name, summary, subject, content, tag] {
+            field.set(String::new());
+        }
+        name.set(chosen.clone());
+        about.set("project".to_owned());
+        if chosen.is_empty() {
+            return;
+        }
+        let path = in_project(&project.get_untracked(), &["guides", &chosen]);
+        action.ask(Ask::get(path), move |answer| {
+            tag.set(answer.etag.clone());
+            let Some(guide) = action.read::<Guide>(&answer) else {
+                return;
+            };
+            summary.set(guide.summary);
+            content.set(guide.text.unwrap_or_default());
+            let (kind, of) = match (guide.group, guide.source) {
+                (Some(group), _) => ("group", group),
+                (None, Some(source)) => ("source", source),
+                (None, None) => ("project", String::new()),
+            };
+            about.set(kind.to_owned());
+            subject.set(of);
+        });
+    });
+    let save = move |()| {
+        let of = |kind: &str| {
+            let subject = subject.get_untracked();
+            (about.get_untracked() == kind).then(|| subject.trim().to_owned())
+        };
+        let guide = GuideDefinition {
+            summary: summary.get_untracked().trim().to_owned(),
+            group: of("group"),
+            source: of("source"),
+            text: content.get_untracked(),
+        };
+        let name = name.get_untracked().trim().to_owned();
+        let path = in_project(&project.get_untracked(), &["guides", &name]);
+        let ask = Ask::put(path, Body::json(&guide));
+        let ask = if is_new.get_untracked() {
+            ask.if_new()
+        } else {
+            ask.if_match(tag.get_untracked())
+        };
+        action.send(ask, move |_| {
+            toasts.done(format!("{name} is stored."));
+            open.set(false);
+            on_saved.run(());
+        });
+    };
+    let ready = Signal::derive(move || {
+        let filled = |field: RwSignal<String>| field.with(|text| !text.trim().is_empty());
+        filled(name) && filled(summary) && filled(content) && (about.get() == "project" || filled(subject))
+    });
+    let title = text(move || {
+        if is_new.get() {
+            "New guide".to_owned()
+        } else {
+            format!("Edit {}", id.get())
+        }
+    });
+    let choices: Vec<(String, String)> = ABOUT
+        .iter()
+        .map(|(key, text)| ((*key).to_owned(), (*text).to_owned()))
+        .collect();
+    let choices = Signal::stored(choices);
+    view! {
+        <FormDialog open title verb="Save" action ready placement=Placement::Wide on_submit=save>
+            <When test=move || is_new.get()>
+                <Field id="guide-id" label="Id" help="Letters, digits, '.', '_' and '-'. Agents ask for the guide by it.">
+                    <TextInput id="guide-id" value=name mono=true placeholder="searching" max="64" />
+                </Field>
+            </When>
+            <Field id="guide-summary" label="Summary" help="One line: agents choose by it.">
+                <TextInput id="guide-summary" value=summary max="200" />
+            </Field>
+            <Field id="guide-about" label="About">
+                <Select
+                    id="guide-about"
+                    value=about
+                    options=choices
+                    on_change=move |kind: String| about.set(kind)
+                />
+            </Field>
+            <When test=move || about.get() != "project">
+                <Field id="guide-subject" label="Its name" help="Only callers that may use it see the guide.">
+                    <TextInput id="guide-subject" value=subject max="128" />
+                </Field>
+            </When>
+            <Editor name="Text in Markdown" value=content handle=EditorHandle::new() rows=12 />
+            <section aria-label="Preview" class="stack-small">
+                <h3>"Preview"</h3>
+                <Markdown text=content />
+            </section>
+        </FormDialog>
+    }
+}

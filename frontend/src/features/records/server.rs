@@ -1,0 +1,40 @@
+//! The page of the server's own record.
+
+use leptos::prelude::*;
+
+use super::columns::{PAGE, SERVER_COLUMNS, cells};
+use super::detail::RecordDetail;
+use super::filters::{Filters, RecordFilter};
+use super::scope::Scope;
+use crate::components::{EmptyState, List, SectionHead, Symbol};
+use crate::paged::Paged;
+use crate::routes::PageKind;
+use crate::url::UrlParam;
+
+/// What concerns no single project, newest first.
+#[component]
+pub(crate) fn ServerRecordsPage() -> impl IntoView {
+    let filter = RecordFilter::new();
+    let chosen = UrlParam::new("record");
+    let scope = Scope::Server;
+    let list = Paged::sized(move || filter.address(scope.list()), PAGE);
+    let cells = cells(scope, Callback::new(move |id: String| chosen.push(&id)));
+    let empty = || {
+        view! {
+            <EmptyState
+                symbol=Symbol::Record
+                title="Nothing recorded"
+                text="Changes of users, projects and server settings appear here. With filters, only what matches them."
+            />
+        }
+    };
+    view! {
+        <SectionHead
+            section=PageKind::ServerRecords
+            text="Changes that belong to no single project: users, passwords, projects, and the settings of the server."
+        />
+        <Filters filter scope />
+        <List list what="records" columns=&SERVER_COLUMNS cells empty />
+        <RecordDetail scope chosen />
+    }
+}

@@ -1,0 +1,96 @@
+//! Every page of the dashboard, once. A new page is a row here and the folder of `features/` with its component.
+//!
+//! `$read!` gets the rows by bundle. A bundle is what a browser loads together when the first of its pages is opened; the
+//! pages of `start` come with the first load. The order is that of the sidebar. A row is
+//!
+//! ```text
+//! Kind = path below `/ui/`, title, icon, heading in the sidebar, what it takes => component
+//! ```
+//!
+//! In paths `{project}` and `{subject}` match any one part; of two paths that fit an address, the first counts. The
+//! dashboard reads the table in `routes.rs` and `page_bundle.rs`, the packager (`server/xtask/src/pages.rs`) for the
+//! manifest of pages.
+
+/// The table.
+macro_rules! page_table {
+    ($read:ident) => {
+        $read! {
+            start {
+                /// Decides where to start: the only project, or the list.
+                Start = "", "Start", Overview, Unlisted, Anyone => StartPage;
+                /// All projects.
+                Projects = "projects", "Projects", Group, Server, Anyone => ProjectsPage;
+                /// What happens in the project.
+                Overview = "projects/{project}/overview", "Overview", Overview, Build, In(Use) => OverviewPage;
+            }
+            tools_pages {
+                /// The tools.
+                Tools = "projects/{project}/tools", "Tools", Tool, Build, In(Use) => ToolsPage;
+                /// One tool.
+                Tool = "projects/{project}/tools/{subject}", "Tool", Tool, Unlisted, Anyone => ToolPage;
+            }
+            intake_pages {
+                /// Uploading definitions.
+                Upload = "projects/{project}/upload", "Upload", Upload, Build, In(EditDefinitions) => UploadPage;
+                /// Importing a description.
+                NewImport = "projects/{project}/imports/new", "New import", Import, Unlisted, In(ReadDefinitions) => NewImportPage;
+            }
+            guides_pages {
+                /// How tools are used.
+                Guides = "projects/{project}/guides", "Guides", Book, Build, In(Use) => GuidesPage;
+            }
+            imports_pages {
+                /// Descriptions of APIs whose operations are tools.
+                Imports = "projects/{project}/imports", "Imports", Import, Build, In(ReadDefinitions) => ImportsPage;
+                /// One import.
+                Import = "projects/{project}/imports/{subject}", "Import", Import, Unlisted, In(ReadDefinitions) => ImportPage;
+                /// Changes of descriptions that wait for a decision.
+                Quarantine = "projects/{project}/quarantine", "Quarantine", Pause, Build, In(ReadDefinitions) => QuarantinePage;
+            }
+            model_pages {
+                /// Groups, and which tools are in them.
+                Groups = "projects/{project}/groups", "Groups", Group, Build, In(Use) => GroupsPage;
+                /// States, and which tools lead from one to another.
+                States = "projects/{project}/states", "States", State, Build, In(ReadDefinitions) => StatesPage;
+            }
+            access_pages {
+                /// Who holds what.
+                Permissions = "projects/{project}/permissions", "Permissions", Shield, Access, In(ReadAccess) => PermissionsPage;
+                /// The keys of agents.
+                Keys = "projects/{project}/keys", "Keys", Key, Access, In(ManageKeys) => KeysPage;
+                /// The clients that users have let in.
+                Connections = "projects/{project}/connections", "Connections", Plug, Access, In(Use) => ConnectionsPage;
+                /// Whether a client is let in.
+                Authorize = "authorize", "Connect a client", Plug, Unlisted, Anyone => AuthorizePage;
+                /// What a caller would see, and why.
+                Simulator = "projects/{project}/simulator", "Simulator", Play, Access, In(Use) => SimulatorPage;
+                /// Stored expectations.
+                PolicyTests = "projects/{project}/policy-tests", "Policy tests", Check, Access, In(ReadDefinitions) => PolicyTestsPage;
+                /// The users of this server.
+                Users = "users", "Users", Person, Server, SystemAdmin => UsersPage;
+            }
+            run_pages {
+                /// Workflow runs.
+                Sessions = "projects/{project}/sessions", "Sessions", Session, Run, In(Use) => SessionsPage;
+                /// The record of every decision and call.
+                Records = "projects/{project}/records", "Records", Record, Run, In(ReadAudit) => RecordsPage;
+                /// Suspicious patterns.
+                Alerts = "projects/{project}/alerts", "Alerts", Bell, Run, In(ReadAudit) => AlertsPage;
+                /// Rates and concurrency.
+                Limits = "projects/{project}/limits", "Limits", Gauge, Run, In(ReadDefinitions) => LimitsPage;
+                /// Values that definitions use and that cannot be read.
+                Secrets = "projects/{project}/secrets", "Secrets", Lock, Project, In(ManageSecrets) => SecretsPage;
+                /// The project's own settings.
+                Settings = "projects/{project}/settings", "Settings", Settings, Project, In(ReadDefinitions) => SettingsPage;
+                /// How agents and programs connect.
+                Connect = "projects/{project}/connect", "Connect", Plug, Project, In(Use) => ConnectPage;
+                /// The record of what concerns no single project.
+                ServerRecords = "server-record", "Server record", Record, Server, SystemAdmin => ServerRecordsPage;
+                /// The state of this server.
+                Health = "health", "Health", Gauge, Server, SystemAdmin => HealthPage;
+            }
+        }
+    };
+}
+
+pub(crate) use page_table;

@@ -1,0 +1,192 @@
+"""A tool service: it reads requests from its queue, runs them, and answers."""
+
+import asyncio
+import inspect
+import json
+import logging
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import nats
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js.errors import NotFoundError
+
+from . import envelope
+from .envelope import Response
+from .errors import ToolError
+
+log = logging.getLogger("toolgate_worker")
+
+# How long a persistent queue keeps a request that nothing has read, as Toolgate has it.
+KEPT_S = 3600
+
+Invoke = Callable[[str, dict[str, Any], dict[str, Any]], Any]
+
+
+class DynamicToolService:
+    """Base class of tool services. Override `invoke`.
+
+    The topic `joke` means the queues `non-persistent://tg/request/joke` and `non-persistent://tg/response/joke`.
+    """
+
+    default_topic = "tool"
+
+    def __init__(
+        self,
+        topic: str | None = None,
+        *,
+        request_queue: str | None = None,
+        response_queue: str | None = None,
+        concurrency: int = 64,
+    ) -> None:
+        topic = topic or self.default_topic
+        self.request, self.persistent = envelope.subject(request_queue or f"non-persistent://tg/request/{topic}")
+        self.response, _ = envelope.subject(response_queue or f"non-persistent://tg/response/{topic}")
+        self._places = asyncio.Semaphore(concurrency)
+        self._running: dict[str, asyncio.Task[None]] = {}
+
+    async def invoke(self, user: str, config: dict[str, Any], arguments: dict[str, Any]) -> Any:
+        """Runs the tool: returns the result, or as an async generator yields its parts."""
+        raise NotImplementedError
+
+    async def call(self, user: str, config: dict[str, Any], arguments: dict[str, Any]) -> Any:
+        """Calls the service without a bus, by the messages that would travel; for tests."""
+        request = {"user": user, "config": json.dumps(config), "arguments": json.dumps(arguments)}
+        values = []
+        async for response in self.answer(json.dumps(request).encode()):
+            body = json.loads(response.body)
+            if body["error"]:
+                raise ToolError(body["error"]["type"], body["error"]["message"])
+            if body["response"]:
+                is_json = response.headers.get(envelope.CONTENT_TYPE) == envelope.JSON
+                values.append(json.loads(body["response"]) if is_json else body["response"])
+        if all(isinstance(value, str) for value in values):
+            return "".join(values)
+        return values[0] if len(values) == 1 else values
+
+    async def answer(self, data: bytes) -> AsyncIterator[Response]:
+        """The messages that answer a request."""
+        try:
+            request = envelope.read(data)
+            outcome = self.invoke(request.user, request.config, request.arguments)
+            if inspect.isasyncgen(outcome):
+                number = 0
+                async for value in outcome:
+                    yield envelope.part(number, value, False)
+                    number += 1
+                yield envelope.part(number, None, True)
+            else:
+                value = await outcome if inspect.isawaitable(outcome) else outcome
+                yield envelope.part(0, value, True)
+        except Exception as error:  # noqa: BLE001: whatever goes wrong is the answer
+            if not isinstance(error, ToolError):
+                log.exception("a call of %s failed", self.request)
+            yield envelope.failure(error)
+
+    def run(self) -> None:
+        """Serves until SIGINT or SIGTERM."""
+        logging.basicConfig(level=logging.INFO)
+        asyncio.run(self._run())
+
+    async def _run(self) -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        client = await connect()
+        try:
+            await self.serve(client)
+            await stop.wait()
+        finally:
+            await self.drain(client)
+
+    async def serve(self, client: Client) -> None:
+        """Begins to read requests with a connection of the caller's."""
+        self._client = client
+        await client.subscribe(f"{self.request}.cancel", cb=self._cancel)
+        if self.persistent:
+            stream = client.jetstream()
+            name = self.request.replace(".", "_")
+            try:
+                await stream.find_stream_name_by_subject(self.request)
+            except NotFoundError:
+                await stream.add_stream(name=name, subjects=[self.request], max_age=KEPT_S)
+            await stream.subscribe(self.request, queue=name, durable=name, cb=self._take, manual_ack=True)
+        else:
+            await client.subscribe(self.request, queue=self.request, cb=self._take)
+        # The client writes the first ping before the subscriptions that wait to be written; the second comes after them.
+        await client.flush()
+        await client.flush()
+        log.info("serving %s", self.request)
+
+    async def drain(self, client: Client) -> None:
+        """Takes no more requests, finishes those that run, and closes the connection."""
+        if self._running:
+            await asyncio.wait(list(self._running.values()))
+        await client.drain()
+
+    async def _take(self, message: Msg) -> None:
+        await self._places.acquire()
+        id = (message.headers or {}).get(envelope.ID, "")
+        task = asyncio.create_task(self._work(message, id))
+        self._running[id] = task
+        task.add_done_callback(lambda _: self._done(id))
+
+    def _done(self, id: str) -> None:
+        self._places.release()
+        self._running.pop(id, None)
+
+    async def _cancel(self, message: Msg) -> None:
+        task = self._running.get((message.headers or {}).get(envelope.ID, ""))
+        if task:
+            task.cancel()
+
+    async def _work(self, message: Msg, id: str) -> None:
+        # The reply subject of a persistent queue is where its stream learns that the message was read.
+        to = self.response if self.persistent or not message.reply else message.reply
+        if self.persistent:
+            await message.ack()
+        try:
+            async with asyncio.timeout(_seconds(message)):
+                async for response in self.answer(message.data):
+                    headers = {envelope.ID: id, **response.headers}
+                    await self._client.publish(to, response.body, headers=headers)
+        except TimeoutError:
+            late = envelope.failure(ToolError("timeout", "the call took longer than its caller waits"))
+            await self._client.publish(to, late.body, headers={envelope.ID: id})
+        except asyncio.CancelledError:
+            log.info("a call of %s was cancelled", self.request)
+
+
+def _seconds(message: Msg) -> float | None:
+    """How long the caller waits, if the request says."""
+    try:
+        return int((message.headers or {}).get(envelope.TIMEOUT, "")) / 1000
+    except ValueError:
+        return None
+
+
+async def connect() -> Client:
+    """Connects to `NATS_URL`, and reconnects for ever when the connection is lost."""
+    return await nats.connect(
+        os.environ.get("NATS_URL", "nats://127.0.0.1:4222").split(","),
+        user_credentials=os.environ.get("NATS_CREDS"),
+        max_reconnect_attempts=-1,
+    )
+
+
+class _Function(DynamicToolService):
+    def __init__(self, function: Invoke, topic: str, **queues: Any) -> None:
+        super().__init__(topic, **queues)
+        self.invoke = function  # type: ignore[method-assign]
+
+
+def tool_service(topic: str, **queues: Any) -> Callable[[Invoke], DynamicToolService]:
+    """Makes a tool service of a function `(user, config, arguments)`; the keywords are those of `DynamicToolService`."""
+
+    def service(function: Invoke) -> DynamicToolService:
+        return _Function(function, topic, **queues)
+
+    return service

@@ -1,0 +1,204 @@
+"""A worker of the UTP tool protocol: it pulls commands, reads their cards, runs them, and reports."""
+
+import asyncio
+import inspect
+import json
+import logging
+import os
+import secrets
+import signal
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+from nats.js.api import ConsumerConfig
+from nats.js.errors import KeyNotFoundError, NotFoundError
+from nats.js.kv import KeyValue
+
+from .cards import Call, UtpError, failed, read_call, result_card
+from .service import connect
+
+log = logging.getLogger("toolgate_worker")
+
+# Seconds after which a command that was not acknowledged is delivered again, and how often at most.
+ACK_WAIT_S = 30
+MAX_DELIVER = 3
+# Seconds that commands are kept.
+KEPT_S = 24 * 3600
+
+Invoke = Callable[[Call], Any]
+
+
+class Worker:
+    """Executes the commands `cmd.tool.<target>.*` of a project. Override `invoke`, which returns the result: any JSON value.
+
+    A failure is raised: `UtpError(code, message)`, or any other exception, which is an `internal_error`. A result may have
+    `__cg_control.after_execution`. A command that is delivered again is reported again, and not run again.
+    """
+
+    def __init__(self, target: str, *, project: str, version: str = "v1r4", concurrency: int = 16) -> None:
+        self.target, self.project, self.version = target, project, version
+        self.name = f"tool.{target}"
+        self._places = asyncio.Semaphore(concurrency)
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def invoke(self, call: Call) -> Any:
+        """Runs the tool."""
+        raise NotImplementedError
+
+    def run(self) -> None:
+        """Works until SIGINT or SIGTERM, and finishes what runs then."""
+        logging.basicConfig(level=logging.INFO)
+        asyncio.run(self._run())
+
+    async def _run(self) -> None:
+        stop = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop.set)
+        client = await connect()
+        try:
+            await self.serve(client)
+            await stop.wait()
+        finally:
+            await self.drain(client)
+
+    async def serve(self, client: Client) -> None:
+        """Begins to pull commands with a connection of the caller's."""
+        self._client = client
+        context = client.jetstream()
+        self._cards = await cards(context, self.project)
+        commands = f"cg.{self.version}.{self.project}.*.cmd.tool.{self.target}.>"
+        try:
+            await context.find_stream_name_by_subject(commands)
+        except NotFoundError:
+            name, subjects = f"cg_cmd_{self.version}", [f"cg.{self.version}.*.*.cmd.>"]
+            await context.add_stream(name=name, subjects=subjects, max_age=KEPT_S)
+        durable = f"tool_{self.project}_{self.target}_cmd_{self.version}"
+        config = ConsumerConfig(ack_wait=ACK_WAIT_S, max_deliver=MAX_DELIVER)
+        await context.subscribe(
+            commands, queue=durable, durable=durable, cb=self._take, manual_ack=True, config=config
+        )
+        log.info("serving %s", commands)
+
+    async def drain(self, client: Client) -> None:
+        """Takes no more commands, finishes those that run, and closes the connection."""
+        if self._running:
+            await asyncio.wait(list(self._running))
+        await client.drain()
+
+    async def _take(self, message: Msg) -> None:
+        await self._places.acquire()
+        task = asyncio.create_task(self._work(message))
+        self._running.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        self._places.release()
+        if not task.cancelled() and task.exception():
+            log.error("a command of %s was not reported: it is delivered again", self.target, exc_info=task.exception())
+
+    async def _work(self, message: Msg) -> None:
+        headers = message.headers or {}
+        if not headers.get("CG-Tool-Call-Id") or not headers.get("CG-Agent-Id"):
+            log.error("a command without CG-Tool-Call-Id or CG-Agent-Id cannot be answered")
+            await message.term()
+            return
+        beating = asyncio.create_task(_beat(message))
+        try:
+            card = await self._result(message, headers)
+            await self._report(message, headers, card)
+        finally:
+            beating.cancel()
+        await message.ack()
+
+    async def _result(self, message: Msg, headers: dict[str, str]) -> dict[str, Any]:
+        """The card of the result, which is stored; of a command that was run before, the card of that time."""
+        key = f"{headers['CG-Tool-Call-Id']}.result"
+        try:
+            return json.loads((await self._cards.get(key)).value or b"")
+        except KeyNotFoundError:
+            pass
+        call = None
+        after_execution = "suspend"
+        try:
+            call = await read_call(self._cards, message, self.project)
+            after_execution = call.after_execution
+            outcome = self.invoke(call)
+            result = await outcome if inspect.isawaitable(outcome) else outcome
+            json.dumps(result)
+            content = {"status": "success", "result": result, "error": None}
+        except UtpError as error:
+            content = failed(error.code, str(error), self.name, error.retryable)
+        except Exception as error:  # noqa: BLE001: whatever goes wrong is the result
+            log.exception("a call of %s failed", self.target)
+            content = failed("internal_error", str(error) or type(error).__name__, self.name)
+        content["after_execution"] = after_execution
+        card = result_card(key, headers, call, content, self.name, self.project)
+        card["metadata"]["function_name"] = call.tool if call else _named(message)
+        card["created_at"] = datetime.now(UTC).isoformat()
+        await self._cards.put(key, json.dumps(card).encode())
+        return card
+
+    async def _report(self, message: Msg, headers: dict[str, str], card: dict[str, Any]) -> None:
+        payload = {
+            "tool_result_card_id": card["card_id"],
+            "status": card["content"]["status"],
+            "after_execution": card["content"]["after_execution"],
+        }
+        copied = ("CG-Tool-Call-Id", "CG-Project-Id", "CG-Channel-Id", "CG-Turn-Epoch", "CG-Recursion-Depth")
+        own = {name: headers[name] for name in copied if name in headers} | {"CG-Sender": self.name}
+        if "traceparent" in headers:
+            own["traceparent"] = _child(headers["traceparent"])
+        _, version, project, channel, *_ = message.subject.split(".")
+        subject = f"cg.{version}.{project}.{channel}.evt.tool.{self.target}.report"
+        await self._client.publish(subject, json.dumps(payload).encode(), headers=own)
+        await self._client.flush()
+
+
+async def _beat(message: Msg) -> None:
+    """Says from time to time that the command is still worked on, so that it is not delivered again."""
+    while True:
+        await asyncio.sleep(ACK_WAIT_S / 3)
+        await message.in_progress()
+
+
+def _named(message: Msg) -> str:
+    """The tool that a command names, whatever else is wrong with it."""
+    try:
+        return str(json.loads(message.data)["tool_name"])
+    except (ValueError, KeyError, TypeError):
+        return "unknown"
+
+
+def _child(traceparent: str) -> str:
+    """The span of the report, a child of the command's."""
+    version, trace, _, flags = traceparent.split("-")
+    return f"{version}-{trace}-{secrets.token_hex(8)}-{flags}"
+
+
+async def cards(context: JetStreamContext, project: str) -> KeyValue:
+    """The cards of a project; the bucket is made if there is none."""
+    try:
+        return await context.key_value(f"cards_{project}")
+    except NotFoundError:
+        return await context.create_key_value(bucket=f"cards_{project}", history=1, ttl=KEPT_S)
+
+
+class _Function(Worker):
+    def __init__(self, function: Invoke, target: str, **settings: Any) -> None:
+        super().__init__(target, **settings)
+        self.invoke = function  # type: ignore[method-assign]
+
+
+def worker(target: str, **settings: Any) -> Callable[[Invoke], Worker]:
+    """Makes a worker of a function that takes a `Call`; the keywords are those of `Worker`."""
+
+    def made(function: Invoke) -> Worker:
+        settings.setdefault("project", os.environ.get("TOOLGATE_PROJECT", "demo"))
+        return _Function(function, target, **settings)
+
+    return made

@@ -1,0 +1,291 @@
+//! MCP servers of a project: where their tools are called, with what, and how their connections are.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
+
+use crate::problem::Diagnostic;
+
+/// How an MCP server is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum McpTransport {
+    /// A process of this server, over its standard input and output.
+    Stdio,
+    /// Streamable HTTP.
+    StreamableHttp,
+    /// HTTP with server-sent events, of the revision 2024-11-05.
+    Sse,
+}
+
+/// What becomes of calls of a tool that its server has changed since it was approved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum McpChangePolicy {
+    /// They are sent; callers see the approved definition.
+    #[default]
+    Serve,
+    /// They are refused until the change is approved.
+    Refuse,
+}
+
+/// An MCP server as it is written. Values of `env` and `headers` name secrets and variables as `${secret:NAME}` and `${NAME}`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct McpServerDefinition {
+    /// How it is reached; absent: `stdio` with a `command`, `streamable_http` with a `url`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transport: Option<McpTransport>,
+    /// The command of a stdio server, which must be on the list of the server's configuration.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!(null), max_length = 1000))]
+    pub command: Option<String>,
+    /// The arguments of the command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
+    pub args: Vec<String>,
+    /// Environment variables of the command. It gets no others than these, `PATH`, `HOME` and `LANG`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// The address of a server over HTTP, which must be on an egress list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "https://mcp.example.com/mcp", max_length = 2000)
+    )]
+    pub url: Option<String>,
+    /// Headers of every request to it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!({"Authorization": "Bearer ${secret:MCP_TOKEN}"})))]
+    pub headers: BTreeMap<String, String>,
+    /// What it is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "Weather of the next days", max_length = 1000)
+    )]
+    pub description: Option<String>,
+    /// Whether it may be connected to; absent when it may.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    #[cfg_attr(feature = "utoipa", schema(default = true))]
+    pub enabled: bool,
+    /// Whether a stdio server needs the network. It gets it only if the server's configuration allows it.
+    #[serde(default, skip_serializing_if = "is_no")]
+    #[cfg_attr(feature = "utoipa", schema(default = false))]
+    pub network: bool,
+    /// Milliseconds that connecting and listing tools may take; 30 000 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 100, maximum = 300_000))]
+    pub timeout_ms: Option<u32>,
+    /// Calls of all its tools at the same time; 16 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 1, maximum = 1000))]
+    pub max_concurrent: Option<u32>,
+    /// Seconds without a call after which the connection or process is ended; 600 when absent, 0 for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, maximum = 86_400))]
+    pub idle_stop_s: Option<u32>,
+    /// What becomes of calls of a tool that the server has changed since it was approved.
+    #[serde(default, skip_serializing_if = "is_serve")]
+    pub on_change: McpChangePolicy,
+}
+
+impl McpServerDefinition {
+    /// How it is reached, as stated or evident.
+    #[must_use]
+    pub fn transport(&self) -> McpTransport {
+        self.transport.unwrap_or(match self.url {
+            Some(_) => McpTransport::StreamableHttp,
+            None => McpTransport::Stdio,
+        })
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_no(value: &bool) -> bool {
+    !*value
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_serve(value: &McpChangePolicy) -> bool {
+    *value == McpChangePolicy::Serve
+}
+
+/// An MCP server as it is stored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct StoredMcpServer {
+    /// Its name: that of its import, and of the source of its tools (`mcp:<name>`).
+    #[cfg_attr(feature = "utoipa", schema(example = "weather", max_length = 63))]
+    pub name: String,
+    /// Counts from 1.
+    #[cfg_attr(feature = "utoipa", schema(example = 1, minimum = 1))]
+    pub revision: i64,
+    /// When it was changed last.
+    pub updated_at: DateTime<Utc>,
+    /// Who changed it last.
+    #[cfg_attr(feature = "utoipa", schema(example = "admin"))]
+    pub updated_by: String,
+    /// How it is reached.
+    pub definition: McpServerDefinition,
+}
+
+/// An MCP server with its connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct McpServer {
+    /// As it is stored.
+    #[serde(flatten)]
+    pub stored: StoredMcpServer,
+    /// How it is reached.
+    pub transport: McpTransport,
+    /// What keeps it from being reached, and what to do.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
+    pub warnings: Vec<Diagnostic>,
+    /// The connection of the server that answered.
+    pub connection: McpConnection,
+}
+
+/// How the connection to an MCP server is, on the server that answered.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct McpConnection {
+    /// Its state.
+    pub state: McpConnectionState,
+    /// Since when it is connected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<DateTime<Utc>>,
+    /// What the server calls itself, with its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "weather-server 1.2.0"))]
+    pub server: Option<String>,
+    /// The revision of the protocol that was agreed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "2025-11-25"))]
+    pub protocol: Option<String>,
+    /// Tools of its last list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 12, minimum = 0))]
+    pub tools: Option<u32>,
+    /// Calls that run now.
+    #[cfg_attr(feature = "utoipa", schema(example = 0, minimum = 0))]
+    pub running: u32,
+    /// Why it was not connected, or was lost, the last time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_error: Option<McpConnectionError>,
+}
+
+/// The state of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum McpConnectionState {
+    /// It is not connected; the next call connects.
+    Idle,
+    /// It is being connected.
+    Connecting,
+    /// It is connected.
+    Connected,
+    /// The last attempt failed; it is tried again after a pause.
+    Failed,
+    /// It is not connected to: disabled, or not allowed by the server's configuration.
+    Unavailable,
+}
+
+/// Why a connection failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct McpConnectionError {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// The kind of failure.
+    pub code: crate::ErrorCode,
+    /// The HTTP status, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 503))]
+    pub status: Option<u16>,
+    /// What happened.
+    #[cfg_attr(feature = "utoipa", schema(example = "the process ended with exit status: 1"))]
+    pub message: String,
+}
+
+/// A test of a connection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct McpServerTest {
+    /// Whether the server was connected to and listed its tools.
+    pub ok: bool,
+    /// How long that took, in milliseconds.
+    #[cfg_attr(feature = "utoipa", schema(example = 120, minimum = 0))]
+    pub duration_ms: u64,
+    /// The names of its tools.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["get_forecast"]), max_items = 5000))]
+    pub tools: Vec<String>,
+    /// The connection afterwards.
+    pub connection: McpConnection,
+}
+
+/// A line that a stdio server wrote to its standard error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct McpLogLine {
+    /// When.
+    pub at: DateTime<Utc>,
+    /// What, cut to 2000 characters; secrets are masked.
+    #[cfg_attr(feature = "utoipa", schema(example = "listening on stdio"))]
+    pub text: String,
+}
+
+/// The last lines of a stdio server on the server that answered.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct McpServerLog {
+    /// The oldest first.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 500))]
+    pub lines: Vec<McpLogLine>,
+    /// Lines that are not kept any more.
+    #[cfg_attr(feature = "utoipa", schema(example = 0, minimum = 0))]
+    pub dropped: u64,
+}
+
+/// All MCP servers of a project, by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct McpServerList {
+    /// At most 200.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub items: Vec<McpServer>,
+}
+
+/// What came of adding servers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct McpServersAdded {
+    /// Whether nothing was stored.
+    pub dry_run: bool,
+    /// The servers of the document, by name.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
+    pub items: Vec<McpServer>,
+}

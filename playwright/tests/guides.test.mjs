@@ -1,0 +1,47 @@
+// Guides are written with a preview, read, changed and removed.
+import assert from 'node:assert/strict';
+
+import { settled } from '../support/browser.mjs';
+import { assertGoodInEveryLook } from '../support/looks.mjs';
+import { setStage } from '../support/stage.mjs';
+import { becomes } from '../support/wait.mjs';
+
+const stage = setStage();
+
+stage.story('a guide is written with a preview, read, changed and removed', async (page) => {
+  await page.goto('/ui/projects/demo/guides');
+  await settled(page);
+  await page.getByRole('button', { name: 'New guide' }).first().click();
+  const dialog = page.getByRole('dialog', { name: 'New guide' });
+  await dialog.getByLabel('Id').fill('searching');
+  await dialog.getByLabel('Summary').fill('How to search');
+  await dialog.getByLabel('About').selectOption('group');
+  await dialog.getByLabel('Its name').fill('knowledge');
+  const hostile = '<img src=x onerror="document.title=1"> [a](javascript:alert(1))';
+  await dialog.getByLabel('Text in Markdown').fill(`# Searching\n\nCall **look-up** first.\n\n${hostile}`);
+  const preview = dialog.getByRole('region', { name: 'Preview' });
+  await preview.getByRole('heading', { name: 'Searching' }).waitFor();
+  assert.equal(await preview.locator('img, a').count(), 0, 'nothing of it is HTML');
+  await assertGoodInEveryLook(page, 'a guide that is written');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  const row = page.getByRole('row', { name: /searching/ });
+  await row.getByText('Group knowledge').waitFor();
+
+  await row.getByRole('button', { name: 'Read' }).click();
+  await page.getByRole('dialog', { name: 'searching' }).getByText('look-up').waitFor();
+  await page.keyboard.press('Escape');
+  await row.getByRole('button', { name: 'Edit' }).click();
+  const edit = page.getByRole('dialog', { name: 'Edit searching' });
+  await becomes(() => edit.getByLabel('Summary').inputValue(), 'How to search', 'it is loaded');
+  await edit.getByLabel('Summary').fill('How to search well');
+  await edit.getByRole('button', { name: 'Save' }).click();
+  await row.getByText('How to search well').waitFor();
+  const stored = await stage.server.get('/projects/demo/guides/searching');
+  assert.equal(stored.group, 'knowledge');
+  assert.match(stored.text, /^# Searching/);
+  await assertGoodInEveryLook(page, 'guides');
+
+  await row.getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('dialog', { name: 'Remove searching?' }).getByRole('button', { name: 'Remove the guide' }).click();
+  await page.getByRole('heading', { name: 'No guides yet' }).waitFor();
+});

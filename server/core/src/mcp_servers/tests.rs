@@ -1,0 +1,105 @@
+use rstest::rstest;
+use serde_json::{Value, json};
+use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
+
+use super::*;
+
+fn faults(server: Value) -> String {
+    let server: McpServerDefinition = serde_json::from_value(server).expect("a server");
+    let faults = check(&server);
+    let shown = faults.iter().map(|fault| {
+        format!(
+            "{} {}",
+            fault.pointer.as_deref().unwrap_or_default(),
+            fault.message
+        )
+    });
+    shown.collect::<Vec<_>>().join("\n")
+}
+
+#[rstest]
+#[case(json!({}), "nothing says how")]
+#[case(json!({"command": "npx", "url": "https://a.example"}), "not both")]
+#[case(json!({"command": "npx", "transport": "sse"}), "/transport")]
+#[case(json!({"url": "https://a.example", "transport": "stdio"}), "/transport")]
+#[case(json!({"url": "file:///etc/passwd"}), "/url")]
+#[case(json!({"url": "https://user:pass@a.example"}), "user information")]
+#[case(json!({"url": "https://a.example?api_key=1"}), "looks like a credential")]
+#[case(json!({"url": "https://a.example", "headers": {"Authorization": "Bearer abc"}}), "/headers/Authorization")]
+#[case(json!({"url": "https://a.example", "headers": {"Mcp-Session-Id": "1"}}), "set by the server")]
+#[case(json!({"url": "https://a.example", "headers": {"a b": "1"}}), "cannot name a header")]
+#[case(json!({"url": "https://a.example", "headers": {"X": "${secret:}"}}), "names \"secret:\"")]
+#[case(json!({"url": "https://a.example", "headers": {"X": "${A"}}), "without its")]
+#[case(json!({"command": "npx", "env": {"API_KEY": "abc"}}), "/env/API_KEY")]
+#[case(json!({"command": "npx", "env": {"LD_PRELOAD": "x.so"}}), "set by the server")]
+#[case(json!({"command": "npx", "args": ["--token", "abc"]}), "/args/1")]
+#[case(json!({"command": "npx", "args": ["--api-key=abc"]}), "/args/0")]
+#[case(json!({"command": "npx", "headers": {"X": "1"}}), "no headers")]
+#[case(json!({"command": "", "timeout_ms": 1}), "/timeout_ms")]
+fn faults_of_a_server_name_their_place(#[case] server: Value, #[case] expected: &str) {
+    let found = faults(server);
+    assert!(found.contains(expected), "{found}");
+    assert!(!found.contains("abc"), "the credential is repeated: {found}");
+}
+
+#[rstest]
+#[case(json!({"command": "uvx", "args": ["mcp-server-time", "--local-timezone", "UTC"], "env": {"API_KEY": "${secret:K}"}}))]
+#[case(json!({"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer ${secret:K}", "X-Region": "eu"}}))]
+fn good_servers_have_no_faults(#[case] server: Value) {
+    assert_eq!(faults(server), "");
+}
+
+#[test]
+fn a_value_is_read_in_its_parts() {
+    let parts = |text: &str| ValueTemplate::parse(text).expect("a value").parts().to_vec();
+    let source = |name: &str| Part::Source(name.to_owned());
+    let text = |text: &str| Part::Text(text.to_owned());
+    assert_eq!(parts("Bearer ${secret:K}"), [text("Bearer "), source("secret:K")]);
+    assert_eq!(
+        parts("${A}-${env:B}!"),
+        [source("A"), text("-"), source("B"), text("!")]
+    );
+    assert_eq!(parts("secret:K"), [source("secret:K")]);
+    assert_eq!(parts("$A {B}"), [text("$A {B}")]);
+    assert_eq!(parts(""), []);
+}
+
+#[test]
+fn both_documents_are_read() {
+    let clients = json!({"mcpServers": {
+        "Brave Search": {"command": "npx", "args": ["-y", "brave"], "env": {"BRAVE_API_KEY": "${secret:BRAVE}", "PORT": 1}, "disabled": true},
+        "remote": {"type": "http", "url": "https://a.example/mcp", "alwaysAllow": ["x"]},
+        "old": {"type": "sse", "url": "https://a.example/sse", "gibberish": 1},
+    }});
+    let found = read(&clients).expect("a document");
+    let names: Vec<&str> = found.iter().map(|named| named.name.as_str()).collect();
+    assert_eq!(names, ["brave-search", "remote", "old"]);
+    assert!(!found[0].server.enabled && found[0].server.env["PORT"] == "1");
+    assert_eq!(found[1].server.transport(), McpTransport::StreamableHttp);
+    assert_eq!(found[2].server.transport(), McpTransport::Sse);
+    assert_eq!(
+        found[2].warnings[0].pointer.as_deref(),
+        Some("/mcpServers/old/gibberish")
+    );
+    let specification = json!({"Mcp": {"Servers": [{
+        "Name": "weather-server", "Command": "uvx", "Arguments": ["mcp-server-weather"],
+        "EnvironmentVariables": {"API_KEY": "${secret:WEATHER}"},
+    }]}});
+    let found = read(&specification).expect("a document");
+    assert_eq!(found[0].server.command.as_deref(), Some("uvx"));
+    assert_eq!(found[0].server.env["API_KEY"], "${secret:WEATHER}");
+}
+
+#[rstest]
+#[case(json!({}), "no servers")]
+#[case(json!({"mcpServers": []}), "an object with a server")]
+#[case(json!({"mcpServers": {"a": 1}}), "must be an object")]
+#[case(json!({"mcpServers": {"a b": {"command": "x"}, "a-b": {"command": "x"}}}), "two servers")]
+#[case(json!({"mcpServers": {"a": {"command": "x", "type": "carrier pigeon"}}}), "unknown transport")]
+#[case(json!({"mcpServers": {"a": {"command": ["x"]}}}), "cannot be read")]
+#[case(json!({"Mcp": {"Servers": [{"Command": "x"}]}}), "\"Name\"")]
+fn faults_of_a_document_are_all_there(#[case] document: Value, #[case] expected: &str) {
+    let faults = read(&document).expect_err("faults");
+    let text: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+    assert!(text.join("\n").contains(expected), "{text:?}");
+}

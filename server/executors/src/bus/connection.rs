@@ -1,0 +1,203 @@
+//! The connection to the bus: made once, kept by itself, and looked at by the server's status.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_nats::connection::State;
+use async_nats::{Client, ConnectOptions, Event};
+use secrecy::ExposeSecret;
+use thiserror::Error;
+use toolgate_api::ErrorCode;
+use toolgate_core::definition::queue::SubjectRules;
+
+use super::config::{BusAuth, BusConfig};
+use super::replies::Replies;
+use crate::failure::Failure;
+
+/// The name of the connection on its servers.
+const NAME: &str = "toolgate";
+
+/// Why there can be no connection.
+#[derive(Debug, Error)]
+pub enum BusError {
+    /// The credentials file cannot be read, or is none.
+    #[error("the credentials file {0} cannot be used: {1}")]
+    Credentials(String, std::io::Error),
+    /// The settings cannot lead to a connection.
+    #[error("the settings of the message bus cannot be used: {0}")]
+    Settings(async_nats::ConnectError),
+    /// The connection takes no subscription.
+    #[error("the message bus takes no subscription: {0}")]
+    Subscription(#[from] async_nats::SubscribeError),
+}
+
+/// The message bus.
+pub struct Bus {
+    pub(super) client: Client,
+    pub(super) replies: Arc<Replies>,
+    rules: SubjectRules,
+    servers: Vec<String>,
+    seen: Arc<Seen>,
+}
+
+/// What events of the connection said.
+#[derive(Default)]
+struct Seen {
+    last_error: Mutex<Option<String>>,
+    slow: AtomicU64,
+}
+
+/// How the connection is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BusReport {
+    /// Whether there is a connection now.
+    pub connected: bool,
+    /// The servers that are configured.
+    pub servers: Vec<String>,
+    /// How often a connection was established; more than once means that it was lost.
+    pub connects: u64,
+    /// What the bus or the connection complained of last.
+    pub last_error: Option<String>,
+    /// Messages received and sent, and those that were answers to no call of this server.
+    pub messages: BusMessages,
+    /// How often messages were dropped because this server did not take them in time.
+    pub slow: u64,
+}
+
+/// Counts of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BusMessages {
+    /// Received.
+    pub received: u64,
+    /// Sent.
+    pub sent: u64,
+    /// Answers that belong to no call that waits here: late, repeated, or another server's.
+    pub foreign: u64,
+}
+
+impl Bus {
+    /// Connects. It need not succeed at once: it is tried until it does, and again when the connection is lost.
+    ///
+    /// # Errors
+    /// Settings that cannot lead to a connection.
+    pub async fn connect(config: BusConfig) -> Result<Arc<Self>, BusError> {
+        let seen = Arc::new(Seen::default());
+        let client = options(&config, &seen)
+            .await?
+            .connect(config.servers.as_slice())
+            .await
+            .map_err(BusError::Settings)?;
+        Ok(Arc::new(Self {
+            replies: Replies::start(&client).await?,
+            client,
+            rules: config.subjects,
+            servers: config.servers,
+            seen,
+        }))
+    }
+
+    /// Which subjects tool services may use.
+    #[must_use]
+    pub fn rules(&self) -> &SubjectRules {
+        &self.rules
+    }
+
+    /// Whether there is a connection now.
+    #[must_use]
+    pub fn is_connected(&self) -> bool {
+        self.client.connection_state() == State::Connected
+    }
+
+    /// How the connection is doing.
+    #[must_use]
+    pub fn report(&self) -> BusReport {
+        let statistics = self.client.statistics();
+        BusReport {
+            connected: self.is_connected(),
+            servers: self.servers.clone(),
+            connects: statistics.connects.load(Ordering::Relaxed),
+            last_error: self.seen.last_error().clone(),
+            messages: BusMessages {
+                received: statistics.in_messages.load(Ordering::Relaxed),
+                sent: statistics.out_messages.load(Ordering::Relaxed),
+                foreign: self.replies.foreign(),
+            },
+            slow: self.seen.slow.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Refuses a call while there is no connection: a message would wait for it without end.
+    pub(super) fn reachable(&self) -> Result<(), Failure> {
+        if self.is_connected() {
+            return Ok(());
+        }
+        Err(Failure::busy(
+            "this server has no connection to the message bus now; it reconnects by itself",
+            5,
+        ))
+    }
+}
+
+impl Seen {
+    fn last_error(&self) -> std::sync::MutexGuard<'_, Option<String>> {
+        self.last_error.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn saw(&self, event: &Event) {
+        match event {
+            Event::SlowConsumer(_) => {
+                let before = self.slow.fetch_add(1, Ordering::Relaxed);
+                if before == 0 {
+                    tracing::warn!(
+                        "the message bus sends faster than this server takes messages; some are lost"
+                    );
+                }
+            }
+            Event::ServerError(_) | Event::ClientError(_) => {
+                let text = event.to_string();
+                tracing::warn!("message bus: {text}");
+                *self.last_error() = Some(text);
+            }
+            other => tracing::info!("message bus: {other}"),
+        }
+    }
+}
+
+/// The message could not be sent.
+pub(super) fn lost(error: &impl std::fmt::Display) -> Failure {
+    Failure::new(
+        ErrorCode::UpstreamUnavailable,
+        format!("the message bus did not take the message: {error}"),
+    )
+}
+
+async fn options(config: &BusConfig, seen: &Arc<Seen>) -> Result<ConnectOptions, BusError> {
+    let options = ConnectOptions::new();
+    let mut options = match &config.auth {
+        BusAuth::None => options,
+        BusAuth::Password(user, password) => {
+            options.user_and_password(user.clone(), password.expose_secret().to_owned())
+        }
+        BusAuth::Nkey(seed) => options.nkey(seed.expose_secret().to_owned()),
+        BusAuth::CredentialsFile(path) => options
+            .credentials_file(path)
+            .await
+            .map_err(|error| BusError::Credentials(path.display().to_string(), error))?,
+    };
+    if let Some(path) = &config.tls.ca_file {
+        options = options.add_root_certificates(path.clone());
+    }
+    if let Some((certificate, key)) = &config.tls.client {
+        options = options.add_client_certificate(certificate.clone(), key.clone());
+    }
+    let seen = Arc::clone(seen);
+    Ok(options
+        .name(NAME)
+        .require_tls(config.tls.required)
+        .retry_on_initial_connect()
+        .max_reconnects(None)
+        .event_callback(move |event| {
+            seen.saw(&event);
+            std::future::ready(())
+        }))
+}

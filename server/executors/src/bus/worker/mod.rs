@@ -1,0 +1,341 @@
+//! Executes tools of type `worker`: a command to the worker behind a subject, whose arguments are on a card, and the worker's
+//! report, whose result is on another (tool development guide).
+
+mod card;
+pub(super) mod headers;
+mod report;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::HeaderMap;
+use async_nats::header::NATS_MESSAGE_ID;
+use async_nats::jetstream::{self, kv, stream};
+use async_trait::async_trait;
+use chrono::{DateTime, SecondsFormat};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use tokio::time::{Instant, timeout_at};
+use toolgate_api::ErrorCode;
+use toolgate_api::tools::AfterExecution;
+use toolgate_core::arguments::TemplateContext;
+use toolgate_core::definition::subject::CommandSubject;
+use toolgate_core::definition::{self, ExecutorKind, ServiceDefinition, ToolDefinition};
+use toolgate_core::ids::{CallId, ProjectId};
+
+use self::card::{Card, ToolCallContent};
+use self::report::{Expected, Report};
+use super::connection::{Bus, lost};
+use super::replies::Received;
+use crate::executor::{Circumstances, Executor, Key, Planned, Prepared, Reply, Scope};
+use crate::failure::Failure;
+use crate::invocation::{Execution, Invocation};
+use crate::redact::Secrets;
+
+/// How long a command waits for its worker.
+const KEPT: Duration = Duration::from_hours(24);
+/// Who writes the cards of calls.
+const AUTHOR: &str = "toolgate";
+/// Bytes of a message that are not its arguments.
+const AROUND: usize = 8192;
+
+/// Executes the tools of workers.
+pub struct WorkerExecutor(pub Arc<Bus>);
+
+impl Executor for WorkerExecutor {
+    fn kind(&self) -> ExecutorKind {
+        ExecutorKind::Bus
+    }
+
+    fn prepare(
+        &self,
+        definition: &Arc<ToolDefinition>,
+        _service: Option<&Arc<ServiceDefinition>>,
+    ) -> Result<Box<dyn Prepared>, Failure> {
+        let Some(definition::Execution::Bus { subject }) = definition.execution() else {
+            return Err(Failure::misconfigured("the definition has no target_subject"));
+        };
+        Ok(Box::new(WorkerTool {
+            bus: Arc::clone(&self.0),
+            target: subject.to_owned(),
+            label: format!("bus/{subject}"),
+            definition: Arc::clone(definition),
+        }))
+    }
+}
+
+struct WorkerTool {
+    bus: Arc<Bus>,
+    target: String,
+    label: String,
+    definition: Arc<ToolDefinition>,
+}
+
+#[async_trait]
+impl Prepared for WorkerTool {
+    fn label(&self) -> &str {
+        &self.label
+    }
+
+    fn host(&self) -> Option<&str> {
+        Some(&self.label)
+    }
+
+    fn foresee(&self, _circumstances: Circumstances<'_>) -> Result<(), Failure> {
+        self.bus.reachable()
+    }
+
+    async fn plan<'a>(
+        &'a self,
+        call: &mut Invocation,
+        scope: Scope<'_>,
+    ) -> Result<Box<dyn Planned + 'a>, Failure> {
+        self.bus.reachable()?;
+        let id = call.call_id.to_string();
+        let ids = headers::complete(&call.context, &id);
+        let command = CommandSubject::of(&self.target, &|name| ids.get(name)).map_err(Failure::arguments)?;
+        let mut headers = headers::of_command(&ids, &command.version);
+        for (name, value) in &call.trace {
+            if let Ok(value) = value.to_str() {
+                headers.insert(name.as_str(), value);
+            }
+        }
+        headers.insert(NATS_MESSAGE_ID, id.as_str());
+        // All that the worker gets but the ids of this one call.
+        let key = scope.wants_key.then(|| {
+            let (arguments, envs) = (Value::from(call.arguments.clone()), json!(*call.envs));
+            let sent = json!([
+                command.subject,
+                self.definition.name,
+                arguments,
+                envs,
+                ids.agent_id
+            ]);
+            Sha256::digest(sent.to_string()).into()
+        });
+        let planned = WorkerCall {
+            key,
+            tool: self,
+            project: call.project.clone(),
+            card: self.card(call, &ids, &command)?,
+            id,
+            ids,
+            command,
+            headers,
+            secrets: Secrets::default(),
+        };
+        let most = self.bus.client.max_payload().saturating_sub(AROUND);
+        if planned.card.1.len() > most {
+            return Err(Failure::arguments(format!(
+                "the arguments are too large for the message bus: they have {} bytes of at most {most}",
+                planned.card.1.len()
+            )));
+        }
+        Ok(Box::new(planned))
+    }
+}
+
+impl WorkerTool {
+    /// The card with the arguments, and its id. Values from the environment are not on it: their names are, and the worker
+    /// looks them up.
+    fn card(
+        &self,
+        call: &mut Invocation,
+        ids: &TemplateContext,
+        command: &CommandSubject,
+    ) -> Result<(String, Vec<u8>), Failure> {
+        let CallId(uuid) = call.call_id;
+        let id = uuid.simple().to_string();
+        let layers = &self.definition.options.args;
+        let arguments = std::mem::take(&mut call.arguments);
+        let metadata = json!({
+            "agent_turn_id": ids.agent_turn_id,
+            "tool_call_id": ids.tool_call_id,
+            "step_id": ids.step_id,
+            "trace_id": ids.trace_id,
+            "parent_step_id": ids.parent_step_id,
+            "tool_args_fixed_applied": layers.fixed.keys().collect::<Vec<_>>(),
+            "tool_args_envs": *call.envs,
+        });
+        let Value::Object(metadata) = metadata else {
+            return Err(Failure::misconfigured("the card has no metadata"));
+        };
+        let card = Card {
+            card_id: id.clone(),
+            project_id: call.project.to_string(),
+            kind: card::CALL.to_owned(),
+            content: ToolCallContent {
+                tool_name: self.definition.name.as_str(),
+                arguments,
+                status: "called",
+                target_subject: &command.subject,
+            },
+            created_at: created_at(uuid),
+            author_id: AUTHOR.to_owned(),
+            metadata: present(metadata),
+            tool_call_id: ids.tool_call_id.clone(),
+            ttl_seconds: Some(card::ttl_seconds()),
+        };
+        let text = serde_json::to_vec(&card).map_err(|error| Failure::arguments(error.to_string()))?;
+        Ok((id, text))
+    }
+
+    fn after_execution(&self) -> AfterExecution {
+        self.definition.after_execution.unwrap_or(AfterExecution::Suspend)
+    }
+}
+
+/// Without the members that have no value.
+fn present(metadata: Map<String, Value>) -> Map<String, Value> {
+    metadata
+        .into_iter()
+        .filter(|(_, value)| !value.is_null())
+        .collect()
+}
+
+/// The time in a call's id.
+fn created_at(id: uuid::Uuid) -> String {
+    let time = id.get_timestamp().and_then(|time| {
+        let (seconds, nanoseconds) = time.to_unix();
+        DateTime::from_timestamp(i64::try_from(seconds).ok()?, nanoseconds)
+    });
+    time.unwrap_or_default()
+        .to_rfc3339_opts(SecondsFormat::Millis, true)
+}
+
+struct WorkerCall<'a> {
+    tool: &'a WorkerTool,
+    project: ProjectId,
+    card: (String, Vec<u8>),
+    id: String,
+    ids: TemplateContext,
+    command: CommandSubject,
+    headers: HeaderMap,
+    key: Option<Key>,
+    secrets: Secrets,
+}
+
+#[async_trait]
+impl Planned for WorkerCall<'_> {
+    fn secrets(&mut self) -> &mut Secrets {
+        &mut self.secrets
+    }
+
+    fn key(&self) -> Option<Key> {
+        self.key
+    }
+
+    async fn run(&mut self, deadline: Instant) -> Result<Reply, Failure> {
+        let bus = &self.tool.bus;
+        let CommandSubject {
+            version,
+            channel,
+            target,
+            ..
+        } = &self.command;
+        let reports = format!("cg.{version}.{}.{channel}.evt.tool.{target}.report", self.project);
+        let listening = bus.replies.listen(&reports).await;
+        let _listening = listening.map_err(|error| lost(&error))?;
+        let cards = card::bucket(bus, &self.project).await?;
+        let mut waiting = bus.replies.wait(&self.id, &reports);
+        self.send(&cards).await?;
+        let expected = Expected {
+            tool: self.tool.definition.name.as_str(),
+            tool_call_id: &self.id,
+            project: self.project.as_str(),
+            epoch: self.ids.turn_epoch.as_deref().unwrap_or_default(),
+            after_execution: self.tool.after_execution(),
+        };
+        let mut refused = None;
+        loop {
+            let received = timeout_at(deadline, waiting.next()).await;
+            let received = received.map_err(|_| late(refused.as_deref()))?;
+            let Some(Received::Message(message)) = received else {
+                return Err(Failure::new(
+                    ErrorCode::UpstreamInvalid,
+                    "the worker sends reports faster than they can be read",
+                ));
+            };
+            match self.outcome(&cards, &message, &expected).await? {
+                Ok(outcome) => return outcome.map(Reply::from),
+                Err(why) => {
+                    tracing::warn!(call = self.id, "a report was refused: {why}");
+                    refused = Some(why);
+                }
+            }
+        }
+    }
+}
+
+impl WorkerCall<'_> {
+    /// Writes the card, and then the command that points at it.
+    async fn send(&mut self, cards: &kv::Store) -> Result<(), Failure> {
+        let context = jetstream::new(self.tool.bus.client.clone());
+        let version = &self.command.version;
+        let (card_id, text) = std::mem::take(&mut self.card);
+        cards
+            .put(&card_id, text.into())
+            .await
+            .map_err(|error| lost(&error))?;
+        let payload = json!({
+            "tool_call_card_id": card_id,
+            "tool_name": self.tool.definition.name,
+            "after_execution": self.tool.after_execution(),
+        });
+        if context
+            .stream_by_subject(self.command.subject.as_str())
+            .await
+            .is_err()
+        {
+            let config = stream::Config {
+                name: format!("cg_cmd_{version}"),
+                subjects: vec![format!("cg.{version}.*.*.cmd.>")],
+                max_age: KEPT,
+                ..stream::Config::default()
+            };
+            context
+                .create_stream(config)
+                .await
+                .map_err(|error| lost(&error))?;
+        }
+        let stored = context
+            .publish_with_headers(
+                self.command.subject.clone(),
+                std::mem::take(&mut self.headers),
+                payload.to_string().into(),
+            )
+            .await
+            .map_err(|error| lost(&error))?;
+        stored.await.map(drop).map_err(|error| lost(&error))
+    }
+
+    /// What a report says the call came to, or why it counts for nothing.
+    async fn outcome(
+        &self,
+        cards: &kv::Store,
+        message: &async_nats::Message,
+        expected: &Expected<'_>,
+    ) -> Result<Result<Result<Execution, Failure>, String>, Failure> {
+        let (report, sender) = match Report::read(message, expected) {
+            Ok(read) => read,
+            Err(why) => return Ok(Err(why)),
+        };
+        let id = report.tool_result_card_id.clone();
+        // What is no key of the bucket is no card.
+        let Ok(card) = cards.get(id.clone()).await else {
+            return Ok(Err(format!("protocol_violation: the card {id:?} cannot be read")));
+        };
+        Ok(match card {
+            Some(card) => report.outcome(&card, &sender, expected),
+            None => Err(format!("protocol_violation: there is no card {id:?}")),
+        })
+    }
+}
+
+fn late(refused: Option<&str>) -> Failure {
+    let why = match refused {
+        Some(why) => format!("its last report was refused: {why}"),
+        None => "no report came in time".to_owned(),
+    };
+    Failure::new(ErrorCode::Timeout, format!("the worker did not finish: {why}"))
+}

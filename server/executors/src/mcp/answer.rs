@@ -1,0 +1,56 @@
+//! The result of a call: all that came back, as the protocol words it.
+
+use rmcp::model::ServerResult;
+use serde_json::{Map, Value};
+use toolgate_api::{ErrorCode, JsonText};
+
+use crate::failure::Failure;
+use crate::invocation::Execution;
+
+/// What of an answer is kept: blocks of content, the structured result, and what the server notes beside them.
+const KEPT: [&str; 3] = ["content", "structuredContent", "_meta"];
+
+/// Makes a result of an answer.
+///
+/// # Errors
+/// `execution_failed` when the tool says that it failed; `upstream_invalid` when the answer is no result.
+pub(super) fn read(answer: &ServerResult) -> Result<Execution, Failure> {
+    let invalid = |what: &str| Failure::new(ErrorCode::UpstreamInvalid, what);
+    if matches!(answer, ServerResult::InputRequiredResult(_)) {
+        return Err(invalid(
+            "the MCP server asks its user for input, which is not offered to servers",
+        ));
+    }
+    let value =
+        serde_json::to_value(answer).map_err(|_| invalid("the MCP server's answer cannot be read"))?;
+    let Value::Object(mut answer) = value else {
+        return Err(invalid("the MCP server's answer is no result of a tool"));
+    };
+    if !answer.contains_key("content") && !answer.contains_key("structuredContent") {
+        return Err(invalid("the MCP server's answer is no result of a tool"));
+    }
+    if answer.get("isError") == Some(&Value::Bool(true)) {
+        return Err(Failure {
+            upstream_message: Some(text(&answer)).filter(|text| !text.is_empty()),
+            ..Failure::new(ErrorCode::ExecutionFailed, "the tool answered with an error")
+        });
+    }
+    answer.retain(|key, value| KEPT.contains(&key.as_str()) && !value.is_null());
+    Ok(Execution {
+        result: JsonText::from(&Value::Object(answer)),
+        usage: None,
+        notes: None,
+        artifact: None,
+    })
+}
+
+/// The texts of an answer.
+fn text(answer: &Map<String, Value>) -> String {
+    let blocks = answer
+        .get("content")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let texts: Vec<&str> = blocks.filter_map(|block| block.get("text")?.as_str()).collect();
+    texts.join("\n")
+}

@@ -1,0 +1,147 @@
+//! One call: sent once, ended with its caller.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
+    ClientNotification, ClientRequest, RequestId, ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
+use serde_json::{Map, Value};
+use tokio::time::Instant;
+use toolgate_api::ErrorCode;
+use toolgate_api::mcp_servers::McpChangePolicy;
+
+use super::connection::{Connection, Live};
+use super::error;
+use super::manager::Shared;
+use crate::executors::{QUEUE_FOR, place};
+use crate::failure::Failure;
+use crate::invocation::Parts;
+use crate::redact::Secrets;
+
+/// What is sent.
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) arguments: Map<String, Value>,
+    /// The digest of what was approved.
+    pub(super) fingerprint: Option<String>,
+    /// Whether a second run changes nothing more.
+    pub(super) is_repeatable: bool,
+    pub(super) parts: Option<Parts>,
+}
+
+/// Sends a call over the connection of its server; `secrets` learns what must not come back.
+///
+/// # Errors
+/// Why there is no answer.
+pub(super) async fn send(
+    connection: &Arc<Connection>,
+    shared: &Shared,
+    call: &Call,
+    secrets: &mut Secrets,
+    deadline: Instant,
+) -> Result<ServerResult, Failure> {
+    let until = deadline.min(Instant::now() + QUEUE_FOR);
+    let _place = place(&connection.places, until, "this MCP server").await?;
+    let live = connection.live(shared).await?;
+    secrets.merge(&live.secrets);
+    approved(connection, &live, call).await?;
+    let _running = Running::new(connection);
+    match once(&live, call).await {
+        Ok(answer) => Ok(answer),
+        Err(error) if error::is_expired(&error) => {
+            connection.drop_live(&live, error::of_request(&error));
+            if !call.is_repeatable {
+                return Err(error::of_request(&error));
+            }
+            let live = connection.live(shared).await?;
+            once(&live, call).await.map_err(|error| error::of_request(&error))
+        }
+        Err(error) => Err(failed(connection, &live, &error).await),
+    }
+}
+
+/// Whether the tool is what was approved, where the server's owner wants to know.
+async fn approved(connection: &Connection, live: &Live, call: &Call) -> Result<(), Failure> {
+    if connection.server.definition.on_change != McpChangePolicy::Refuse {
+        return Ok(());
+    }
+    let Some(approved) = &call.fingerprint else {
+        return Ok(());
+    };
+    let listed = live.listed().await?;
+    let name = &connection.server.name;
+    match listed.fingerprints.get(&call.tool) {
+        Some(found) if found == approved => Ok(()),
+        Some(_) => Err(Failure::misconfigured(format!(
+            "the MCP server {name} has changed this tool since it was approved, and its calls are refused until the change is: refresh the server and decide in the quarantine"
+        ))),
+        None => Err(Failure::misconfigured(format!(
+            "the MCP server {name} does not list this tool any more"
+        ))),
+    }
+}
+
+async fn once(live: &Live, call: &Call) -> Result<ServerResult, ServiceError> {
+    let params = CallToolRequestParams::new(call.tool.clone()).with_arguments(call.arguments.clone());
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let handle = live
+        .peer()
+        .send_cancellable_request(request, PeerRequestOptions::no_options())
+        .await?;
+    let parts = call.parts.clone();
+    let _following = parts.map(|parts| live.handler.follow(handle.progress_token.clone(), parts));
+    let mut ending = CancelOnDrop(Some((live.peer().clone(), handle.id.clone())));
+    let answer = handle.await_response().await;
+    ending.0 = None;
+    answer
+}
+
+async fn failed(connection: &Connection, live: &Arc<Live>, error: &ServiceError) -> Failure {
+    let mut failure = error::of_request(error);
+    if matches!(error, ServiceError::TransportClosed) {
+        if let Some(how) = live.ended().await {
+            failure.message = format!("{how}; the tool may have run");
+        }
+        connection.drop_live(live, failure.clone());
+    }
+    // A credential that was refused is read again for the next connection.
+    if failure.code == ErrorCode::UpstreamAuth {
+        connection.drop_live(live, failure.clone());
+    }
+    failure
+}
+
+/// Cancels the request at the server when its answer is not waited for any more.
+struct CancelOnDrop(Option<(Peer<RoleClient>, RequestId)>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        let Some((peer, id)) = self.0.take() else { return };
+        let notification = ClientNotification::CancelledNotification(CancelledNotification::new(
+            CancelledNotificationParam::new(Some(id), Some("the call was ended".to_owned())),
+        ));
+        tokio::spawn(async move {
+            let _gone = peer.send_notification(notification).await;
+        });
+    }
+}
+
+/// Counts a call of a server while it runs.
+struct Running<'c>(&'c Connection);
+
+impl<'c> Running<'c> {
+    fn new(connection: &'c Connection) -> Self {
+        connection.running.fetch_add(1, Ordering::AcqRel);
+        Self(connection)
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::AcqRel);
+    }
+}

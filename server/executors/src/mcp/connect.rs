@@ -1,0 +1,130 @@
+//! Making a connection, by each transport.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::model::ProtocolVersion;
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt};
+use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use toolgate_api::ErrorCode;
+use toolgate_api::mcp_servers::McpTransport;
+
+use super::connection::{Connection, Live};
+use super::error;
+use super::handler::Handler;
+use super::http::GuardedClient;
+use super::manager::Shared;
+use super::sse::SseTransport;
+use super::stdio;
+use super::target::headers;
+use crate::failure::Failure;
+use crate::redact::Secrets;
+
+/// The longest a request may wait for its answer, beside the deadline of its call.
+const LONGEST_REQUEST: Duration = Duration::from_secs(600);
+
+impl Connection {
+    /// Connects by the transport of the server.
+    ///
+    /// # Errors
+    /// Why there is no connection; secrets are masked.
+    pub(super) async fn connect(&self, shared: &Shared) -> Result<Live, Failure> {
+        let definition = &self.server.definition;
+        let target = self.target();
+        match definition.transport() {
+            McpTransport::Stdio => {
+                let (process, (stdout, stdin), secrets) = stdio::start(
+                    &target,
+                    &shared.stdio,
+                    shared.values(&target),
+                    &self.log,
+                    shared.max_bytes,
+                )?;
+                // The reader fails at a line that is too long; rmcp's own limit would drop the line and let its call wait.
+                let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
+                let handler = Handler::default();
+                let started = handler
+                    .clone()
+                    .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize)
+                    .await;
+                match started {
+                    Ok(service) => Ok(Live::new(service, handler, secrets, Some(process))),
+                    Err(error) => {
+                        let mut failure = clean(error::of_start(&error), &secrets);
+                        if let Some(how) = process.ended().await {
+                            failure = Failure::new(ErrorCode::UpstreamUnavailable, how);
+                        }
+                        Err(failure)
+                    }
+                }
+            }
+            McpTransport::Sse => {
+                let (client, secrets) = self.client(shared)?;
+                let url = definition.url.as_deref().unwrap_or_default();
+                let transport = SseTransport::open(client, url)
+                    .await
+                    .map_err(|failure| clean(failure, &secrets))?;
+                let handler = Handler::default();
+                let started = handler
+                    .clone()
+                    .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize);
+                let service = started
+                    .await
+                    .map_err(|error| clean(error::of_start(&error), &secrets))?;
+                Ok(Live::new(service, handler, secrets, None))
+            }
+            McpTransport::StreamableHttp => self.connect_http(shared).await,
+        }
+    }
+
+    async fn connect_http(&self, shared: &Shared) -> Result<Live, Failure> {
+        let (client, secrets) = self.client(shared)?;
+        let url = self.server.definition.url.as_deref().unwrap_or_default();
+        let mut config = StreamableHttpClientTransportConfig::with_uri(url)
+            .max_sse_event_size(shared.max_bytes)
+            .max_json_response_size(shared.max_bytes)
+            .max_concurrent_requests(self.places.available_permits().max(1) + 4)
+            .control_request_timeout(self.within())
+            // Whether a call may be sent twice is decided where it is sent.
+            .reinit_on_expired_session(false);
+        config.allow_stateless = true;
+        let mode = if self.seen().is_legacy {
+            ClientLifecycleMode::Initialize
+        } else {
+            ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            }
+        };
+        let handler = Handler::default();
+        let transport = StreamableHttpClientTransport::with_client(client, config);
+        let started: Result<_, ClientInitializeError> =
+            handler.clone().serve_with_lifecycle(transport, mode).await;
+        let service = started.map_err(|error| clean(error::of_start(&error), &secrets))?;
+        let agreed = service.peer().peer_info();
+        self.seen().is_legacy = agreed.is_some_and(|info| info.protocol_version.has_initialize());
+        Ok(Live::new(service, handler, secrets, None))
+    }
+
+    fn client(&self, shared: &Shared) -> Result<(GuardedClient, Secrets), Failure> {
+        let target = self.target();
+        let (headers, secrets) = headers(&self.server.definition.headers, shared.values(&target))?;
+        let client = GuardedClient {
+            transport: Arc::clone(&shared.transport),
+            origins: target.egress,
+            headers,
+            within: self.within(),
+            longest: LONGEST_REQUEST,
+            max_bytes: shared.max_bytes,
+        };
+        Ok((client, secrets))
+    }
+}
+
+fn clean(mut failure: Failure, secrets: &Secrets) -> Failure {
+    failure.message = secrets.message(&failure.message);
+    failure.upstream_message = failure.upstream_message.map(|said| secrets.message(&said));
+    failure
+}

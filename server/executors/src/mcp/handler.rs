@@ -1,0 +1,103 @@
+//! What servers ask of this client, and what they notice it of.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion,
+};
+use rmcp::service::NotificationContext;
+use rmcp::{ClientHandler, RoleClient};
+use serde_json::json;
+
+use crate::invocation::Parts;
+
+/// Takes the notices of one connection. Sampling, roots and elicitation are not offered: rmcp refuses them.
+#[derive(Clone, Default)]
+pub(super) struct Handler {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Where the progress of calls goes, by token.
+    progress: Mutex<HashMap<ProgressToken, Parts>>,
+    /// Whether the server has said that its tools changed.
+    tools_changed: AtomicBool,
+}
+
+impl Handler {
+    /// Sends the progress of a call to its caller, until the guard is dropped.
+    pub(super) fn follow(&self, token: ProgressToken, parts: Parts) -> Following {
+        let mut progress = self
+            .shared
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        progress.insert(token.clone(), parts);
+        Following {
+            handler: self.clone(),
+            token,
+        }
+    }
+
+    /// Whether the tools have changed since this was asked the last time.
+    pub(super) fn take_tools_changed(&self) -> bool {
+        self.shared.tools_changed.swap(false, Ordering::AcqRel)
+    }
+}
+
+/// The progress of one call.
+pub(super) struct Following {
+    handler: Handler,
+    token: ProgressToken,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        let mut progress = self
+            .handler
+            .shared
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        progress.remove(&self.token);
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        ClientConfig::new(
+            ClientCapabilities::default(),
+            Implementation::new("toolgate", env!("CARGO_PKG_VERSION")),
+        )
+        // The newest revision that has `initialize`; later ones are agreed without it.
+        .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn on_progress(
+        &self,
+        params: ProgressNotificationParam,
+        _context: NotificationContext<RoleClient>,
+    ) {
+        let progress = self
+            .shared
+            .progress
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(parts) = progress.get(&params.progress_token) {
+            // A part that finds no room is dropped, as those of other upstreams are.
+            let _full = parts.try_send(json!({
+                "progress": params.progress,
+                "total": params.total,
+                "message": params.message,
+            }));
+        }
+    }
+
+    async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.shared.tools_changed.store(true, Ordering::Release);
+    }
+}

@@ -1,0 +1,278 @@
+//! Streamable HTTP through the guarded client: every address passes the same gates as a tool's, and every size is bounded.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{Stream, StreamExt, TryStreamExt};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::transport::streamable_http_client::{
+    SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
+};
+use sse_stream::{Sse, SseStream};
+use tokio::time::{Instant, timeout};
+use toolgate_api::ErrorCode;
+use url::Url;
+
+use super::error::Guarded;
+use crate::egress::{Origins, parse_exact};
+use crate::failure::Failure;
+use crate::http::executor::Transport;
+use crate::http::redirect::Hop;
+use crate::http::retry::RetryPolicy;
+use crate::http::{body, headers, send, status, text};
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+/// Longest message of a refusal, in characters.
+const SAID: usize = 300;
+
+type Answer<T> = Result<T, StreamableHttpError<Guarded>>;
+type Events = BoxStream<'static, Result<Sse, SseError>>;
+
+/// The guarded client, with what one server is reached with.
+#[derive(Clone)]
+pub(super) struct GuardedClient {
+    pub(super) transport: Arc<Transport>,
+    pub(super) origins: Option<Arc<Origins>>,
+    /// Sensitive.
+    pub(super) headers: HeaderMap,
+    /// Until the head of an answer to a notification or to a stream is there.
+    pub(super) within: Duration,
+    /// Until that of an answer to a request is there; calls have their own deadline.
+    pub(super) longest: Duration,
+    /// Bytes of one message.
+    pub(super) max_bytes: usize,
+}
+
+impl GuardedClient {
+    /// Sends a request and waits for the head of its answer.
+    pub(super) async fn send(
+        &self,
+        method: Method,
+        uri: &str,
+        more: HashMap<HeaderName, HeaderValue>,
+        content: Option<Bytes>,
+        within: Duration,
+    ) -> Result<Response<Incoming>, Failure> {
+        let url: Url = parse_exact(uri).map_err(|error| send::denied(&error))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(header::USER_AGENT, headers::USER_AGENT);
+        let accept = if content.is_some() {
+            "application/json, text/event-stream"
+        } else {
+            "text/event-stream"
+        };
+        headers.insert(header::ACCEPT, HeaderValue::from_static(accept));
+        // A stream that is compressed cannot be read event by event.
+        headers.insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        if content.is_some() {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        headers.extend(self.headers.clone());
+        headers.extend(more.into_iter().map(|(name, value)| (Some(name), value)));
+        let hop = Hop {
+            method,
+            url,
+            headers,
+            body: content,
+            origins: self.origins.clone(),
+            query_secret: None,
+            retry: RetryPolicy::default(),
+        };
+        let sent = self.transport.sender.send_streaming(hop, Instant::now() + within);
+        timeout(within, sent)
+            .await
+            .map_err(|_| Failure::timeout(within))?
+    }
+
+    /// The events of an answer, each of a bounded size.
+    pub(super) fn events(&self, response: Response<Incoming>) -> Events {
+        let data = response
+            .into_body()
+            .into_data_stream()
+            .map_err(|error| std::io::Error::other(error.to_string()));
+        SseStream::from_bytes_stream(bounded(data, self.max_bytes)).boxed()
+    }
+
+    /// The failure that an answer with an error status is.
+    pub(super) async fn refusal(&self, response: Response<Incoming>) -> (Failure, Bytes) {
+        let read = body::read(response, self.max_bytes).await;
+        match read {
+            Ok(answer) => {
+                let mut failure = status::failure(answer.status, &answer.headers);
+                let said = String::from_utf8_lossy(&answer.body);
+                let said: String = said.chars().filter(|c| !c.is_control()).take(SAID).collect();
+                failure.upstream_message = (!said.is_empty()).then_some(said);
+                (failure, answer.body)
+            }
+            Err(failure) => (failure, Bytes::new()),
+        }
+    }
+}
+
+/// Fails when an event is larger than this.
+fn bounded<S>(parts: S, max_bytes: usize) -> impl Stream<Item = std::io::Result<Bytes>>
+where
+    S: Stream<Item = std::io::Result<Bytes>>,
+{
+    let mut size = 0_usize;
+    let mut line_is_empty = true;
+    parts.map(move |part| {
+        let part = part?;
+        for &byte in &part {
+            match byte {
+                b'\n' if line_is_empty => size = 0,
+                b'\n' => line_is_empty = true,
+                b'\r' => {}
+                _ => line_is_empty = false,
+            }
+            size += 1;
+        }
+        if size > max_bytes {
+            return Err(std::io::Error::other(format!(
+                "an event is larger than {max_bytes} bytes"
+            )));
+        }
+        Ok(part)
+    })
+}
+
+fn client(failure: Failure) -> StreamableHttpError<Guarded> {
+    StreamableHttpError::Client(Guarded(failure))
+}
+
+fn invalid(what: impl Into<String>) -> StreamableHttpError<Guarded> {
+    client(Failure::new(ErrorCode::UpstreamInvalid, what))
+}
+
+impl StreamableHttpClient for GuardedClient {
+    type Error = Guarded;
+
+    async fn post_message(
+        &self,
+        uri: Arc<str>,
+        message: ClientJsonRpcMessage,
+        session_id: Option<Arc<str>>,
+        _auth_header: Option<String>,
+        mut custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Answer<StreamableHttpPostResponse> {
+        let content = Bytes::from(serde_json::to_vec(&message)?);
+        let has_session = session_id.is_some();
+        if let Some(value) = session_id.and_then(|id| HeaderValue::from_str(&id).ok()) {
+            custom_headers.insert(SESSION, value);
+        }
+        let asks = matches!(message, ClientJsonRpcMessage::Request(_));
+        let within = if asks { self.longest } else { self.within };
+        let response = self
+            .send(Method::POST, &uri, custom_headers, Some(content), within)
+            .await
+            .map_err(client)?;
+        let status = response.status();
+        let session = response
+            .headers()
+            .get(SESSION)
+            .and_then(|value| value.to_str().ok());
+        let session = session.map(str::to_owned);
+        if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) || (status.is_success() && !asks) {
+            return Ok(StreamableHttpPostResponse::Accepted);
+        }
+        if status == StatusCode::NOT_FOUND && has_session {
+            return Err(StreamableHttpError::SessionExpired);
+        }
+        let media_type = text::media_type(response.headers());
+        if !status.is_success() {
+            let (failure, said) = self.refusal(response).await;
+            return refused(&message, status, failure, &said)
+                .map(|error| StreamableHttpPostResponse::Json(error, session));
+        }
+        match media_type.as_str() {
+            "text/event-stream" => Ok(StreamableHttpPostResponse::Sse(self.events(response), session)),
+            "application/json" => {
+                let answer = body::read(response, self.max_bytes).await.map_err(client)?;
+                let message = serde_json::from_slice::<ServerJsonRpcMessage>(&answer.body)
+                    .map_err(|_| invalid("the MCP server's answer is no JSON-RPC message"))?;
+                Ok(StreamableHttpPostResponse::Json(message, session))
+            }
+            other => Err(invalid(format!(
+                "the MCP server's answer has the media type {other:?}, not JSON or events"
+            ))),
+        }
+    }
+
+    async fn delete_session(
+        &self,
+        uri: Arc<str>,
+        session_id: Arc<str>,
+        _auth_header: Option<String>,
+        mut custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Answer<()> {
+        if let Ok(value) = HeaderValue::from_str(&session_id) {
+            custom_headers.insert(SESSION, value);
+        }
+        // A server that does not let clients end sessions ends them itself.
+        self.send(Method::DELETE, &uri, custom_headers, None, self.within)
+            .await
+            .map(|_| ())
+            .map_err(client)
+    }
+
+    async fn get_stream(
+        &self,
+        uri: Arc<str>,
+        session_id: Option<Arc<str>>,
+        last_event_id: Option<String>,
+        _auth_header: Option<String>,
+        mut custom_headers: HashMap<HeaderName, HeaderValue>,
+    ) -> Answer<Events> {
+        if let Some(value) = session_id.and_then(|id| HeaderValue::from_str(&id).ok()) {
+            custom_headers.insert(SESSION, value);
+        }
+        if let Some(value) = last_event_id.and_then(|id| HeaderValue::from_str(&id).ok()) {
+            custom_headers.insert(LAST_EVENT, value);
+        }
+        let response = self
+            .send(Method::GET, &uri, custom_headers, None, self.within)
+            .await
+            .map_err(client)?;
+        if !response.status().is_success() || text::media_type(response.headers()) != "text/event-stream" {
+            return Err(StreamableHttpError::ServerDoesNotSupportSse);
+        }
+        Ok(self.events(response))
+    }
+}
+
+/// An answer with an error status: the JSON-RPC error in it, or the failure.
+fn refused(
+    message: &ClientJsonRpcMessage,
+    status: StatusCode,
+    failure: Failure,
+    said: &[u8],
+) -> Answer<ServerJsonRpcMessage> {
+    let is_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
+    let ClientJsonRpcMessage::Request(request) = message else {
+        return Err(client(failure));
+    };
+    if is_access || !status.is_client_error() || status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(client(failure));
+    }
+    let error = match serde_json::from_slice::<ServerJsonRpcMessage>(said) {
+        Ok(JsonRpcMessage::Error(error)) => Some(error.error),
+        _ => None,
+    };
+    // Servers of older revisions refuse this request in many ways, and are asked by `initialize` then.
+    let is_probe = matches!(request.request, ClientRequest::DiscoverRequest(_));
+    match error {
+        Some(error) => Ok(ServerJsonRpcMessage::error(error, Some(request.id.clone()))),
+        None if is_probe => Ok(ServerJsonRpcMessage::error(
+            ErrorData::invalid_request(format!("refused with the status {status}"), None),
+            Some(request.id.clone()),
+        )),
+        None => Err(client(failure)),
+    }
+}

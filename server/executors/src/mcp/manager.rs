@@ -1,0 +1,258 @@
+//! All connections of a process.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Semaphore;
+use toolgate_api::mcp_servers::{McpConnectionState, McpTransport, StoredMcpServer};
+use toolgate_core::ids::ProjectId;
+use toolgate_core::mcp_import::McpListing;
+use url::Url;
+
+use super::connection::{Connection, ConnectionStatus};
+use super::log::LogLines;
+use super::settings::StdioSettings;
+use super::stdio;
+use super::target::{McpTarget, fill};
+use crate::config::EnvSource;
+use crate::egress::Origins;
+use crate::failure::Failure;
+use crate::http::executor::Transport;
+use crate::http::send::denied;
+use crate::values::Values;
+
+/// Connections that are made in advance at the same time.
+const AT_ONCE: usize = 32;
+
+/// What all connections share.
+pub(super) struct Shared {
+    pub(super) transport: Arc<Transport>,
+    pub(super) envs: Arc<dyn EnvSource>,
+    pub(super) stdio: StdioSettings,
+    pub(super) max_bytes: usize,
+}
+
+impl Shared {
+    pub(super) fn values<'a>(&'a self, target: &'a McpTarget) -> Values<'a> {
+        Values {
+            envs: &*self.envs,
+            secrets: target.secrets.as_deref(),
+        }
+    }
+}
+
+type Name = (ProjectId, String);
+
+/// The connections to the MCP servers of all projects.
+pub struct McpServers {
+    pub(super) shared: Shared,
+    connections: Mutex<HashMap<Name, Arc<Connection>>>,
+    in_advance: Arc<Semaphore>,
+}
+
+impl McpServers {
+    pub(crate) fn new(
+        transport: Arc<Transport>,
+        envs: Arc<dyn EnvSource>,
+        stdio: StdioSettings,
+        max_bytes: usize,
+    ) -> Self {
+        Self {
+            shared: Shared {
+                transport,
+                envs,
+                stdio,
+                max_bytes,
+            },
+            connections: Mutex::default(),
+            in_advance: Arc::new(Semaphore::new(AT_ONCE)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Name, Arc<Connection>>> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection of a server. One of an earlier revision ends; its calls end with it.
+    pub(super) fn connection(&self, target: &McpTarget) -> Arc<Connection> {
+        let name = (target.project.clone(), target.server.name.clone());
+        let mut connections = self.lock();
+        let mut log = None;
+        if let Some(found) = connections.get(&name) {
+            // A revision comes back when a server is deleted and made again.
+            if *found.server == *target.server {
+                found.renew(target);
+                return Arc::clone(found);
+            }
+            found.close(true);
+            log = Some(Arc::clone(&found.log));
+        }
+        let made = Arc::new(Connection::new(target.clone(), log.unwrap_or_default()));
+        connections.insert(name, Arc::clone(&made));
+        made
+    }
+
+    /// Ends the connections that are of none of these servers, those that nothing needs, and tries those again that failed.
+    pub fn keep(self: &Arc<Self>, targets: &[McpTarget]) {
+        let wanted: HashMap<(&ProjectId, &str), &McpTarget> = targets
+            .iter()
+            .map(|target| ((&target.project, target.server.name.as_str()), target))
+            .collect();
+        let mut due = Vec::new();
+        self.lock().retain(|(project, name), connection| {
+            let target = wanted.get(&(project, name.as_str()));
+            let is_current =
+                target.is_some_and(|target| target.server.definition == connection.server.definition);
+            if !is_current || !connection.server.definition.enabled {
+                connection.close(true);
+                return false;
+            }
+            connection.close_if_idle();
+            due.extend(
+                target
+                    .filter(|_| connection.is_due())
+                    .map(|target| (*target).clone()),
+            );
+            true
+        });
+        self.connect_in_advance(due);
+    }
+
+    /// Connects to servers side by side, without anybody who waits.
+    pub fn connect_in_advance(self: &Arc<Self>, targets: Vec<McpTarget>) {
+        for target in targets
+            .into_iter()
+            .filter(|target| self.unavailable(target).is_none())
+        {
+            let servers = Arc::clone(self);
+            tokio::spawn(async move {
+                let Ok(_place) = Arc::clone(&servers.in_advance).acquire_owned().await else {
+                    return;
+                };
+                let connection = servers.connection(&target);
+                if let Err(failure) = connection.live(&servers.shared).await {
+                    tracing::warn!(project = %target.project, server = %target.server.name, code = %failure.code, "an MCP server was not connected: {}", failure.message);
+                }
+            });
+        }
+    }
+
+    /// Why a server cannot be reached from here, whatever it would answer; `None` when it can.
+    #[must_use]
+    pub fn unavailable(&self, target: &McpTarget) -> Option<Failure> {
+        self.unavailable_with(
+            &target.server,
+            target.egress.as_deref(),
+            self.shared.values(target),
+        )
+    }
+
+    /// The same of a server with these values.
+    pub(super) fn unavailable_with(
+        &self,
+        server: &StoredMcpServer,
+        egress: Option<&Origins>,
+        values: Values<'_>,
+    ) -> Option<Failure> {
+        let definition = &server.definition;
+        if !definition.enabled {
+            return Some(Failure::misconfigured(format!(
+                "the MCP server {} is disabled",
+                server.name
+            )));
+        }
+        if definition.transport() == McpTransport::Stdio {
+            let command = definition.command.as_deref().unwrap_or_default();
+            let refused = stdio::unavailable(&self.shared.stdio, command).map(Failure::misconfigured);
+            return refused.or_else(|| fill(&definition.env, values).err());
+        }
+        let url = Url::parse(definition.url.as_deref().unwrap_or_default()).ok()?;
+        let refused = self
+            .shared
+            .transport
+            .sender
+            .policy()
+            .permits_with(&url, egress)
+            .err();
+        refused
+            .map(|error| denied(&error))
+            .or_else(|| fill(&definition.headers, values).err())
+    }
+
+    /// Whether a stdio server that asks for the network gets it.
+    #[must_use]
+    pub const fn allows_network(&self) -> bool {
+        self.shared.stdio.network
+    }
+
+    /// Lists the tools of a server, over a new connection if `fresh`.
+    ///
+    /// # Errors
+    /// Why they could not be listed.
+    pub async fn list(&self, target: &McpTarget, fresh: bool) -> Result<McpListing, Failure> {
+        if let Some(failure) = self.unavailable(target) {
+            return Err(failure);
+        }
+        let connection = self.connection(target);
+        if fresh {
+            connection.close(false);
+        }
+        let live = connection.live(&self.shared).await?;
+        let within = std::time::Duration::from_millis(
+            target
+                .server
+                .definition
+                .timeout_ms
+                .unwrap_or(toolgate_core::mcp_servers::TIMEOUT_MS)
+                .into(),
+        );
+        let listed = tokio::time::timeout(within, live.list()).await;
+        let listed = listed.map_err(|_| Failure::timeout(within))??;
+        Ok(listed.listing.clone())
+    }
+
+    /// The servers that have said that their tools changed, each once.
+    #[must_use]
+    pub fn take_changed(&self) -> Vec<McpTarget> {
+        let connections: Vec<_> = self.lock().values().cloned().collect();
+        let changed = connections
+            .into_iter()
+            .filter(|connection| connection.take_tools_changed());
+        changed.map(|connection| connection.target()).collect()
+    }
+
+    /// How the connection of a server is.
+    #[must_use]
+    pub fn status(&self, target: &McpTarget) -> ConnectionStatus {
+        let name = (target.project.clone(), target.server.name.clone());
+        let found = self.lock().get(&name).cloned();
+        let mut status = found.map(|connection| connection.status()).unwrap_or_default();
+        if self.unavailable(target).is_some() {
+            status.state = McpConnectionState::Unavailable;
+        }
+        status
+    }
+
+    /// What a stdio server has logged.
+    #[must_use]
+    pub fn log(&self, project: &ProjectId, server: &str) -> LogLines {
+        let found = self.lock().get(&(project.clone(), server.to_owned())).cloned();
+        found.map(|connection| connection.log.read()).unwrap_or_default()
+    }
+
+    /// How many connections are in which state.
+    #[must_use]
+    pub fn states(&self) -> Vec<McpConnectionState> {
+        self.lock()
+            .values()
+            .map(|connection| connection.status().state)
+            .collect()
+    }
+
+    /// Ends all connections.
+    pub fn close_all(&self) {
+        for (_, connection) in self.lock().drain() {
+            connection.close(true);
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Tools of MCP servers: one connection for each server of a project, over which the calls of all its tools go.
+//!
+//! `rmcp` is the protocol. Ours is what surrounds it: `manager` has a `connection` for each server, which connects (`connect`)
+//! when it is first needed, pauses after failures and ends when nothing needs it. `http` and `sse` send through the guarded client, `stdio`
+//! starts a process in the `sandbox`. `handler` answers what servers ask and takes their notices, `listing` reads their tools,
+//! `call` sends one call and `answer` makes a result of what came back. `executor` is the seam to the guards.
+
+mod answer;
+mod call;
+mod connect;
+mod connection;
+mod error;
+mod executor;
+mod handler;
+mod http;
+mod listing;
+mod log;
+mod manager;
+mod sandbox;
+mod settings;
+mod sse;
+mod stdio;
+mod target;
+
+pub use self::connection::{ConnectionStatus, LastError};
+pub use self::executor::McpExecutor;
+pub use self::log::{LogLines, LoggedLine};
+pub use self::manager::McpServers;
+pub use self::settings::StdioSettings;
+pub use self::target::{McpTarget, ServerSet};

@@ -1,0 +1,118 @@
+//! The calls that run in this process, so that they can be cancelled.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use tokio_util::sync::CancellationToken;
+use toolgate_api::ErrorCode;
+use toolgate_core::ids::CallId;
+use toolgate_executors::Failure;
+
+use crate::gateway::Gateway;
+
+/// How long a cancellation is kept for the servers that look for it.
+pub const KEPT: TimeDelta = TimeDelta::hours(1);
+
+/// What runs now, by call.
+#[derive(Default)]
+pub struct RunningCalls(Mutex<HashMap<CallId, Running>>);
+
+/// One that runs.
+struct Running {
+    token: CancellationToken,
+    since: DateTime<Utc>,
+}
+
+impl RunningCalls {
+    fn all(&self) -> MutexGuard<'_, HashMap<CallId, Running>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends a call, if it runs here; whether it does.
+    pub fn end(&self, call: CallId) -> bool {
+        match self.all().get(&call) {
+            Some(running) => {
+                running.token.cancel();
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Ends a call that began before a time, if it runs here.
+    fn end_before(&self, call: CallId, at: DateTime<Utc>) {
+        if let Some(running) = self.all().get(&call).filter(|running| running.since <= at) {
+            running.token.cancel();
+        }
+    }
+}
+
+/// A call that runs; no longer when this is dropped.
+pub struct RunningCall {
+    gateway: Arc<Gateway>,
+    call: CallId,
+    token: CancellationToken,
+}
+
+impl RunningCall {
+    /// Keeps a call among the running ones. `call` is its id, or one that an entrance derives from its own name of a request,
+    /// so that the request can be cancelled by that name on every server. Cancelling the token ends it.
+    #[must_use]
+    pub fn new(gateway: &Arc<Gateway>, call: CallId, token: CancellationToken) -> Self {
+        let running = Running {
+            token: token.clone(),
+            since: gateway.clock.now(),
+        };
+        gateway.running.all().insert(call, running);
+        Self {
+            gateway: Arc::clone(gateway),
+            call,
+            token,
+        }
+    }
+
+    /// Does the work until it ends or the call is cancelled.
+    pub(super) async fn until_cancelled<T>(
+        &self,
+        work: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.token.cancelled() => Err(cancelled()),
+        }
+    }
+}
+
+impl Drop for RunningCall {
+    fn drop(&mut self) {
+        self.gateway.running.all().remove(&self.call);
+    }
+}
+
+fn cancelled() -> Failure {
+    Failure {
+        code: ErrorCode::Cancelled,
+        message: "the call was cancelled; whether the tool acted before is unknown".to_owned(),
+        retryable: false,
+        retry_after_s: None,
+        upstream_status: None,
+        upstream_message: None,
+    }
+}
+
+/// Ends the calls that run here and were cancelled at another server.
+///
+/// # Errors
+/// When the database does not answer.
+pub async fn end_cancelled(gateway: &Gateway) -> anyhow::Result<()> {
+    if gateway.running.all().is_empty() {
+        return Ok(());
+    }
+    let since = gateway.clock.now() - KEPT;
+    for (call, at) in gateway.store.cancelled_calls(since).await? {
+        gateway.running.end_before(call, at);
+    }
+    Ok(())
+}

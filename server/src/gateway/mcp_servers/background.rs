@@ -1,0 +1,94 @@
+//! Keeping the connections as the projects say, and importing again what servers have changed.
+
+use std::sync::Arc;
+
+use toolgate_api::auth::PrincipalKind;
+use toolgate_core::ids::ImportId;
+use toolgate_core::policy::groups::GroupSet;
+use toolgate_core::principal::Principal;
+use toolgate_executors::McpTarget;
+
+use super::target;
+use crate::gateway::change_record::Changer;
+use crate::gateway::entry::Origin;
+use crate::gateway::imports::request::ImportRequest;
+use crate::gateway::imports::run;
+use crate::gateway::publish::Author;
+use crate::gateway::record::Requester;
+use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
+
+/// Every server of every project.
+fn targets(gateway: &Gateway) -> Vec<McpTarget> {
+    let snapshot = gateway.snapshots.now();
+    let of_project = |project: &Arc<ProjectState>| -> Vec<McpTarget> {
+        let servers = project.mcp_servers.iter();
+        servers.map(|server| target(gateway, project, server)).collect()
+    };
+    snapshot.projects().flat_map(of_project).collect()
+}
+
+/// Connects to all servers side by side; nothing waits for it.
+pub fn connect(gateway: &Gateway) {
+    gateway.executors.mcp().connect_in_advance(targets(gateway));
+}
+
+/// Ends the connections to servers that are not there any more.
+pub fn close_unwanted(gateway: &Gateway) {
+    gateway.executors.mcp().keep(&targets(gateway));
+}
+
+/// Ends connections that nothing wants any more, tries failed ones again, and imports what has changed.
+pub async fn keep(gateway: &Arc<Gateway>) {
+    let servers = gateway.executors.mcp();
+    servers.keep(&targets(gateway));
+    for changed in servers.take_changed() {
+        if let Err(problem) = import_again(gateway, &changed).await {
+            tracing::warn!(project = %changed.project, server = %changed.server.name, code = %problem.code(), "the changed tools of an MCP server were not imported");
+        }
+    }
+}
+
+/// Imports the tools of a server again, if they were imported before: what changed waits in the quarantine.
+async fn import_again(gateway: &Arc<Gateway>, changed: &McpTarget) -> Result<(), Problem> {
+    let name = &changed.server.name;
+    let Some(project) = gateway.snapshots.now().project(changed.project.as_str()).cloned() else {
+        return Ok(());
+    };
+    if gateway
+        .store
+        .import_counted(project.row.uid, name)
+        .await?
+        .is_none()
+    {
+        return Ok(());
+    }
+    let Ok(id) = ImportId::parse(name.clone()) else {
+        return Ok(());
+    };
+    let principal = Principal {
+        kind: PrincipalKind::External,
+        id: "toolgate|server".to_owned(),
+        name: "server".to_owned(),
+    };
+    let by = Changer {
+        requester: Requester {
+            principal: &principal,
+            granted: &GroupSet::default(),
+            reads_definitions: false,
+            origin: &Origin::internal("mcp-list-changed"),
+        },
+        author: Author {
+            name: &principal.name,
+            note: Some(format!("the MCP server {name} says that its tools changed")),
+            ignore_policy_tests: false,
+        },
+    };
+    let request = ImportRequest {
+        mcp_server: Some(name.clone()),
+        ..ImportRequest::default()
+    };
+    let same_server = |_: Option<i64>| Ok(());
+    run::import(gateway, &changed.project, id, &by, request, same_server).await?;
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! How a call ended, in words that a model can go by.
+
+use std::fmt::Write;
+
+use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
+use serde_json::{Value, json};
+use toolgate_api::audit::ArgumentCoercion;
+use toolgate_api::calls::{CallError, CallResponse, CallStatus, ResultNotes};
+use toolgate_api::{Diagnostic, ErrorCode};
+
+use super::turn::Turn;
+use crate::gateway::{Gateway, Problem};
+
+/// Faults that an answer names.
+const FAULTS: usize = 20;
+
+/// The answer to an admitted call; `read` says which arguments were read otherwise than they were sent. The blocks of an answer
+/// of an MCP server are passed on as they are.
+pub(super) fn response(
+    gateway: &Gateway,
+    response: CallResponse,
+    read: &[ArgumentCoercion],
+    of_mcp_server: bool,
+) -> CallToolResult {
+    let mut meta = MetaObject::default();
+    meta.insert("toolgate/call_id".to_owned(), json!(response.call_id));
+    meta.insert("toolgate/state".to_owned(), json!(response.state));
+    if let Some(session) = &response.session {
+        meta.insert("toolgate/session".to_owned(), json!(session));
+    }
+    if !read.is_empty() {
+        meta.insert("toolgate/coercions".to_owned(), json!(read));
+    }
+    let mut content = Vec::new();
+    let mut structured = None;
+    let is_error = response.status == CallStatus::Failed;
+    match (response.result, response.error) {
+        (_, Some(error)) => {
+            meta.insert("toolgate/code".to_owned(), json!(error.code));
+            content.push(ContentBlock::text(failure(&error)));
+        }
+        (Some(result), None) => {
+            let mut value: Value = serde_json::from_str(result.get()).unwrap_or_default();
+            match of_mcp_server.then(|| blocks(&value)).flatten() {
+                Some(blocks) => {
+                    content = blocks;
+                    structured = value.get_mut("structuredContent").map(Value::take);
+                    if let Some(Value::Object(noted)) = value.get_mut("_meta").map(Value::take) {
+                        let own = |key: &String| key.starts_with("toolgate/");
+                        meta.0.extend(noted.into_iter().filter(|(key, _)| !own(key)));
+                    }
+                }
+                None => {
+                    content.push(ContentBlock::text(match &value {
+                        Value::String(text) => text.clone(),
+                        _ => result.get().to_owned(),
+                    }));
+                    structured = value.is_object().then_some(value);
+                }
+            }
+        }
+        (None, None) => content.push(ContentBlock::text("null")),
+    }
+    if let Some(notes) = &response.notes {
+        note(gateway, notes, &mut content);
+    }
+    if response.session.is_some_and(|session| session.state_conflict) {
+        content.push(ContentBlock::text(format!(
+            "{}: The result is valid, but another call had moved the session meanwhile, so this one did not move it.",
+            ErrorCode::StateConflict
+        )));
+    }
+    let mut result = match is_error {
+        true => CallToolResult::error(content),
+        false => CallToolResult::success(content),
+    };
+    result.structured_content = structured;
+    result.with_meta(Some(meta))
+}
+
+/// The blocks of a result that is that of an MCP server; `None` when the definition made something else of it.
+fn blocks(result: &Value) -> Option<Vec<ContentBlock>> {
+    let blocks = result.get("content")?.as_array()?;
+    blocks
+        .iter()
+        .map(|block| serde_json::from_value(block.clone()).ok())
+        .collect()
+}
+
+/// The answer to a call that was refused, and the way on if there is one.
+pub(super) fn problem(turn: &Turn, problem: Problem, way: Option<String>) -> CallToolResult {
+    let retry_after_s = problem.retry_after_s();
+    let body = problem.into_body(&turn.entry.caller.origin.request_id);
+    let mut text = format!("{}: {}", body.code, body.detail);
+    for fault in body.errors.iter().take(FAULTS) {
+        let _infallible = write!(text, "\n- {}", one(fault));
+    }
+    if body.errors.len() > FAULTS {
+        let _infallible = write!(text, "\n- and {} more", body.errors.len() - FAULTS);
+    }
+    if let Some(seconds) = retry_after_s {
+        let _infallible = write!(text, "\nTry again in {seconds} s.");
+    }
+    if let Some(way) = way {
+        text.push('\n');
+        text.push_str(&way);
+    }
+    let mut meta = MetaObject::default();
+    meta.insert("toolgate/code".to_owned(), json!(body.code));
+    meta.insert("toolgate/retryable".to_owned(), json!(body.retryable));
+    if let Some(id) = body.call_id {
+        meta.insert("toolgate/call_id".to_owned(), json!(id));
+    }
+    CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
+}
+
+fn one(fault: &Diagnostic) -> String {
+    let mut text = match &fault.pointer {
+        Some(pointer) => format!("{pointer}: {}", fault.message),
+        None => fault.message.clone(),
+    };
+    if let Some(hint) = &fault.hint {
+        let _infallible = write!(text, " ({hint})");
+    }
+    text
+}
+
+fn failure(error: &CallError) -> String {
+    let mut text = format!("{}: {}", error.code, error.message);
+    if let Some(words) = &error.upstream_message {
+        let _infallible = write!(text, "\nThe upstream said: {words}");
+    }
+    match (error.retryable, error.retry_after_s) {
+        (_, Some(seconds)) => {
+            let _infallible = write!(text, "\nTry again in {seconds} s.");
+        }
+        (true, None) => text.push_str("\nThe same call may succeed later."),
+        (false, None) => text.push_str("\nThe same call will fail again."),
+    }
+    text
+}
+
+fn note(gateway: &Gateway, notes: &ResultNotes, content: &mut Vec<ContentBlock>) {
+    if let Some(cut) = &notes.truncated {
+        content.push(ContentBlock::text(format!(
+            "The result was cut: {} of {} bytes are here.",
+            cut.kept_bytes, cut.total_bytes
+        )));
+    }
+    if let Some(artifact) = &notes.artifact {
+        let link = format!("{}{}", gateway.config.base_url(), artifact.href);
+        let resource = Resource::new(link, format!("result-{}", artifact.id))
+            .with_description(format!("The whole result, until {}.", artifact.expires_at))
+            .with_mime_type(artifact.content_type.clone())
+            .with_size(artifact.bytes);
+        content.push(ContentBlock::resource_link(resource));
+    }
+    if let Some(next) = &notes.next {
+        content.push(ContentBlock::text(format!("The next page: {next}")));
+    }
+    for warning in &notes.warnings {
+        content.push(ContentBlock::text(format!("Warning: {}", one(warning))));
+    }
+}

@@ -1,0 +1,100 @@
+//! `tools/call`: the ordinary call.
+
+use std::sync::Arc;
+
+use rmcp::model::CallToolResult;
+use toolgate_api::ErrorCode;
+use toolgate_api::calls::{CallRequest, CallResponse};
+use toolgate_core::definition::ExecutorKind;
+
+use super::server::Arguments;
+use super::turn::{Placed, Turn};
+use super::{answer, guidance, guides, own};
+use crate::gateway::call::{CallOptions, Called, call_once_with};
+use crate::gateway::idempotency::Answer;
+use crate::gateway::{Gateway, Problem};
+
+/// Calls a tool by the name that it is listed under, or one of the tools that are this entrance's own.
+///
+/// # Errors
+/// When the call is refused without a further word about it.
+pub(super) async fn call(
+    gateway: &Arc<Gateway>,
+    turn: &Turn,
+    name: &str,
+    arguments: Arguments,
+) -> Result<CallToolResult, Problem> {
+    if name.contains('\0') {
+        return Err(Problem::new(
+            ErrorCode::InvalidRequest,
+            "The tool's name has the character U+0000. Remove it.",
+        ));
+    }
+    if turn.search {
+        match name {
+            own::SEARCH => return Box::pin(own::search(gateway, turn, arguments)).await,
+            own::DESCRIBE => return Box::pin(own::describe(gateway, turn, arguments)).await,
+            own::CALL => {
+                let (name, arguments) = own::called(arguments)?;
+                return Box::pin(tool(gateway, turn, &name, arguments)).await;
+            }
+            _ => {}
+        }
+    }
+    let is_free = turn.entry.project.snapshot.tool(own::AVAILABLE).is_none();
+    if name == own::AVAILABLE && is_free && !matches!(turn.placed, Placed::Alone) {
+        return Box::pin(own::available(gateway, turn)).await;
+    }
+    match name {
+        guides::LIST if guides::is_free(turn, name) => return Ok(guides::list(turn)),
+        guides::GET if guides::is_free(turn, name) => return guides::get(turn, &arguments),
+        _ => {}
+    }
+    Box::pin(tool(gateway, turn, name, arguments)).await
+}
+
+/// Calls a tool of the project.
+async fn tool(
+    gateway: &Arc<Gateway>,
+    turn: &Turn,
+    listed_name: &str,
+    mut arguments: Arguments,
+) -> Result<CallToolResult, Problem> {
+    let snapshot = &turn.entry.project.snapshot;
+    let name = snapshot.listed_names().name(listed_name);
+    let tool = snapshot.tool(name);
+    let mut read = Vec::new();
+    if let Some(listed) = tool.and_then(|tool| tool.listed().ok()) {
+        read = listed.input.read(&mut arguments);
+    }
+    let moves = tool.is_some_and(|tool| tool.definition.state.is_some()) && turn.would_allow(gateway, name);
+    let session_id = turn.session(gateway, moves).await?;
+    let of_mcp_server = tool.is_some_and(|tool| tool.definition.executor_kind() == ExecutorKind::Mcp);
+    let request = CallRequest {
+        tool: name.to_owned(),
+        arguments,
+        group: turn.asked.group.clone(),
+        state: turn.state(session_id),
+        session_id,
+        context: turn.asked.context.clone(),
+    };
+    let options = CallOptions {
+        key: turn.key.clone(),
+        coercions: read.clone(),
+        cancelled: turn.cancelled.clone(),
+    };
+    let called = call_once_with(gateway, &turn.entry, request, options);
+    let Called { answer, limits: _ } = Box::pin(called).await;
+    match answer {
+        Ok(Answer::Fresh(response)) => Ok(answer::response(gateway, *response, &read, of_mcp_server)),
+        Ok(Answer::Replayed(_, body)) => {
+            let response: CallResponse =
+                serde_json::from_str(body.get()).map_err(|error| Problem::internal(&error))?;
+            Ok(answer::response(gateway, response, &read, of_mcp_server))
+        }
+        Err(problem) => {
+            let way = guidance::way_on(gateway, turn, name, session_id, problem.code()).await;
+            Ok(answer::problem(turn, problem, way))
+        }
+    }
+}

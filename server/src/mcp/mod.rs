@@ -1,0 +1,95 @@
+//! The entrance for clients of the Model Context Protocol: a project is an MCP server at `/projects/{project_id}/mcp`.
+//!
+//! The protocol is `rmcp`'s. It serves each request by itself (`server.rs`); what belongs to a session of the revisions
+//! before 2026-07-28 is here: an id that needs no memory (`session.rs`), a stream of notifications (`stream.rs`) and
+//! cancellation (`cancel.rs`). `endpoint.rs` is the way of a message: credential, session, and what it asks for in its address
+//! (`asked.rs`), which become a [`turn::Turn`]. Calls and lists are the use cases that REST has.
+
+mod answer;
+mod calling;
+mod cancel;
+mod changes;
+mod endpoint;
+mod endpoint_query;
+mod guidance;
+mod guides;
+mod listing;
+mod message;
+mod metadata;
+mod own;
+mod server;
+mod session;
+pub mod stdio;
+mod stream;
+mod turn;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use moka::sync::Cache;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use uuid::Uuid;
+
+use self::changes::Changes;
+use self::server::Server;
+use crate::gateway::Gateway;
+use crate::oauth;
+use crate::router::method_not_allowed;
+use crate::state::App;
+
+/// Ended sessions of which nothing is stored, that one server remembers.
+const REMEMBERED: u64 = 100_000;
+
+/// What serves MCP clients.
+pub struct Mcp {
+    service: StreamableHttpService<Server, NeverSessionManager>,
+    changes: Arc<Changes>,
+    /// Sessions that their clients ended before anything was stored of them.
+    ended: Cache<Uuid, ()>,
+}
+
+impl Mcp {
+    /// For a gateway.
+    #[must_use]
+    pub fn new(gateway: &Arc<Gateway>) -> Self {
+        // Hosts and origins are checked around every route, and bodies bounded.
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .disable_allowed_hosts()
+            .disable_allowed_origins()
+            .with_max_request_body_bytes(usize::MAX);
+        let changes = Arc::new(Changes::default());
+        let server = Server::new(Arc::clone(gateway), Arc::clone(&changes));
+        Self {
+            service: StreamableHttpService::new(
+                move || Ok(server.clone()),
+                Arc::new(NeverSessionManager::default()),
+                config,
+            ),
+            changes,
+            ended: Cache::builder()
+                .max_capacity(REMEMBERED)
+                .time_to_live(session::UNUSED)
+                .build(),
+        }
+    }
+}
+
+/// The routes. They are no part of the API's document: MCP describes itself.
+pub fn router() -> Router<App> {
+    let endpoint = post(endpoint::post).get(endpoint::get).delete(endpoint::delete);
+    let metadata = Router::new()
+        .route(
+            "/.well-known/oauth-protected-resource/projects/{project_id}/mcp",
+            get(metadata::of_project),
+        )
+        .route("/.well-known/oauth-protected-resource", get(metadata::of_server))
+        .method_not_allowed_fallback(method_not_allowed)
+        .layer(oauth::cors());
+    Router::new()
+        .route("/projects/{project_id}/mcp", endpoint)
+        .merge(metadata)
+}

@@ -1,0 +1,239 @@
+//! What the protocol's implementation asks for: lists, a call, a guide, a subscription.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ReadResourceRequestParams,
+    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+};
+use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSendError};
+use rmcp::{RoleServer, ServerHandler};
+use serde_json::Value;
+use tokio::time::interval;
+use tracing::Instrument;
+
+use super::changes::{Changed, Changes, Follower};
+use super::turn::Turn;
+use super::{answer, calling, guidance, guides, listing};
+use crate::gateway::{Gateway, Problem};
+
+/// How often a client is told that a call still runs.
+const PROGRESS: Duration = Duration::from_secs(15);
+/// The request was cancelled, in the protocols that JSON-RPC is used for.
+const CANCELLED: ErrorCode = ErrorCode(-32800);
+
+const INSTRUCTIONS: &str = "The tools of this server are those that you may call now. When a call is refused, its answer \
+                            says why and what would help. In a workflow session a successful call may open and close \
+                            tools: list them again when the server says that the list has changed.";
+
+tokio::task_local! {
+    /// The request whose headers are compared with its body.
+    pub(super) static TURN: Arc<Turn>;
+}
+
+/// Serves every request of every client; what differs is the request's [`Turn`].
+#[derive(Clone)]
+pub(super) struct Server {
+    gateway: Arc<Gateway>,
+    changes: Arc<Changes>,
+    info: Arc<ServerConfig>,
+}
+
+impl Server {
+    pub(super) fn new(gateway: Arc<Gateway>, changes: Arc<Changes>) -> Self {
+        let capabilities = ServerCapabilities::builder()
+            .enable_tools()
+            .enable_tool_list_changed()
+            .enable_prompts()
+            .enable_prompts_list_changed()
+            .enable_resources()
+            .enable_resources_list_changed()
+            .build();
+        let info = ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("toolgate", env!("CARGO_PKG_VERSION")))
+            .with_instructions(INSTRUCTIONS);
+        Self {
+            gateway,
+            changes,
+            info: Arc::new(info),
+        }
+    }
+}
+
+/// The request as the endpoint prepared it.
+fn turn(context: &RequestContext<RoleServer>) -> Result<Arc<Turn>, ErrorData> {
+    let parts = context.extensions.get::<Parts>();
+    let turn = parts.and_then(|parts| parts.extensions.get::<Arc<Turn>>());
+    turn.map(Arc::clone)
+        .ok_or_else(|| ErrorData::internal_error("the request was not prepared", None))
+}
+
+/// A refusal of what is no call: a client shows it to its user.
+fn refused(turn: &Turn, problem: Problem) -> ErrorData {
+    let body = problem.into_body(&turn.entry.caller.origin.request_id);
+    let code = match body.status {
+        400 | 422 => ErrorCode::INVALID_PARAMS,
+        500.. => ErrorCode::INTERNAL_ERROR,
+        _ => ErrorCode::INVALID_REQUEST,
+    };
+    let mut message = format!("{}: {}", body.code, body.detail);
+    if body.code == toolgate_api::ErrorCode::SessionRequired {
+        message.push(' ');
+        message.push_str(guidance::SESSION);
+    }
+    ErrorData::new(code, message, serde_json::to_value(body).ok())
+}
+
+impl ServerHandler for Server {
+    fn get_info(&self) -> ServerConfig {
+        ServerConfig::clone(&self.info)
+    }
+
+    async fn list_tools(
+        &self,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let turn = turn(&context)?;
+        let cursor = request.and_then(|request| request.cursor);
+        let listed = listing::list(&self.gateway, &turn, cursor.as_deref());
+        let listed = listed.instrument(turn.span.clone()).await;
+        listed.map_err(|problem| refused(&turn, problem))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let turn = turn(&context)?;
+        let arguments = request.arguments.unwrap_or_default();
+        let call = calling::call(&self.gateway, &turn, &request.name, arguments);
+        let call = call.instrument(turn.span.clone());
+        let reporting = report(&context, &turn);
+        // A call that is given up completes its record by itself.
+        tokio::select! {
+            biased;
+            () = turn.cancelled.cancelled() => Err(ErrorData::new(CANCELLED, "The client cancelled the call.", None)),
+            () = context.ct.cancelled() => Err(ErrorData::new(CANCELLED, "The client is gone.", None)),
+            never = reporting => match never {},
+            result = call => Ok(result.unwrap_or_else(|problem| answer::problem(&turn, problem, None)).into()),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(guides::prompts(&*turn(&context)?))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        guides::prompt(&*turn(&context)?, &request.name).map(Into::into)
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(guides::resources(&*turn(&context)?))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(guides::templates())
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        guides::resource(&*turn(&context)?, &request.uri).map(Into::into)
+    }
+
+    /// For the headers that mirror arguments: those of a tool that the caller may not use are not compared with anything.
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        TURN.try_with(|turn| listing::mirrored(turn, name)).ok().flatten()
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let mut accepted = SubscriptionFilter::new();
+        accepted.tools_list_changed = requested.tools_list_changed;
+        accepted.prompts_list_changed = requested.prompts_list_changed;
+        accepted.resources_list_changed = requested.resources_list_changed;
+        Some(accepted)
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let turn = turn(context.request_context())?;
+        let Some(credential) = turn.credential.clone() else {
+            return Ok(());
+        };
+        let follower = Follower::new(&self.gateway, &self.changes, credential, Arc::clone(&turn)).await;
+        let Ok(mut follower) = follower else { return Ok(()) };
+        loop {
+            tokio::select! {
+                biased;
+                () = self.gateway.shutdown.stopping() => return Ok(()),
+                () = context.cancelled() => return Ok(()),
+                changed = follower.changed() => {
+                    let Ok(changed) = changed else { return Ok(()) };
+                    if notify(&context, changed).await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Sends what of a change the client has subscribed to.
+async fn notify(context: &SubscriptionContext, changed: Changed) -> Result<(), SubscriptionSendError> {
+    let (sink, wanted) = (context.sink(), context.accepted());
+    if changed.tools && wanted.tools_list_changed == Some(true) {
+        sink.notify_tool_list_changed().await?;
+    }
+    if changed.guides && wanted.prompts_list_changed == Some(true) {
+        sink.notify_prompt_list_changed().await?;
+    }
+    if changed.guides && wanted.resources_list_changed == Some(true) {
+        sink.notify_resource_list_changed().await?;
+    }
+    Ok(())
+}
+
+/// Says at once and from time to time that a call runs, if its client asked for that; it never ends.
+async fn report(context: &RequestContext<RoleServer>, turn: &Turn) -> std::convert::Infallible {
+    let token: Option<ProgressToken> = context.meta.get_progress_token();
+    let Some(token) = token.filter(|_| turn.takes_events) else {
+        return std::future::pending().await;
+    };
+    let mut ticks = interval(PROGRESS);
+    let mut progress = 0.0;
+    loop {
+        ticks.tick().await;
+        progress += 1.0;
+        let told =
+            ProgressNotificationParam::new(token.clone(), progress).with_message("the call is running");
+        if context.peer.notify_progress(told).await.is_err() {
+            return std::future::pending().await;
+        }
+    }
+}
+
+/// The arguments of a request as they are recorded.
+pub(super) type Arguments = serde_json::Map<String, Value>;

@@ -1,0 +1,377 @@
+//! Workflow sessions: a client's own, and one that the address names.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::Method;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+
+use super::{MCP, MODERN, McpClient, agent, last, modern, text, with_tools};
+use crate::support::{ANY, Client};
+
+async fn stored(client: &Client<'_>) -> Vec<Value> {
+    let page = client.get("/projects/demo/sessions").await.expect(200).json();
+    page["items"].as_array().expect("a list").clone()
+}
+
+#[tokio::test]
+async fn a_success_moves_the_state_and_the_list_follows() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    let mcp = McpClient::begun(client.clone(), "?group=work").await;
+    assert_eq!(mcp.names().await, ["start"]);
+    assert_eq!(stored(&client).await.len(), 0, "nothing was needed yet");
+
+    // A call in a wrong state says what is open now and what leads there, and stores nothing.
+    let refused = mcp.call("finish", json!({})).await;
+    assert_eq!(refused["isError"], true);
+    let said = text(&refused);
+    assert!(said.contains("Open now: start."), "{said}");
+    assert!(said.contains("After start the state is \"started\""), "{said}");
+    assert_eq!(stored(&client).await.len(), 0);
+
+    let called = mcp.call("start", json!({})).await;
+    assert_eq!(
+        called["_meta"]["toolgate/state"],
+        json!({"before": "undefined", "after": "started"})
+    );
+    let sessions = stored(&client).await;
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(
+        (&sessions[0]["state"], &sessions[0]["label"]),
+        (&json!("started"), &json!("MCP"))
+    );
+    assert_eq!(mcp.names().await, ["finish"]);
+    assert_eq!(mcp.call("start", json!({})).await["isError"], true);
+    assert_eq!(mcp.call("finish", json!({})).await["isError"], false);
+    assert_eq!(mcp.names().await, [""; 0]);
+
+    // Another client of the same key is at its own beginning.
+    let other = McpClient::begun(client, "?group=work").await;
+    assert_eq!(other.names().await, ["start"]);
+}
+
+#[tokio::test]
+async fn clients_that_only_connect_store_nothing() {
+    let app = with_tools().await;
+    let client = agent(&app, &["default", "work"]).await;
+    for _ in 0..20 {
+        let mcp = McpClient::begun(client.clone(), "?group=default&group=work").await;
+        mcp.names().await;
+        mcp.call("search", json!({})).await;
+    }
+    assert_eq!(stored(&client).await.len(), 0);
+}
+
+#[tokio::test]
+async fn without_a_session_the_state_is_undefined() {
+    let app = with_tools().await;
+    let mcp = McpClient::new(agent(&app, &["work"]).await, "?group=work");
+    assert_eq!(mcp.call("start", json!({})).await["isError"], false);
+    assert_eq!(mcp.names().await, ["start"]);
+}
+
+#[tokio::test]
+async fn a_session_survives_a_restart_of_the_server() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    let mcp = McpClient::begun(client, "?group=work").await;
+    mcp.call("start", json!({})).await;
+    let unused = McpClient::begun(mcp.client.clone(), "?group=work").await;
+    let (token, headers, others) = (
+        mcp.client.token.clone(),
+        mcp.headers.clone(),
+        unused.headers.clone(),
+    );
+    let app = app.restart(&[]).await;
+    let mut mcp = McpClient::new(app.client(token.expect("a key")), "?group=work");
+    mcp.headers = headers;
+    assert_eq!(mcp.names().await, ["finish"]);
+    mcp.headers = others;
+    assert_eq!(mcp.names().await, ["start"]);
+}
+
+#[tokio::test]
+async fn a_project_that_requires_sessions_gives_a_client_one_at_its_first_list() {
+    let app = with_tools().await;
+    let admin = app.admin().await;
+    let settings = json!({"sessions": "required"});
+    admin
+        .send_json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
+        .await
+        .expect(200);
+    let client = agent(&app, &["work"]).await;
+    let alone = McpClient::new(client.clone(), "?group=work");
+    let refused = alone.send("tools/list", json!({})).await.expect(200).json();
+    assert_eq!(refused["error"]["data"]["code"], "session_required", "{refused}");
+    let message = refused["error"]["message"].as_str().expect("a message");
+    assert!(message.contains("?session=ID"), "{message}");
+    let called = alone.call("start", json!({})).await;
+    assert!(text(&called).contains("?session=ID"), "{called}");
+    let mcp = McpClient::begun(client.clone(), "?group=work").await;
+    assert_eq!(mcp.names().await, ["start"]);
+    assert_eq!(stored(&client).await.len(), 1);
+    mcp.call("start", json!({})).await;
+    assert_eq!(mcp.names().await, ["finish"]);
+    assert_eq!(stored(&client).await.len(), 1);
+}
+
+async fn begin(client: &Client<'_>) -> String {
+    let request = json!({"group": ["work"]});
+    let created = client
+        .post("/projects/demo/sessions", &request)
+        .await
+        .expect(201)
+        .json();
+    created["id"].as_str().expect("an id").to_owned()
+}
+
+#[tokio::test]
+async fn a_session_is_named_by_the_address() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    let id = begin(&client).await;
+    let mcp = McpClient::new(client.clone(), &format!("?session={id}"));
+    assert_eq!(mcp.names().await, ["start"]);
+    assert_eq!(mcp.call("start", json!({})).await["isError"], false);
+    assert_eq!(mcp.names().await, ["finish"]);
+    // A client's own session does not matter then.
+    let begun = McpClient::begun(client, &format!("?session={id}")).await;
+    assert_eq!(begun.names().await, ["finish"]);
+}
+
+#[tokio::test]
+async fn in_the_revision_without_sessions_a_list_does_not_follow_the_state() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    let id = begin(&client).await;
+    let ask = |method: &'static str, name: Option<&'static str>, params: Value| {
+        let mut mcp = McpClient::new(client.clone(), &format!("?session={id}"))
+            .with("mcp-protocol-version", MODERN)
+            .with("mcp-method", method);
+        if let Some(name) = name {
+            mcp = mcp.with("mcp-name", name);
+        }
+        async move { last(&mcp.send(method, modern(params)).await)["result"].clone() }
+    };
+    let before = ask("tools/list", None, json!({})).await;
+    let names: Vec<&str> = before["tools"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|tool| tool["name"].as_str())
+        .collect();
+    assert_eq!(names, ["finish", "start", "available_tools"]);
+    let description = before["tools"][0]["description"].as_str().expect("a description");
+    assert!(
+        description.ends_with("Open in the states: started."),
+        "{description}"
+    );
+    let available = ask(
+        "tools/call",
+        Some("available_tools"),
+        json!({"name": "available_tools"}),
+    )
+    .await;
+    assert_eq!(
+        available["structuredContent"],
+        json!({"state": "undefined", "tools": ["start"]})
+    );
+    let refused = ask("tools/call", Some("finish"), json!({"name": "finish"})).await;
+    assert!(text(&refused).contains("Open now: start."), "{refused}");
+    ask("tools/call", Some("start"), json!({"name": "start"})).await;
+    assert_eq!(ask("tools/list", None, json!({})).await["tools"], before["tools"]);
+}
+
+#[tokio::test]
+async fn a_session_of_another_principal_is_not_there() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    let other = agent(&app, &["work"]).await;
+    let id = begin(&client).await;
+    McpClient::new(other.clone(), &format!("?session={id}"))
+        .send("tools/list", json!({}))
+        .await
+        .problem(404, "not_found");
+    let mut mcp = McpClient::begun(client, "?group=work").await;
+    mcp.call("start", json!({})).await;
+    mcp.client = other;
+    mcp.send("tools/list", json!({})).await.problem(404, "not_found");
+    mcp.send("tools/call", json!({"name": "finish"}))
+        .await
+        .problem(404, "not_found");
+    // The attempt by the address is on the record.
+    let admin = app.admin().await;
+    let auditor = app.auditor(&admin).await;
+    let denied = auditor
+        .get("/projects/demo/audit?outcome=denied&entrance=mcp")
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(denied["items"][0]["session_id"], json!(id));
+}
+
+#[tokio::test]
+async fn an_ended_session_is_gone_and_initialize_begins_another() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    for stores in [true, false] {
+        let mcp = McpClient::begun(client.clone(), "?group=work").await;
+        if stores {
+            mcp.call("start", json!({})).await;
+        }
+        let mut request = mcp.client.request(Method::DELETE, MCP);
+        for (name, value) in &mcp.headers {
+            request = request.header(*name, value);
+        }
+        let ended = mcp
+            .client
+            .send(request.body(Body::empty()).expect("a request"))
+            .await;
+        ended.expect(204);
+        mcp.send("tools/list", json!({})).await.problem(404, "not_found");
+        mcp.send("initialize", super::initialize("2025-11-25"))
+            .await
+            .expect(200);
+    }
+    assert!(stored(&client).await[0]["ended_at"].is_string());
+}
+
+#[tokio::test]
+async fn an_id_that_was_never_used_is_good_for_a_day() {
+    let app = with_tools().await;
+    let mcp = McpClient::begun(agent(&app, &["work"]).await, "?group=work").await;
+    app.later(23 * 3600);
+    mcp.send("tools/list", json!({})).await.expect(200);
+    app.later(3600);
+    mcp.send("tools/list", json!({})).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn the_revision_of_a_session_is_that_of_messages_that_name_none() {
+    let app = with_tools().await;
+    let mut mcp = McpClient::begun(agent(&app, &["work"]).await, "?group=work").await;
+    mcp.headers.retain(|(name, _)| *name != "mcp-protocol-version");
+    assert_eq!(mcp.names().await, ["start"]);
+    mcp.headers
+        .push(("mcp-protocol-version", "1999-01-01".to_owned()));
+    mcp.send("tools/list", json!({})).await.expect(400);
+}
+
+/// A stream of notifications.
+pub(super) struct Stream(Body);
+
+impl Stream {
+    pub(super) async fn open(mcp: &McpClient<'_>) -> Self {
+        let mut headers: Vec<(&'static str, &str)> = vec![("accept", "text/event-stream")];
+        headers.extend(mcp.headers.iter().map(|(name, value)| (*name, value.as_str())));
+        let response = mcp.client.open(&format!("{MCP}{}", mcp.query), &headers).await;
+        assert_eq!(response.status(), 200);
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self(response.into_body())
+    }
+
+    /// The next message within a time.
+    pub(super) async fn next(&mut self, within: Duration) -> Option<Value> {
+        let read = async {
+            loop {
+                let frame = self.0.frame().await?.ok()?.into_data().ok()?;
+                let text = String::from_utf8_lossy(&frame).into_owned();
+                if let Some(data) = text.lines().find_map(|line| line.strip_prefix("data: ")) {
+                    return serde_json::from_str(data).ok();
+                }
+            }
+        };
+        tokio::time::timeout(within, read).await.ok()?
+    }
+}
+
+pub(super) const SOON: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn subscribers_hear_of_moves_and_of_changes() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    let mcp = McpClient::begun(client, "?group=work").await;
+    let mut stream = Stream::open(&mcp).await;
+    let mut second = Stream::open(&mcp).await;
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    mcp.call("start", json!({})).await;
+    assert_eq!(stream.next(SOON).await, Some(changed.clone()));
+    assert_eq!(second.next(SOON).await, Some(changed.clone()));
+
+    // A definition that is not visible changes nothing; one that is does.
+    let admin = app.admin().await;
+    let base = "https://r.jina.ai";
+    admin
+        .upload(
+            "/projects/demo/tools",
+            &crate::support::tool("hidden", base, "/x", ""),
+        )
+        .await
+        .expect(201);
+    assert_eq!(stream.next(Duration::from_millis(1500)).await, None);
+    let visible = crate::support::tool("visible", base, "/x", "group: [work]\n");
+    admin.upload("/projects/demo/tools", &visible).await.expect(201);
+    assert_eq!(stream.next(SOON).await, Some(changed));
+}
+
+#[tokio::test]
+async fn a_stream_ends_with_its_session_and_its_grant() {
+    let app = with_tools().await;
+    let admin = app.admin().await;
+    let body = json!({"name": "short", "role": "agent", "groups": ["work"]});
+    let key = admin.post("/projects/demo/keys", &body).await.expect(201).json();
+    let client = app.client(key["secret"].as_str().expect("a secret"));
+    let mcp = McpClient::begun(client, "?group=work").await;
+    let mut stream = Stream::open(&mcp).await;
+    let id = key["key"]["id"].as_str().or(key["id"].as_str()).expect("an id");
+    admin
+        .delete(&format!("/projects/demo/keys/{id}"), Some("*"))
+        .await
+        .expect(204);
+    let ended = tokio::time::timeout(SOON, async {
+        while let Some(frame) = stream.0.frame().await {
+            frame.expect("a frame");
+        }
+    });
+    ended.await.expect("the stream ends");
+}
+
+#[tokio::test]
+async fn later_revisions_subscribe_by_a_request() {
+    let app = with_tools().await;
+    let client = agent(&app, &["default"]).await;
+    let mcp = McpClient::new(client, "")
+        .with("mcp-protocol-version", MODERN)
+        .with("mcp-method", "subscriptions/listen");
+    let params = modern(json!({"notifications": {"toolsListChanged": true}}));
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params});
+    let response = app.open(mcp.request(body.to_string())).await;
+    assert_eq!(response.status(), 200);
+    let mut stream = Stream(response.into_body());
+    let first = stream.next(SOON).await.expect("an acknowledgment");
+    assert_eq!(
+        first["method"], "notifications/subscriptions/acknowledged",
+        "{first}"
+    );
+    let tool = crate::support::tool("another", "https://r.jina.ai", "/x", "");
+    app.admin()
+        .await
+        .upload("/projects/demo/tools", &tool)
+        .await
+        .expect(201);
+    let next = stream.next(SOON).await.expect("a change");
+    assert_eq!(next["method"], "notifications/tools/list_changed", "{next}");
+}
+
+#[tokio::test]
+async fn without_a_session_there_is_no_stream() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    let answer = client.get(MCP).await.expect(405);
+    assert_eq!(answer.header("allow"), "POST");
+    let response = client.open(MCP, &[("mcp-session-id", "made-up")]).await;
+    assert_eq!(response.status(), 404);
+}

@@ -1,0 +1,182 @@
+//! MCP servers behind the gateway: as resources, as sources of tools, as upstreams.
+
+mod calls;
+mod hostile;
+mod imports;
+mod resources;
+mod stdio;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use serde_json::{Value, json};
+
+use crate::support::{Client, TestApp, serve};
+
+pub(super) const SERVERS: &str = "/projects/demo/mcp-servers";
+
+/// What an upstream does with a request.
+pub(super) enum Reply {
+    /// The result, under the id of the request.
+    Result(Value),
+    /// A JSON-RPC error.
+    Error(i64, &'static str),
+    /// A stream of these messages; in their texts `$ID` is the id of the request.
+    Events(Vec<String>),
+    /// A body as it is.
+    Body(StatusCode, &'static str, Vec<u8>),
+    /// A redirect.
+    To(String),
+    /// No answer.
+    Never,
+}
+
+type Answering = dyn Fn(&Value) -> Option<Reply> + Send + Sync;
+
+/// An MCP server of the test: answers `initialize`, and what `answering` says.
+pub(super) struct Upstream {
+    pub(super) url: String,
+    /// Every message that came, with the headers.
+    seen: Arc<Mutex<VecDeque<(Value, HeaderMap)>>>,
+}
+
+impl Upstream {
+    pub(super) async fn new(answering: impl Fn(&Value) -> Option<Reply> + Send + Sync + 'static) -> Self {
+        let seen: Arc<Mutex<VecDeque<(Value, HeaderMap)>>> = Arc::default();
+        let (messages, answering): (_, Arc<Answering>) = (Arc::clone(&seen), Arc::new(answering));
+        let answer = move |method: Method, headers: HeaderMap, body: Bytes| {
+            let (messages, answering) = (Arc::clone(&messages), Arc::clone(&answering));
+            async move {
+                if method != Method::POST {
+                    return status(StatusCode::METHOD_NOT_ALLOWED);
+                }
+                let message: Value = serde_json::from_slice(&body).expect("JSON");
+                messages
+                    .lock()
+                    .expect("a lock")
+                    .push_back((message.clone(), headers));
+                let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) else {
+                    return status(StatusCode::ACCEPTED);
+                };
+                let reply = answering(&message).unwrap_or_else(|| usual(&message));
+                let mut answer = send(reply, id).await;
+                if message["method"] == "initialize" {
+                    answer
+                        .headers_mut()
+                        .insert("mcp-session-id", HeaderValue::from_static("s1"));
+                }
+                answer
+            }
+        };
+        let url = serve(Router::new().fallback(answer)).await;
+        Self { url, seen }
+    }
+
+    /// The messages of a method that came so far.
+    pub(super) fn seen(&self, method: &str) -> Vec<(Value, HeaderMap)> {
+        let seen = self.seen.lock().expect("a lock");
+        seen.iter()
+            .filter(|(message, _)| message["method"] == method)
+            .cloned()
+            .collect()
+    }
+}
+
+fn usual(message: &Value) -> Reply {
+    match message["method"].as_str().unwrap_or_default() {
+        "initialize" => Reply::Result(json!({
+            "protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": true}},
+            "serverInfo": {"name": "weather-server", "version": "1.2.0"},
+        })),
+        "tools/list" => Reply::Result(json!({"tools": [forecast("Says the weather.")]})),
+        "tools/call" => Reply::Result(json!({"content": [{"type": "text", "text": "sunny"}]})),
+        "ping" => Reply::Result(json!({})),
+        _ => Reply::Body(StatusCode::BAD_REQUEST, "text/plain", b"no".to_vec()),
+    }
+}
+
+async fn send(reply: Reply, id: &Value) -> Response<Body> {
+    let body = |status: StatusCode, kind: &str, body: Vec<u8>| {
+        let response = Response::builder().status(status).header("content-type", kind);
+        response.body(Body::from(body)).expect("a response")
+    };
+    let message = |value: Value| body(StatusCode::OK, "application/json", value.to_string().into_bytes());
+    match reply {
+        Reply::Result(result) => message(json!({"jsonrpc": "2.0", "id": id, "result": result})),
+        Reply::Error(code, text) => {
+            message(json!({"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": text}}))
+        }
+        Reply::Events(events) => {
+            let events: String = events
+                .iter()
+                .map(|event| format!("data: {}\n\n", event.replace("\"$ID\"", &id.to_string())))
+                .collect();
+            body(StatusCode::OK, "text/event-stream", events.into_bytes())
+        }
+        Reply::Body(status, kind, bytes) => body(status, kind, bytes),
+        Reply::To(location) => Response::builder()
+            .status(StatusCode::TEMPORARY_REDIRECT)
+            .header("location", location)
+            .body(Body::empty())
+            .expect("a response"),
+        Reply::Never => std::future::pending().await,
+    }
+}
+
+fn status(status: StatusCode) -> Response<Body> {
+    Response::builder()
+        .status(status)
+        .body(Body::empty())
+        .expect("a response")
+}
+
+/// A tool as a server lists it.
+pub(super) fn forecast(description: &str) -> Value {
+    json!({
+        "name": "forecast", "description": description,
+        "inputSchema": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
+        "annotations": {"readOnlyHint": true},
+    })
+}
+
+/// An application that may reach an upstream, with its tools imported and enabled.
+pub(super) async fn with_tools(upstream: &Upstream, definition: Value) -> TestApp {
+    let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &upstream.url)]).await;
+    let admin = app.demo().await;
+    put(&admin, "weather", definition).await;
+    import(&admin, "weather").await;
+    enable(&admin).await;
+    drop(admin);
+    app
+}
+
+pub(super) async fn put(admin: &Client<'_>, name: &str, definition: Value) -> Value {
+    let path = format!("{SERVERS}/{name}");
+    admin.send_json(Method::PUT, &path, &[], &definition).await.json()
+}
+
+pub(super) async fn import(admin: &Client<'_>, name: &str) -> Value {
+    let path = format!("{SERVERS}/{name}/refresh?definitions=true");
+    admin.post(&path, &json!({})).await.expect(200).json()
+}
+
+/// Enables all tools of the project.
+pub(super) async fn enable(admin: &Client<'_>) {
+    let enable = json!({"select": {"filter": {}}, "change": {"enabled": true}});
+    admin
+        .post("/projects/demo/tool-changes", &enable)
+        .await
+        .expect(200);
+}
+
+pub(super) async fn call(client: &Client<'_>, tool: &str, arguments: Value) -> Value {
+    let request = json!({"tool": tool, "arguments": arguments});
+    client
+        .post("/projects/demo/calls", &request)
+        .await
+        .expect(200)
+        .json()
+}

@@ -1,0 +1,172 @@
+//! Calls of tools of MCP servers, over REST and over our own MCP entrance.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use axum::http::{StatusCode, header};
+use serde_json::{Value, json};
+
+use super::{Reply, Upstream, call, with_tools};
+use crate::mcp::McpClient;
+
+fn everything() -> Value {
+    json!({
+        "content": [
+            {"type": "text", "text": "sunny", "annotations": {"audience": ["user"]}},
+            {"type": "image", "data": "aGk=", "mimeType": "image/png"},
+            {"type": "audio", "data": "aGk=", "mimeType": "audio/wav"},
+            {"type": "resource", "resource": {"uri": "file:///a.txt", "mimeType": "text/plain", "text": "hi"}},
+            {"type": "resource_link", "uri": "https://a.example/b", "name": "b"},
+        ],
+        "structuredContent": {"celsius": 21, "exact": 12345678901234567890_u64},
+        "_meta": {"example.com/trace": "t1"},
+    })
+}
+
+#[tokio::test]
+async fn everything_that_an_answer_has_survives_by_rest_and_by_mcp() {
+    let upstream =
+        Upstream::new(|message| (message["method"] == "tools/call").then(|| Reply::Result(everything())))
+            .await;
+    let app = with_tools(&upstream, json!({"url": upstream.url})).await;
+    let admin = app.admin().await;
+    let answer = call(&admin, "forecast", json!({"city": "Oslo"})).await;
+    assert_eq!(answer["status"], "succeeded", "{answer}");
+    for member in ["content", "structuredContent", "_meta"] {
+        assert_eq!(
+            answer["result"][member],
+            everything()[member],
+            "{member}: {answer}"
+        );
+    }
+    let sent = &upstream.seen("tools/call")[0].0;
+    assert_eq!(
+        (&sent["params"]["name"], &sent["params"]["arguments"]),
+        (&json!("forecast"), &json!({"city": "Oslo"}))
+    );
+
+    let agent = app.key(&admin, "demo", "agent", &["default"]).await;
+    let client = McpClient::begun(agent, "").await;
+    let result = client.call("forecast", json!({"city": "Oslo"})).await;
+    assert_eq!(result["content"], everything()["content"], "{result}");
+    assert_eq!(result["structuredContent"], everything()["structuredContent"]);
+    assert_eq!(result["_meta"]["example.com/trace"], "t1");
+}
+
+#[tokio::test]
+async fn an_error_of_a_tool_is_a_failed_call_with_its_words() {
+    let upstream = Upstream::new(|message| {
+        (message["method"] == "tools/call").then(|| {
+            Reply::Result(json!({"content": [{"type": "text", "text": "no such city"}], "isError": true}))
+        })
+    })
+    .await;
+    let app = with_tools(&upstream, json!({"url": upstream.url})).await;
+    let admin = app.admin().await;
+    let answer = call(&admin, "forecast", json!({"city": "Oslo"})).await;
+    assert_eq!(answer["error"]["code"], "execution_failed", "{answer}");
+    assert_eq!(answer["error"]["upstream_message"], "no such city");
+}
+
+#[tokio::test]
+async fn headers_take_secrets_and_no_answer_shows_them() {
+    let upstream = Upstream::new(|message| {
+        (message["method"] == "tools/call").then(|| {
+            Reply::Result(json!({"content": [{"type": "text", "text": "you sent hunter22hunter22"}]}))
+        })
+    })
+    .await;
+    let app = crate::support::TestApp::with(&[
+        ("TOOLGATE_EGRESS_ALLOW", &upstream.url),
+        ("TOOLGATE_SECRETS_KEY", &crate::secrets::key(1)),
+    ])
+    .await;
+    let admin = app.demo().await;
+    let secret = json!({"value": "hunter22hunter22"});
+    admin
+        .send_json(
+            axum::http::Method::PUT,
+            "/projects/demo/secrets/TOKEN",
+            &[],
+            &secret,
+        )
+        .await
+        .expect(201);
+    let server = json!({"url": upstream.url, "headers": {"Authorization": "Bearer ${secret:TOKEN}"}});
+    super::put(&admin, "weather", server).await;
+    super::import(&admin, "weather").await;
+    super::enable(&admin).await;
+    let answer = call(&admin, "forecast", json!({"city": "Oslo"})).await;
+    assert_eq!(
+        answer["result"]["content"][0]["text"], "you sent [redacted]",
+        "{answer}"
+    );
+    let (_, headers) = &upstream.seen("tools/call")[0];
+    assert_eq!(headers["authorization"], "Bearer hunter22hunter22");
+    let used = admin.get("/projects/demo/mcp-servers/weather").await.text();
+    assert!(!used.contains("hunter22"), "{used}");
+}
+
+#[tokio::test]
+async fn a_session_that_the_server_forgot_is_opened_again_and_only_safe_calls_are_repeated() {
+    for (read_only, expected) in [(true, "succeeded"), (false, "failed")] {
+        let calls = AtomicUsize::new(0);
+        let upstream = Upstream::new(move |message| match message["method"].as_str() {
+            Some("initialize") => None,
+            Some("tools/list") => {
+                let mut tool = super::forecast("d");
+                tool["annotations"]["readOnlyHint"] = json!(read_only);
+                Some(Reply::Result(json!({"tools": [tool]})))
+            }
+            Some("tools/call") if calls.fetch_add(1, Ordering::Relaxed) == 0 => Some(Reply::Body(
+                StatusCode::NOT_FOUND,
+                "text/plain",
+                b"unknown session".to_vec(),
+            )),
+            _ => None,
+        })
+        .await;
+        let app = with_tools(&upstream, json!({"url": upstream.url})).await;
+        let admin = app.admin().await;
+        let first = call(&admin, "forecast", json!({"city": "Oslo"})).await;
+        assert_eq!(first["status"], expected, "{first}");
+        let second = call(&admin, "forecast", json!({"city": "Oslo"})).await;
+        assert_eq!(second["status"], "succeeded", "{second}");
+        assert_eq!(upstream.seen("tools/call").len(), if read_only { 3 } else { 2 });
+    }
+}
+
+#[tokio::test]
+async fn a_tool_of_a_server_that_is_gone_or_disabled_is_refused_with_the_way_on() {
+    let upstream = Upstream::new(|_| None).await;
+    let app = with_tools(&upstream, json!({"url": upstream.url})).await;
+    let admin = app.admin().await;
+    let path = "/projects/demo/mcp-servers/weather";
+    let disabled = json!({"url": upstream.url, "enabled": false});
+    admin
+        .send_json(
+            axum::http::Method::PUT,
+            path,
+            &[(header::IF_MATCH, "*")],
+            &disabled,
+        )
+        .await
+        .expect(200);
+    let refused = call(&admin, "forecast", json!({"city": "Oslo"})).await;
+    assert_eq!(refused["error"]["code"], "tool_unavailable");
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .expect("words")
+            .contains("disabled"),
+        "{refused}"
+    );
+    admin.delete(path, Some("*")).await.expect(204);
+    let refused = call(&admin, "forecast", json!({"city": "Oslo"})).await;
+    assert!(
+        refused["error"]["message"]
+            .as_str()
+            .expect("words")
+            .contains("no MCP server"),
+        "{refused}"
+    );
+}

@@ -1,0 +1,173 @@
+//! A message bus of our own, and a tool service and a worker on it: for `cargo xtask up --bus` and for the tests.
+
+use std::path::Path;
+use std::process::Child;
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::client::{Body, Client, text};
+use crate::sh::{self, Sh};
+use crate::{install, paths, server};
+
+/// How long a program may take until it says that it is ready.
+const START: Duration = Duration::from_secs(60);
+/// What the descriptors of the tool services specification need, beside a project's own subjects.
+pub(crate) const SUBJECTS: &str = "tg.request.*,tg.response.*,tg.{project_id}.>";
+/// The groups of the example's tools.
+const GROUP: &str = "fun";
+
+/// A NATS server, and a tool service and a worker in Python. Dropping it stops all of them.
+pub(crate) struct Bus {
+    url: String,
+    // They are dropped first, because they need the server.
+    examples: Vec<Running>,
+    _server: Running,
+}
+
+/// A program that is asked to stop when this is dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _gone = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let _ended = self.0.wait();
+    }
+}
+
+impl Bus {
+    /// Starts a server that keeps its streams in a folder.
+    pub(crate) fn start(folder: &Path) -> Result<Self> {
+        let bin = install::nats()?;
+        let port = server::free_port()?;
+        let program = Sh::new(bin.join("nats-server"))
+            .args([
+                "--addr",
+                "127.0.0.1",
+                "--port",
+                &port.to_string(),
+                "--jetstream",
+                "--store_dir",
+            ])
+            .arg(folder.join("nats"))
+            .in_own_group();
+        Ok(Self {
+            url: format!("nats://127.0.0.1:{port}"),
+            examples: Vec::new(),
+            _server: ready(&program, "Server is ready")?,
+        })
+    }
+
+    /// Its address.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Starts the joke service of the tool services specification and a worker that searches.
+    pub(crate) fn start_examples(&mut self) -> Result<()> {
+        self.start_example("joke.py")?;
+        self.start_example("search.py")
+    }
+
+    fn start_example(&mut self, file: &str) -> Result<()> {
+        let kit = paths::root().join("openapi/clients/python");
+        let program = Sh::new(install::nats()?.join("python"))
+            .arg(kit.join("examples").join(file))
+            .env("PYTHONPATH", kit.join("src"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("NATS_URL", &self.url)
+            .in_own_group();
+        self.examples.push(ready(&program, "serving ")?);
+        Ok(())
+    }
+
+    /// Uploads the examples' tools and lets an agent call them.
+    pub(crate) fn first_call(&self, anyone: &Client, admin: &Client, project: &str) -> Result<()> {
+        println!("\n8. The administrator uploads the tools of a tool service and of a worker");
+        for file in [
+            "examples/joke-service.yaml",
+            "clients/python/examples/search.yaml",
+        ] {
+            println!("   openapi/{file}");
+            let path = paths::root().join("openapi").join(file);
+            let tools =
+                std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+            admin.send("POST", &format!("/projects/{project}/tools"), &Body::Yaml(&tools))?;
+        }
+        let body = json!({"name": "jester", "role": "agent", "groups": [GROUP]});
+        let answer = admin.post(&format!("/projects/{project}/keys"), &body)?;
+        let agent = anyone.with_token(text(&answer, "secret")?);
+        let call = |tool: &str, arguments: Value| {
+            let body = json!({"tool": tool, "arguments": arguments, "group": [GROUP]});
+            agent.post(&format!("/projects/{project}/calls"), &body)
+        };
+        println!("9. The agent calls tell-joke; a tool service in Python answers over the message bus");
+        let answer = call("tell-joke", json!({"topic": "programming"}))?;
+        let joke = answer["result"].as_str().unwrap_or_default();
+        println!("   -> {joke:?}");
+        ensure!(
+            joke.starts_with("Hey jester! Here's a pun for you:") && joke.contains("programmers"),
+            "the joke service did not answer as it should: {answer}"
+        );
+        println!("10. The agent calls search-library; a worker in Python reports over the message bus");
+        let answer = call("search-library", json!({"q": "cats"}))?;
+        println!("   -> {}", answer["result"]);
+        ensure!(
+            answer["result"] == json!({"found": ["Cats and cafés"]})
+                && answer["notes"]["after_execution"] == "suspend",
+            "the worker did not report as it should: {answer}"
+        );
+        let answer = call("search-library", json!({"q": "zebra"}))?;
+        ensure!(
+            answer["error"]["code"] == "upstream_rejected",
+            "the worker did not fail as it should: {answer}"
+        );
+        Ok(())
+    }
+
+    /// The tests of the Python kit.
+    pub(crate) fn test_kit(&self) -> Result<()> {
+        let kit = paths::root().join("openapi/clients/python");
+        Sh::new(install::nats()?.join("python"))
+            .args(["-m", "unittest", "discover", "--start-directory"])
+            .arg(kit.join("tests"))
+            .env("PYTHONPATH", kit.join("src"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .env("NATS_URL", &self.url)
+            .run()
+    }
+}
+
+/// Starts a program and returns when it has printed a line with this in it.
+fn ready(program: &Sh, line: &'static str) -> Result<Running> {
+    let mut child = program.spawn()?;
+    let lines = sh::lines_of(&mut child);
+    let running = Running(child);
+    let (sender, receiver) = channel();
+    // Reads on when the program is ready, so that it can print.
+    thread::spawn(move || {
+        let mut printed = Vec::new();
+        let mut sender = Some(sender);
+        for text in lines {
+            let is_ready = text.contains(line);
+            if sender.is_some() {
+                printed.push(text);
+            }
+            if is_ready && let Some(sender) = sender.take() {
+                let _gone = sender.send(Ok(()));
+            }
+        }
+        if let Some(sender) = sender {
+            let _gone = sender.send(Err(printed.join("\n")));
+        }
+    });
+    match receiver.recv_timeout(START) {
+        Ok(Ok(())) => Ok(running),
+        Ok(Err(printed)) => anyhow::bail!("a program ended instead of getting ready; it said:\n{printed}"),
+        Err(_) => anyhow::bail!("a program was not ready after {} s", START.as_secs()),
+    }
+}
