@@ -33,8 +33,9 @@ pub struct Readiness {
     /// Always `ok`; anything else is a problem.
     #[schema(example = "ok")]
     pub status: &'static str,
-    /// Whether there is a connection to the message bus; `null` when none is configured. A server without its connection is
+    /// Whether there is a connection to the message bus; left out when none is configured. A server without its connection is
     /// ready: only the tools behind the bus are unavailable.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(example = true)]
     pub message_bus: Option<bool>,
 }

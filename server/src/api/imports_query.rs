@@ -43,7 +43,7 @@ macro_rules! import_query {
             #[param(max_length = 2000, example = "https://petstore.example.com/openapi.json")]
             url: Option<String>,
             /// The MCP server of the project whose tools are meant, instead of a description.
-            #[param(max_length = 63, example = json!(null))]
+            #[param(max_length = 63)]
             mcp_server: Option<String>,
             /// Where the description came from, for servers without a host.
             #[param(max_length = 2000, example = "https://petstore.example.com/openapi.json")]

@@ -51,6 +51,11 @@ pub(crate) fn program(name: &str, names: &[&str], why: &str) -> Result<PathBuf> 
     find(name).with_context(|| format!("{name} is still missing after installing {}", names.join(" ")))
 }
 
+/// Makes sure that there is bubblewrap, in which the server starts MCP servers that are commands.
+pub(crate) fn bubblewrap() -> Result<()> {
+    program("bwrap", &["bubblewrap"], "running MCP servers in a sandbox").map(drop)
+}
+
 /// Makes sure that there are PostgreSQL's server programs, which tests start for themselves; distributions keep them
 /// off `PATH`.
 pub(crate) fn postgres() -> Result<()> {

@@ -329,6 +329,9 @@ async fn thousands_of_tools_in_one_publication(db: Backend) {
     assert_eq!(told, names);
 }
 
+/// The version a server has; what changed since, with revisions; what was deleted since.
+type Changes = (i64, &'static [(&'static str, i64)], &'static [&'static str]);
+
 async fn changes_since_a_version_are_loaded_alone(db: Backend) {
     let uid = project(&db.store, "demo").await;
     // (what a publication changes, one for each version after the first)
@@ -344,9 +347,7 @@ async fn changes_since_a_version_are_loaded_alone(db: Backend) {
         change.services = vec![service("svc", &format!("q{version}"))];
         db.store.publish(&change).await.expect("published");
     }
-    // (the version a server has; what changed since, with revisions; what was deleted since)
-    type Row = (i64, &'static [(&'static str, i64)], &'static [&'static str]);
-    let rows: [Row; 6] = [
+    let rows: [Changes; 6] = [
         (1, &[("a", 3), ("c", 2)], &["b"]),
         (2, &[("a", 3), ("c", 2)], &["b"]),
         (3, &[("a", 3), ("c", 2)], &["b"]),

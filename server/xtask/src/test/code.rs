@@ -44,6 +44,9 @@ pub(super) fn unit() -> Result<Tally> {
             install::postgres().map(|()| Tally::PASSED)
         }),
         ("NATS for the tests", &|| install::nats().map(|_| Tally::PASSED)),
+        ("bubblewrap for the tests", &|| {
+            install::bubblewrap().map(|()| Tally::PASSED)
+        }),
         ("server, store, executors, core and contract", &|| {
             test(SERVER_FEATURES)
         }),

@@ -53,6 +53,7 @@ pub(super) fn run() -> Result<Tally> {
             Ok(count::tap(&run.tee()?))
         }),
         ("public servers", &|| {
+            install::bubblewrap()?;
             let packages = install::node_packages("mcp-checks", &folder)?;
             let bin = install::python("mcp", &folder.join("requirements.txt"))?;
             let run = Sh::new(bin.join("python"))
