@@ -18,7 +18,8 @@ from pathlib import Path
 
 BINARY = os.environ["TOOLGATE_BINARY"]
 PACKAGES = Path(os.environ["PACKAGES"]).resolve()
-NODE = os.environ.get("NODE", "/usr/bin/node")
+# The program itself: what is on `PATH` may be a script that starts it, which needs files that a sandbox does not have.
+NODE = subprocess.check_output([os.environ.get("NODE", "/usr/bin/node"), "-p", "process.execPath"], text=True).strip()
 PASSWORD = "correct horse battery staple"
 EVERYTHING = str(PACKAGES / "node_modules/@modelcontextprotocol/server-everything/dist/index.js")
 FILES = str(PACKAGES / "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js")
