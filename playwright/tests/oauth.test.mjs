@@ -75,6 +75,9 @@ class Provider {
   saveTokens(tokens) {
     this.kept = tokens;
   }
+  invalidateCredentials() {
+    this.kept = undefined;
+  }
   redirectToAuthorization(url) {
     this.asked = url;
   }
@@ -101,6 +104,9 @@ async function waiting() {
   return { redirectUrl: `http://127.0.0.1:${listener.address().port}/callback`, answered, close: () => listener.close() };
 }
 
+/** Who is not signed in yet is asked for it, and the page leads to the client's address. */
+const asked = (callback) => ({ refusals: ['/auth/me'], others: [new URL(callback.redirectUrl).origin] });
+
 const connected = async (url, provider) => {
   const client = new Client({ name: 'story', version: '1' });
   await client.connect(new StreamableHTTPClientTransport(url, { authProvider: provider }));
@@ -117,7 +123,7 @@ test('a client is added by its address, the person decides, and it calls tools u
     assert.equal(provider.asked.searchParams.get('resource'), endpoint().href);
     assert.equal(provider.asked.searchParams.get('code_challenge_method'), 'S256');
 
-    await visit(browser, server.origin, { others: [new URL(callback.redirectUrl).origin] }, async (page) => {
+    await visit(browser, server.origin, asked(callback), async (page) => {
       await page.goto(provider.asked.href);
       const signIn = new SignInPage(page);
       await signIn.ready();
@@ -184,7 +190,7 @@ test('a person refuses, and the client learns it', async () => {
   const provider = new Provider(callback.redirectUrl);
   try {
     await auth(provider, { serverUrl: endpoint() });
-    await visit(browser, server.origin, { others: [new URL(callback.redirectUrl).origin] }, async (page) => {
+    await visit(browser, server.origin, asked(callback), async (page) => {
       await page.goto(provider.asked.href);
       const signIn = new SignInPage(page);
       await signIn.ready();

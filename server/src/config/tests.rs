@@ -85,7 +85,7 @@ fn every_setting_of_the_file_is_read() {
              \x20 max_body_bytes: 2048, request_timeout_s: 400, max_sessions_per_project: 5,\n\
              \x20 max_sessions_per_principal: 5, drain_s: 6, linger_s: 0}\n\
              telemetry: {metrics_public: true}\ncors_origins: ['https://app.example.com']\n\
-             nats: {url: 'nats://127.0.0.1:4222', require_tls: true, subjects: ['tools.>']}\n\
+             nats: {url: ['nats://127.0.0.1:4222'], require_tls: true, subjects: ['tools.>']}\n\
              mcp: {stdio_commands: [npx], stdio_sandbox: false, stdio_network: true, stdio_readable: [/srv], stdio_memory_mib: 64,\n\
              \x20 stdio_processes: 8}\n",
         ),
