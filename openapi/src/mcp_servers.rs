@@ -32,6 +32,60 @@ pub enum McpChangePolicy {
     Refuse,
 }
 
+/// An OAuth 2 client that acts for itself (RFC 6749 section 4.4): Toolgate fetches an access token with it, renews the token, and
+/// sends it as `Authorization: Bearer`. The token is asked for the server's address (`resource`, RFC 8707).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct McpOAuthClient {
+    /// Where tokens are given out, which must be on an egress list.
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "https://auth.example.com/token", max_length = 2000)
+    )]
+    pub token_url: String,
+    /// The client's id, as the value of a header is written.
+    #[cfg_attr(feature = "utoipa", schema(example = "toolgate", max_length = 8000))]
+    pub client_id: String,
+    /// The client's secret, as the value of a header is written.
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "${secret:MCP_CLIENT_SECRET}", max_length = 8000)
+    )]
+    pub client_secret: String,
+    /// The scopes to ask for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
+    pub scopes: Vec<String>,
+    /// The audience of the token, where the token endpoint requires one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 2000))]
+    pub audience: Option<String>,
+    /// How the client presents itself.
+    #[serde(default, skip_serializing_if = "is_basic")]
+    pub auth_style: McpClientStyle,
+}
+
+/// How an OAuth 2 client presents itself (RFC 6749 section 2.3.1).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum McpClientStyle {
+    /// `Authorization: Basic`.
+    #[default]
+    Basic,
+    /// `client_id` and `client_secret` in the form.
+    Body,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_basic(value: &McpClientStyle) -> bool {
+    *value == McpClientStyle::Basic
+}
+
 /// An MCP server as it is written. Values of `env` and `headers` name secrets and variables as `${secret:NAME}` and `${NAME}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -62,6 +116,9 @@ pub struct McpServerDefinition {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "utoipa", schema(example = json!({"Authorization": "Bearer ${secret:MCP_TOKEN}"})))]
     pub headers: BTreeMap<String, String>,
+    /// The OAuth client with whose access token every request to it is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth: Option<McpOAuthClient>,
     /// What it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(

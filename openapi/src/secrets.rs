@@ -64,6 +64,9 @@ pub struct SecretUses {
     /// Ids of tool services, sorted; at most 1000 of them.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub services: Vec<String>,
+    /// Names of MCP servers, sorted; at most 1000 of them.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub mcp_servers: Vec<String>,
     /// Whether it signs the alerts of the project's webhook.
     pub webhook: bool,
 }
@@ -72,7 +75,7 @@ impl SecretUses {
     /// Whether nothing refers to it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.tools.is_empty() && self.services.is_empty() && !self.webhook
+        self.tools.is_empty() && self.services.is_empty() && self.mcp_servers.is_empty() && !self.webhook
     }
 }
 

@@ -14,11 +14,11 @@ const BLANK = { project: 'blank' };
 /**
  * What tests must know of a page beside its path: `views` are further addresses of it, each with what differs there.
  * `reads` tells whether it asks the server for anything, `waits` whether it is of no use before the answer, `hasEmpty`
- * whether it can be empty, `hasMenu` whether the menu of the dashboard is beside it, `query` what its address ends with, `subject` what it is about.
+ * whether it can be empty, `query` what its address ends with, `subject` what it is about.
  */
 const NOTES = {
   upload: { reads: false },
-  authorize: { reads: false, hasMenu: false },
+  authorize: { reads: false },
   'imports/new': { name: 'import-new', reads: false },
   'imports/{subject}': { name: 'import', subject: () => IMPORTED.id, hasEmpty: false, views: { again: { query: '?tab=again' } } },
   quarantine: { views: { one: { query: `?tool=${IMPORTED.tool}`, hasEmpty: false } } },
@@ -50,12 +50,11 @@ function viewsOf({ path }) {
   const place = path.replace(/^\/ui\/(projects\/\{project\}\/)?/, '');
   const isOfProject = path.includes('{project}');
   const { views = {}, ...notes } = NOTES[place] ?? {};
-  const view = ({ name = place, query = '', subject = () => '', reads = true, waits = reads, hasMenu = true, hasEmpty = isOfProject }) => ({
+  const view = ({ name = place, query = '', subject = () => '', reads = true, waits = reads, hasEmpty = isOfProject }) => ({
     name,
     path: (about) => path.replace('{project}', about.project).replace('{subject}', subject(about)) + query,
     reads,
     waits,
-    hasMenu,
     hasEmpty: hasEmpty && !place.includes('/'),
   });
   const first = view(notes);

@@ -3,6 +3,7 @@
 mod calls;
 mod hostile;
 mod imports;
+mod oauth;
 mod resources;
 mod stdio;
 
@@ -34,7 +35,7 @@ pub(super) enum Reply {
     Never,
 }
 
-type Answering = dyn Fn(&Value) -> Option<Reply> + Send + Sync;
+type Answering = dyn Fn(&Value, &HeaderMap) -> Option<Reply> + Send + Sync;
 
 /// An MCP server of the test: answers `initialize`, and what `answering` says.
 pub(super) struct Upstream {
@@ -45,6 +46,13 @@ pub(super) struct Upstream {
 
 impl Upstream {
     pub(super) async fn new(answering: impl Fn(&Value) -> Option<Reply> + Send + Sync + 'static) -> Self {
+        Self::with_headers(move |message, _| answering(message)).await
+    }
+
+    /// One that looks at the headers too.
+    pub(super) async fn with_headers(
+        answering: impl Fn(&Value, &HeaderMap) -> Option<Reply> + Send + Sync + 'static,
+    ) -> Self {
         let seen: Arc<Mutex<VecDeque<(Value, HeaderMap)>>> = Arc::default();
         let (messages, answering): (_, Arc<Answering>) = (Arc::clone(&seen), Arc::new(answering));
         let answer = move |method: Method, headers: HeaderMap, body: Bytes| {
@@ -57,11 +65,11 @@ impl Upstream {
                 messages
                     .lock()
                     .expect("a lock")
-                    .push_back((message.clone(), headers));
+                    .push_back((message.clone(), headers.clone()));
                 let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) else {
                     return status(StatusCode::ACCEPTED);
                 };
-                let reply = answering(&message).unwrap_or_else(|| usual(&message));
+                let reply = answering(&message, &headers).unwrap_or_else(|| usual(&message));
                 let mut answer = send(reply, id).await;
                 if message["method"] == "initialize" {
                     answer

@@ -50,7 +50,9 @@ pub(crate) fn AuthorizePage() -> impl IntoView {
     });
     if !has_request {
         return view! {
-            <PageHeading text="Connect a client" />
+            <div class="page-head">
+                <PageHeading text="Connect a client" />
+            </div>
             <EmptyState
                 symbol=Symbol::Plug
                 title="No client asks for anything"

@@ -133,6 +133,7 @@ fn row(secret: Secret, replace: Callback<Secret>, remove: Callback<Secret>) -> A
     let (first, second) = (secret.clone(), secret.clone());
     let mut users = secret.used_by.tools;
     users.extend(secret.used_by.services);
+    users.extend(secret.used_by.mcp_servers);
     if secret.used_by.webhook {
         users.push("webhook".to_owned());
     }

@@ -109,38 +109,6 @@ pub fn check(server: &McpServerDefinition) -> Vec<Diagnostic> {
             );
         }
     }
-    if let Some(text) = &server.url {
-        match url::Url::parse(text) {
-            Ok(url) if !matches!(url.scheme(), "http" | "https") => {
-                fault(
-                    "/url",
-                    "the address is not one of http or https",
-                    "write https://...",
-                );
-            }
-            Ok(url) if !url.username().is_empty() || url.password().is_some() => {
-                fault(
-                    "/url",
-                    "the address has user information, which would be shown",
-                    "send it as a header: `Authorization` with `${secret:NAME}`",
-                );
-            }
-            Ok(url) if url.query_pairs().any(|(name, _)| is_secret_name(&name)) => {
-                fault(
-                    "/url",
-                    "the query has what looks like a credential, which would be shown",
-                    "send it as a header with `${secret:NAME}`",
-                );
-            }
-            Ok(_) if text.len() > 2000 => fault("/url", "the address is too long", "use at most 2000 bytes"),
-            Ok(_) => {}
-            Err(error) => fault(
-                "/url",
-                &format!("this is no address: {error}"),
-                "write https://host/path",
-            ),
-        }
-    }
     if server
         .description
         .as_ref()
@@ -161,6 +129,31 @@ pub fn check(server: &McpServerDefinition) -> Vec<Diagnostic> {
             "a server over HTTP gets no arguments and no variables",
             "use `headers`",
         );
+    }
+    if let Some(client) = &server.oauth {
+        if is_stdio {
+            fault("/oauth", "a stdio server gets no access token", "use `env`");
+        }
+        if server
+            .headers
+            .keys()
+            .any(|name| name.eq_ignore_ascii_case("authorization"))
+        {
+            fault(
+                "/oauth",
+                "the access token is sent as the header `Authorization`, which `headers` sets too",
+                "remove one of them",
+            );
+        }
+        let scope_is_valid =
+            |scope: &String| !scope.is_empty() && scope.bytes().all(|byte| byte.is_ascii_graphic());
+        if client.scopes.len() > MOST || !client.scopes.iter().all(scope_is_valid) {
+            fault(
+                "/oauth/scopes",
+                "a scope is a word without spaces, and there are at most 100",
+                "write each scope by itself",
+            );
+        }
     }
     let between =
         |value: Option<u32>, least: u32, most: u32| value.is_none_or(|value| (least..=most).contains(&value));
@@ -187,7 +180,48 @@ pub fn check(server: &McpServerDefinition) -> Vec<Diagnostic> {
     }
     values("env", &server.env, env_fault, &mut faults);
     values("headers", &server.headers, header_fault, &mut faults);
+    if let Some(text) = &server.url {
+        faults.extend(address_fault("/url", text));
+    }
+    if let Some(client) = &server.oauth {
+        faults.extend(address_fault("/oauth/token_url", &client.token_url));
+        let texts = [
+            ("client_id", &client.client_id),
+            ("client_secret", &client.client_secret),
+        ];
+        let texts = texts.map(|(name, text)| (name.to_owned(), text.clone())).into();
+        values("oauth", &texts, |_| None, &mut faults);
+    }
     faults
+}
+
+/// What is wrong with an address.
+fn address_fault(at: &str, text: &str) -> Option<Diagnostic> {
+    let url = match url::Url::parse(text) {
+        Ok(url) => url,
+        Err(error) => {
+            let fault = Diagnostic::error(format!("this is no address: {error}"));
+            return Some(fault.hint("write https://host/path").at_pointer(at));
+        }
+    };
+    let (message, hint) = if !matches!(url.scheme(), "http" | "https") {
+        ("the address is not one of http or https", "write https://...")
+    } else if !url.username().is_empty() || url.password().is_some() {
+        (
+            "the address has user information, which would be shown",
+            "send it as a header: `Authorization` with `${secret:NAME}`",
+        )
+    } else if url.query_pairs().any(|(name, _)| is_secret_name(&name)) {
+        (
+            "the query has what looks like a credential, which would be shown",
+            "send it as a header with `${secret:NAME}`",
+        )
+    } else if text.len() > 2000 {
+        ("the address is too long", "use at most 2000 bytes")
+    } else {
+        return None;
+    };
+    Some(Diagnostic::error(message).hint(hint).at_pointer(at))
 }
 
 fn env_fault(name: &str) -> Option<&'static str> {

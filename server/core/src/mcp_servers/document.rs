@@ -132,6 +132,7 @@ fn server(name: &str, at: &str, entry: &Map<String, Value>) -> Result<Named, Vec
             "env" | "environmentvariables" => ("env", texts(value)),
             "url" | "httpurl" | "serverurl" | "endpoint" => ("url", value.clone()),
             "headers" => ("headers", texts(value)),
+            "oauth" => ("oauth", value.clone()),
             "description" => ("description", value.clone()),
             "network" => ("network", value.clone()),
             "enabled" => ("enabled", value.clone()),

@@ -11,7 +11,7 @@ mod value;
 
 pub use self::check::{check, name_fault};
 pub use self::document::{Named, parse, read};
-pub use self::value::{Part, ValueTemplate};
+pub use self::value::{Part, ValueTemplate, sources};
 
 /// Servers of one project.
 pub const MAX_SERVERS: usize = 200;

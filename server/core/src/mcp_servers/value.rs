@@ -1,5 +1,9 @@
 //! A value that names secrets of the project (`${secret:NAME}`) and variables of the server (`${NAME}`).
 
+use std::collections::BTreeSet;
+
+use toolgate_api::mcp_servers::McpServerDefinition;
+
 use crate::definition::source::{ValueSource, is_name};
 
 /// A value in its parts.
@@ -15,6 +19,20 @@ pub enum Part {
     Text(String),
     /// What is inserted: `NAME` or `secret:NAME`.
     Source(String),
+}
+
+/// What a server takes from elsewhere: names of variables, and `secret:NAME`.
+#[must_use]
+pub fn sources(server: &McpServerDefinition) -> BTreeSet<String> {
+    let client = server
+        .oauth
+        .iter()
+        .flat_map(|client| [&client.client_id, &client.client_secret]);
+    let templates = (server.env.values().chain(server.headers.values()).chain(client))
+        .filter_map(|text| ValueTemplate::parse(text).ok());
+    templates
+        .flat_map(|template| template.sources().map(str::to_owned).collect::<Vec<_>>())
+        .collect()
 }
 
 impl ValueTemplate {

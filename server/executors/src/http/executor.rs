@@ -33,7 +33,7 @@ const FILES_AT_ONCE: usize = 16;
 /// What all HTTP requests of a process share.
 pub(crate) struct Transport {
     pub(crate) sender: Sender,
-    tokens: Tokens,
+    pub(crate) tokens: Tokens,
     files: Semaphore,
     max_response_bytes: usize,
 }

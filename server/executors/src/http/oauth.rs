@@ -47,6 +47,8 @@ const MARGIN: Duration = Duration::from_secs(30);
 pub(crate) struct OAuthTemplate {
     client: OAuthClient,
     url: Url,
+    /// What the token is for (RFC 8707), where that is asked for.
+    resource: Option<Url>,
 }
 
 impl OAuthTemplate {
@@ -58,7 +60,13 @@ impl OAuthTemplate {
         Ok(Self {
             url: base_url(&client.token_url)?,
             client: client.clone(),
+            resource: None,
         })
+    }
+
+    /// With what the token is for (RFC 8707 section 2).
+    pub(crate) fn for_resource(self, resource: Option<Url>) -> Self {
+        Self { resource, ..self }
     }
 
     /// Where tokens are given out.
@@ -88,6 +96,9 @@ impl OAuthTemplate {
         }
         if let Some(audience) = &client.audience {
             form.append_pair("audience", audience);
+        }
+        if let Some(resource) = &self.resource {
+            form.append_pair("resource", resource.as_str());
         }
         let mut secrets = Secrets::default();
         secrets.add(&secret);

@@ -50,7 +50,9 @@ pub(super) async fn send(
     secrets.merge(&live.secrets);
     approved(connection, &live, call).await?;
     let _running = Running::new(connection);
-    match once(&live, call).await {
+    let answer = once(&live, call).await;
+    live.hide_token(secrets);
+    match answer {
         Ok(answer) => Ok(answer),
         Err(error) if error::is_expired(&error) => {
             connection.drop_live(&live, error::of_request(&error));
@@ -58,7 +60,9 @@ pub(super) async fn send(
                 return Err(error::of_request(&error));
             }
             let live = connection.live(shared).await?;
-            once(&live, call).await.map_err(|error| error::of_request(&error))
+            let answer = once(&live, call).await;
+            live.hide_token(secrets);
+            answer.map_err(|error| error::of_request(&error))
         }
         Err(error) => Err(failed(connection, &live, &error).await),
     }

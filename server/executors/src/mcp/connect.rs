@@ -11,6 +11,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use toolgate_api::ErrorCode;
 use toolgate_api::mcp_servers::McpTransport;
 
+use super::bearer::Bearer;
 use super::connection::{Connection, Live};
 use super::error;
 use super::handler::Handler;
@@ -50,7 +51,7 @@ impl Connection {
                     .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize)
                     .await;
                 match started {
-                    Ok(service) => Ok(Live::new(service, handler, secrets, Some(process))),
+                    Ok(service) => Ok(Live::new(service, handler, secrets, Some(process), None)),
                     Err(error) => {
                         let mut failure = clean(error::of_start(&error), &secrets);
                         if let Some(how) = process.ended().await {
@@ -62,18 +63,16 @@ impl Connection {
             }
             McpTransport::Sse => {
                 let (client, secrets) = self.client(shared)?;
+                let bearer = client.bearer.clone();
+                let clean = |failure| clean(failure, &with_token(&secrets, bearer.as_deref()));
                 let url = definition.url.as_deref().unwrap_or_default();
-                let transport = SseTransport::open(client, url)
-                    .await
-                    .map_err(|failure| clean(failure, &secrets))?;
+                let transport = SseTransport::open(client, url).await.map_err(clean)?;
                 let handler = Handler::default();
                 let started = handler
                     .clone()
                     .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize);
-                let service = started
-                    .await
-                    .map_err(|error| clean(error::of_start(&error), &secrets))?;
-                Ok(Live::new(service, handler, secrets, None))
+                let service = started.await.map_err(|error| clean(error::of_start(&error)))?;
+                Ok(Live::new(service, handler, secrets, None, bearer))
             }
             McpTransport::StreamableHttp => self.connect_http(shared).await,
         }
@@ -81,6 +80,7 @@ impl Connection {
 
     async fn connect_http(&self, shared: &Shared) -> Result<Live, Failure> {
         let (client, secrets) = self.client(shared)?;
+        let bearer = client.bearer.clone();
         let url = self.server.definition.url.as_deref().unwrap_or_default();
         let mut config = StreamableHttpClientTransportConfig::with_uri(url)
             .max_sse_event_size(shared.max_bytes)
@@ -102,25 +102,43 @@ impl Connection {
         let transport = StreamableHttpClientTransport::with_client(client, config);
         let started: Result<_, ClientInitializeError> =
             handler.clone().serve_with_lifecycle(transport, mode).await;
-        let service = started.map_err(|error| clean(error::of_start(&error), &secrets))?;
+        let service = started
+            .map_err(|error| clean(error::of_start(&error), &with_token(&secrets, bearer.as_deref())))?;
         let agreed = service.peer().peer_info();
         self.seen().is_legacy = agreed.is_some_and(|info| info.protocol_version.has_initialize());
-        Ok(Live::new(service, handler, secrets, None))
+        Ok(Live::new(service, handler, secrets, None, bearer))
     }
 
     fn client(&self, shared: &Shared) -> Result<(GuardedClient, Secrets), Failure> {
         let target = self.target();
-        let (headers, secrets) = headers(&self.server.definition.headers, shared.values(&target))?;
+        let definition = &self.server.definition;
+        let (headers, mut secrets) = headers(&definition.headers, shared.values(&target))?;
+        let bearer = match &definition.oauth {
+            Some(client) => {
+                let bearer = Bearer::new(client, &target, shared.values(&target), &mut secrets)?;
+                Some(Arc::new(bearer))
+            }
+            None => None,
+        };
         let client = GuardedClient {
             transport: Arc::clone(&shared.transport),
             origins: target.egress,
             headers,
+            bearer,
             within: self.within(),
             longest: LONGEST_REQUEST,
             max_bytes: shared.max_bytes,
         };
         Ok((client, secrets))
     }
+}
+
+fn with_token(secrets: &Secrets, bearer: Option<&Bearer>) -> Secrets {
+    let mut all = secrets.clone();
+    if let Some(bearer) = bearer {
+        bearer.hide(&mut all);
+    }
+    all
 }
 
 fn clean(mut failure: Failure, secrets: &Secrets) -> Failure {

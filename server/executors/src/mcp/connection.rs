@@ -12,6 +12,7 @@ use tokio::time::{Instant, timeout};
 use toolgate_api::mcp_servers::{McpConnectionState, StoredMcpServer};
 use toolgate_core::mcp_servers::{IDLE_STOP_S, MAX_CONCURRENT, TIMEOUT_MS};
 
+use super::bearer::Bearer;
 use super::handler::Handler;
 use super::listing::{self, Listed};
 use super::log::Log;
@@ -61,6 +62,7 @@ pub(super) struct Live {
     pub(super) secrets: Secrets,
     since: Instant,
     process: Option<Process>,
+    bearer: Option<Arc<Bearer>>,
     listed: ArcSwapOption<Listed>,
 }
 
@@ -70,6 +72,7 @@ impl Live {
         handler: Handler,
         secrets: Secrets,
         process: Option<Process>,
+        bearer: Option<Arc<Bearer>>,
     ) -> Self {
         Self {
             service,
@@ -77,12 +80,20 @@ impl Live {
             secrets,
             since: Instant::now(),
             process,
+            bearer,
             listed: ArcSwapOption::empty(),
         }
     }
 
     pub(super) fn peer(&self) -> &Peer<RoleClient> {
         self.service.peer()
+    }
+
+    /// Adds the token that was sent last to what must not come back.
+    pub(super) fn hide_token(&self, secrets: &mut Secrets) {
+        if let Some(bearer) = &self.bearer {
+            bearer.hide(secrets);
+        }
     }
 
     fn is_open(&self) -> bool {

@@ -19,6 +19,7 @@ use tokio::time::{Instant, timeout};
 use toolgate_api::ErrorCode;
 use url::Url;
 
+use super::bearer::Bearer;
 use super::error::Guarded;
 use crate::egress::{Origins, parse_exact};
 use crate::failure::Failure;
@@ -42,6 +43,7 @@ pub(super) struct GuardedClient {
     pub(super) origins: Option<Arc<Origins>>,
     /// Sensitive.
     pub(super) headers: HeaderMap,
+    pub(super) bearer: Option<Arc<Bearer>>,
     /// Until the head of an answer to a notification or to a stream is there.
     pub(super) within: Duration,
     /// Until that of an answer to a request is there; calls have their own deadline.
@@ -51,7 +53,8 @@ pub(super) struct GuardedClient {
 }
 
 impl GuardedClient {
-    /// Sends a request and waits for the head of its answer.
+    /// Sends a request and waits for the head of its answer. One whose token the server does not take is sent once more, with a
+    /// new token: it was not read the first time.
     pub(super) async fn send(
         &self,
         method: Method,
@@ -60,6 +63,38 @@ impl GuardedClient {
         content: Option<Bytes>,
         within: Duration,
     ) -> Result<Response<Incoming>, Failure> {
+        let mut hop = self.hop(method, uri, more, content)?;
+        let deadline = Instant::now() + within;
+        let sent = async {
+            let Some(bearer) = &self.bearer else {
+                return self.transport.sender.send_streaming(hop, deadline).await;
+            };
+            bearer
+                .present(&self.transport, &mut hop.headers, deadline)
+                .await?;
+            let mut again = hop.clone();
+            let response = self.transport.sender.send_streaming(hop, deadline).await?;
+            if response.status() != StatusCode::UNAUTHORIZED {
+                return Ok(response);
+            }
+            bearer.forget(&self.transport).await;
+            bearer
+                .present(&self.transport, &mut again.headers, deadline)
+                .await?;
+            self.transport.sender.send_streaming(again, deadline).await
+        };
+        timeout(within, sent)
+            .await
+            .map_err(|_| Failure::timeout(within))?
+    }
+
+    fn hop(
+        &self,
+        method: Method,
+        uri: &str,
+        more: HashMap<HeaderName, HeaderValue>,
+        content: Option<Bytes>,
+    ) -> Result<Hop, Failure> {
         let url: Url = parse_exact(uri).map_err(|error| send::denied(&error))?;
         let mut headers = HeaderMap::new();
         headers.insert(header::USER_AGENT, headers::USER_AGENT);
@@ -76,7 +111,7 @@ impl GuardedClient {
         }
         headers.extend(self.headers.clone());
         headers.extend(more.into_iter().map(|(name, value)| (Some(name), value)));
-        let hop = Hop {
+        Ok(Hop {
             method,
             url,
             headers,
@@ -84,11 +119,7 @@ impl GuardedClient {
             origins: self.origins.clone(),
             query_secret: None,
             retry: RetryPolicy::default(),
-        };
-        let sent = self.transport.sender.send_streaming(hop, Instant::now() + within);
-        timeout(within, sent)
-            .await
-            .map_err(|_| Failure::timeout(within))?
+        })
     }
 
     /// The events of an answer, each of a bounded size.

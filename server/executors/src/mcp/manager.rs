@@ -9,6 +9,7 @@ use toolgate_core::ids::ProjectId;
 use toolgate_core::mcp_import::McpListing;
 use url::Url;
 
+use super::bearer;
 use super::connection::{Connection, ConnectionStatus};
 use super::log::LogLines;
 use super::settings::StdioSettings;
@@ -166,17 +167,18 @@ impl McpServers {
             let refused = stdio::unavailable(&self.shared.stdio, command).map(Failure::misconfigured);
             return refused.or_else(|| fill(&definition.env, values).err());
         }
-        let url = Url::parse(definition.url.as_deref().unwrap_or_default()).ok()?;
-        let refused = self
-            .shared
-            .transport
-            .sender
-            .policy()
-            .permits_with(&url, egress)
-            .err();
+        let policy = self.shared.transport.sender.policy();
+        let client = definition.oauth.as_ref();
+        let addresses = [definition.url.as_deref(), client.map(|client| &*client.token_url)];
+        let refused = addresses
+            .into_iter()
+            .flatten()
+            .filter_map(|address| Url::parse(address).ok())
+            .find_map(|url| policy.permits_with(&url, egress).err());
         refused
             .map(|error| denied(&error))
             .or_else(|| fill(&definition.headers, values).err())
+            .or_else(|| fill(&client.map(bearer::texts)?, values).err())
     }
 
     /// Whether a stdio server that asks for the network gets it.

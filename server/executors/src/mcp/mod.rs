@@ -1,11 +1,12 @@
 //! Tools of MCP servers: one connection for each server of a project, over which the calls of all its tools go.
 //!
 //! `rmcp` is the protocol. Ours is what surrounds it: `manager` has a `connection` for each server, which connects (`connect`)
-//! when it is first needed, pauses after failures and ends when nothing needs it. `http` and `sse` send through the guarded client, `stdio`
+//! when it is first needed, pauses after failures and ends when nothing needs it. `http` and `sse` send through the guarded client (with the token of `bearer`), `stdio`
 //! starts a process in the `sandbox`. `handler` answers what servers ask and takes their notices, `listing` reads their tools,
 //! `call` sends one call and `answer` makes a result of what came back. `executor` is the seam to the guards.
 
 mod answer;
+mod bearer;
 mod call;
 mod connect;
 mod connection;

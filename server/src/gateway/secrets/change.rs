@@ -173,6 +173,12 @@ fn in_use(name: &str, used_by: &SecretUses) -> Problem {
             .iter()
             .map(|service| Diagnostic::error(format!("the tool service \"{service}\" uses it"))),
     );
+    errors.extend(
+        used_by
+            .mcp_servers
+            .iter()
+            .map(|server| Diagnostic::error(format!("the MCP server \"{server}\" uses it"))),
+    );
     if used_by.webhook {
         errors.push(Diagnostic::error(
             "it signs the messages of the project's webhook",

@@ -6,6 +6,7 @@ use toolgate_api::Diagnostic;
 use toolgate_api::secrets::SecretUses;
 use toolgate_core::definition::source::ValueSource;
 use toolgate_core::definition::{Execution, ServiceDefinition, ToolDefinition};
+use toolgate_core::mcp_servers;
 use toolgate_core::snapshot::CompiledTool;
 
 use crate::gateway::server_snapshot::ProjectState;
@@ -31,6 +32,15 @@ impl Uses {
                 push(
                     &mut uses.entry(name.to_owned()).or_default().services,
                     service.id.as_str(),
+                );
+            }
+        }
+        for server in project.mcp_servers.iter() {
+            let sources = mcp_servers::sources(&server.definition);
+            for name in secrets_of(sources.iter().map(String::as_str)) {
+                push(
+                    &mut uses.entry(name.to_owned()).or_default().mcp_servers,
+                    &server.name,
                 );
             }
         }

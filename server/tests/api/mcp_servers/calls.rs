@@ -104,6 +104,15 @@ async fn headers_take_secrets_and_no_answer_shows_them() {
     assert_eq!(headers["authorization"], "Bearer hunter22hunter22");
     let used = admin.get("/projects/demo/mcp-servers/weather").await.text();
     assert!(!used.contains("hunter22"), "{used}");
+    let refused = admin
+        .delete("/projects/demo/secrets/TOKEN", Some("*"))
+        .await
+        .expect(409);
+    let faults = refused.json()["errors"].clone();
+    assert_eq!(
+        faults[0]["message"], "the MCP server \"weather\" uses it",
+        "{faults}"
+    );
 }
 
 #[tokio::test]
