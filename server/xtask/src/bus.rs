@@ -21,7 +21,10 @@ pub(crate) const SUBJECTS: &str = "tg.request.*,tg.response.*,tg.{project_id}.>"
 /// The groups of the example's tools.
 const GROUP: &str = "fun";
 
-/// A NATS server, and a tool service and a worker in Python. Dropping it stops all of them.
+/// What is added to the names of the examples in Rust, beside those in Python.
+const IN_RUST: &str = "-rust";
+
+/// A NATS server, and tool services and workers in Python and Rust. Dropping it stops all of them.
 pub(crate) struct Bus {
     url: String,
     // They are dropped first, because they need the server.
@@ -67,20 +70,24 @@ impl Bus {
         &self.url
     }
 
-    /// Starts the joke service of the tool services specification and a worker that searches.
+    /// Starts the joke service of the tool services specification and a worker that searches, in Python and in Rust.
     pub(crate) fn start_examples(&mut self) -> Result<()> {
-        self.start_example("joke.py")?;
-        self.start_example("search.py")
+        Sh::cargo("build --quiet --package toolgate-worker --examples").run()?;
+        let kit = paths::root().join("openapi/clients/python");
+        for example in ["joke", "search"] {
+            let python = Sh::new(install::nats()?.join("python"))
+                .arg(kit.join(format!("examples/{example}.py")))
+                .env("PYTHONPATH", kit.join("src"))
+                .env("PYTHONDONTWRITEBYTECODE", "1");
+            self.start_example(python)?;
+            let program = paths::target().join("debug/examples").join(example);
+            self.start_example(Sh::new(program).arg(format!("{example}{IN_RUST}")))?;
+        }
+        Ok(())
     }
 
-    fn start_example(&mut self, file: &str) -> Result<()> {
-        let kit = paths::root().join("openapi/clients/python");
-        let program = Sh::new(install::nats()?.join("python"))
-            .arg(kit.join("examples").join(file))
-            .env("PYTHONPATH", kit.join("src"))
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .env("NATS_URL", &self.url)
-            .in_own_group();
+    fn start_example(&mut self, program: Sh) -> Result<()> {
+        let program = program.env("NATS_URL", &self.url).in_own_group();
         self.examples.push(ready(&program, "serving ")?);
         Ok(())
     }
@@ -96,36 +103,42 @@ impl Bus {
             let path = paths::root().join("openapi").join(file);
             let tools =
                 std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-            admin.send("POST", &format!("/projects/{project}/tools"), &Body::Yaml(&tools))?;
+            for tools in [renamed(&tools), tools] {
+                admin.send("POST", &format!("/projects/{project}/tools"), &Body::Yaml(&tools))?;
+            }
         }
         let body = json!({"name": "jester", "role": "agent", "groups": [GROUP]});
         let answer = admin.post(&format!("/projects/{project}/keys"), &body)?;
         let agent = anyone.with_token(text(&answer, "secret")?);
-        let call = |tool: &str, arguments: Value| {
+        let call = |tool: String, arguments: Value| {
             let body = json!({"tool": tool, "arguments": arguments, "group": [GROUP]});
             agent.post(&format!("/projects/{project}/calls"), &body)
         };
-        println!("9. The agent calls tell-joke; a tool service in Python answers over the message bus");
-        let answer = call("tell-joke", json!({"topic": "programming"}))?;
-        let joke = answer["result"].as_str().unwrap_or_default();
-        println!("   -> {joke:?}");
-        ensure!(
-            joke.starts_with("Hey jester! Here's a pun for you:") && joke.contains("programmers"),
-            "the joke service did not answer as it should: {answer}"
+        println!(
+            "9. The agent calls tell-joke and search-library; programs in Python and Rust answer over the message bus"
         );
-        println!("10. The agent calls search-library; a worker in Python reports over the message bus");
-        let answer = call("search-library", json!({"q": "cats"}))?;
-        println!("   -> {}", answer["result"]);
-        ensure!(
-            answer["result"] == json!({"found": ["Cats and cafés"]})
-                && answer["notes"]["after_execution"] == "suspend",
-            "the worker did not report as it should: {answer}"
-        );
-        let answer = call("search-library", json!({"q": "zebra"}))?;
-        ensure!(
-            answer["error"]["code"] == "upstream_rejected",
-            "the worker did not fail as it should: {answer}"
-        );
+        for suffix in ["", IN_RUST] {
+            let answer = call(format!("tell-joke{suffix}"), json!({"topic": "programming"}))?;
+            let joke = answer["result"].as_str().unwrap_or_default();
+            println!("   tell-joke{suffix} -> {joke:?}");
+            ensure!(
+                joke.starts_with("Hey jester! Here's a pun for you:") && joke.contains("programmers"),
+                "the joke service did not answer as it should: {answer}"
+            );
+            let search = format!("search-library{suffix}");
+            let answer = call(search.clone(), json!({"q": "cats"}))?;
+            println!("   {search} -> {}", answer["result"]);
+            ensure!(
+                answer["result"] == json!({"found": ["Cats and cafés"]})
+                    && answer["notes"]["after_execution"] == "suspend",
+                "the worker did not report as it should: {answer}"
+            );
+            let answer = call(search, json!({"q": "zebra"}))?;
+            ensure!(
+                answer["error"]["code"] == "upstream_rejected",
+                "the worker did not fail as it should: {answer}"
+            );
+        }
         Ok(())
     }
 
@@ -140,6 +153,20 @@ impl Bus {
             .env("NATS_URL", &self.url)
             .run()
     }
+}
+
+/// The tools of an example as those of its program in Rust.
+fn renamed(tools: &str) -> String {
+    let names = [
+        "joke-service",
+        "tell-joke",
+        "search-library",
+        "/joke",
+        "cmd.tool.search",
+    ];
+    names.iter().fold(tools.to_owned(), |tools, name| {
+        tools.replace(name, &format!("{name}{IN_RUST}"))
+    })
 }
 
 /// Starts a program and returns when it has printed a line with this in it.

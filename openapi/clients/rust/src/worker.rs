@@ -1,0 +1,295 @@
+//! A worker of the UTP tool protocol: it reads commands and their cards, runs them, and reports.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_nats::jetstream::kv::{self, Store};
+use async_nats::jetstream::{self, AckKind, Context};
+use async_nats::{Client, HeaderMap};
+use futures_util::StreamExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Value, json};
+
+use crate::cards::{self, Call, header};
+use crate::connection::{Shared, connect, stopped};
+use crate::error::{Error, Failure, guarded};
+use crate::running::Running;
+
+/// After which time a command that was not acknowledged is delivered again, and how often at most.
+const ACK_WAIT: Duration = Duration::from_secs(30);
+/// See [`ACK_WAIT`].
+const MAX_DELIVER: i64 = 3;
+/// How long commands and cards are kept.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+/// Headers of the command that the report has too.
+const COPIED: [&str; 5] = [
+    "CG-Tool-Call-Id",
+    "CG-Project-Id",
+    "CG-Channel-Id",
+    "CG-Turn-Epoch",
+    "CG-Recursion-Depth",
+];
+
+type Invoke = dyn Fn(Call) -> BoxFuture<'static, Result<Value, Failure>> + Send + Sync;
+
+/// A worker: a function that takes a [`Call`] and returns the result, any JSON value, which may have
+/// `__cg_control.after_execution`.
+///
+/// It executes the commands `cmd.tool.<target>.*` of a project. Processes with the same project and target share them. A command
+/// that is delivered again is reported again, and not run again.
+#[derive(Clone)]
+pub struct Worker {
+    target: String,
+    project: String,
+    version: String,
+    concurrency: u32,
+    invoke: Arc<Invoke>,
+}
+
+impl Worker {
+    /// A worker of a target, for the project `TOOLGATE_PROJECT` (`demo` without it).
+    pub fn new<F, R>(target: &str, invoke: F) -> Self
+    where
+        F: Fn(Call) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, Failure>> + Send + 'static,
+    {
+        Self {
+            target: target.to_owned(),
+            project: std::env::var("TOOLGATE_PROJECT").unwrap_or_else(|_| "demo".to_owned()),
+            version: "v1r4".to_owned(),
+            concurrency: 16,
+            invoke: Arc::new(move |call| guarded(invoke(call))),
+        }
+    }
+
+    /// Works for this project.
+    #[must_use]
+    pub fn project(mut self, project: &str) -> Self {
+        project.clone_into(&mut self.project);
+        self
+    }
+
+    /// Speaks this version of the protocol; `v1r4` without this.
+    #[must_use]
+    pub fn version(mut self, version: &str) -> Self {
+        version.clone_into(&mut self.version);
+        self
+    }
+
+    /// Runs at most so many commands at the same time; 16 without this.
+    #[must_use]
+    pub fn concurrency(mut self, most: u32) -> Self {
+        self.concurrency = most.max(1);
+        self
+    }
+
+    /// Connects by [`connect`], and works until the process is asked to stop.
+    ///
+    /// # Errors
+    /// There is no connection, or the commands cannot be read.
+    pub async fn run(self) -> Result<(), Error> {
+        let client = connect().await?;
+        self.serve(client, stopped()).await
+    }
+
+    /// Works with a connection of the caller's until `stop` is ready; what runs then is finished.
+    ///
+    /// # Errors
+    /// The commands cannot be read.
+    pub async fn serve(self, client: Client, stop: impl Future<Output = ()>) -> Result<(), Error> {
+        let context = jetstream::new(client.clone());
+        let cards = bucket(&context, &self.project).await?;
+        let (version, project, target) = (&self.version, &self.project, &self.target);
+        let commands = format!("cg.{version}.{project}.*.cmd.tool.{target}.>");
+        let consumer = Shared {
+            subject: commands.clone(),
+            durable: format!("tool_{project}_{target}_cmd_{version}"),
+            stream: (format!("cg_cmd_{version}"), format!("cg.{version}.*.*.cmd.>")),
+            kept: KEPT,
+            redelivery: Some((ACK_WAIT, MAX_DELIVER)),
+            context: &context,
+            client: &client,
+        };
+        let messages = consumer.consumer().await?.messages().await;
+        let mut messages = messages.map_err(Error::while_doing("cannot subscribe to the commands"))?;
+        // The line by which others see that it is ready.
+        println!("serving {commands}");
+        let running = Running::new(self.concurrency);
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let message = tokio::select! {
+                () = &mut stop => break,
+                message = messages.next() => message,
+            };
+            let message = match message {
+                Some(Ok(message)) => message,
+                Some(Err(error)) => {
+                    tracing::warn!(%error, "a command was not read");
+                    continue;
+                }
+                None => break,
+            };
+            let Some(place) = running.place().await else { break };
+            let (worker, client, cards) = (self.clone(), client.clone(), cards.clone());
+            let id = message
+                .info()
+                .map(|info| info.stream_sequence.to_string())
+                .unwrap_or_default();
+            running.start(id, place, async move {
+                if let Err(error) = worker.work(&client, &cards, &message).await {
+                    tracing::error!(error = %error.message, "a command was not reported: it is delivered again");
+                }
+            });
+        }
+        drop(messages);
+        running.finished().await;
+        client
+            .drain()
+            .await
+            .map_err(Error::while_doing("cannot close the connection"))
+    }
+
+    async fn work(
+        &self,
+        client: &Client,
+        cards: &Store,
+        message: &jetstream::Message,
+    ) -> Result<(), Failure> {
+        let headers = message.headers.clone().unwrap_or_default();
+        let call_id = header(&headers, "CG-Tool-Call-Id");
+        if call_id.is_empty() || header(&headers, "CG-Agent-Id").is_empty() {
+            tracing::error!("a command without CG-Tool-Call-Id or CG-Agent-Id cannot be answered");
+            return acknowledged(message.ack_with(AckKind::Term).await);
+        }
+        let working = async {
+            let card = self.result(cards, message, call_id).await?;
+            self.report(client, message, &headers, &card).await
+        };
+        // Says from time to time that the command is still worked on, so that it is not delivered again.
+        let beating = async {
+            loop {
+                tokio::time::sleep(ACK_WAIT / 3).await;
+                if let Err(error) = message.ack_with(AckKind::Progress).await {
+                    tracing::warn!(%error, "the stream did not hear that a command is worked on");
+                }
+            }
+        };
+        tokio::select! {
+            done = working => done?,
+            () = beating => {}
+        }
+        acknowledged(message.ack().await)
+    }
+
+    /// The card of the result, which is stored; of a command that was run before, the card of that time.
+    async fn result(
+        &self,
+        cards: &Store,
+        message: &jetstream::Message,
+        call_id: &str,
+    ) -> Result<Value, Failure> {
+        let key = format!("{call_id}.result");
+        if let Some(card) = cards.get(key.clone()).await? {
+            return Ok(serde_json::from_slice(&card)?);
+        }
+        let author = format!("tool.{}", self.target);
+        let call = cards::read(cards, message, &self.project).await;
+        let outcome = match &call {
+            Ok(call) => (self.invoke)(call.clone()).await,
+            Err(failure) => Err(failure.clone()),
+        };
+        let call = call.ok();
+        let mut content = match outcome {
+            Ok(result) => json!({ "status": "success", "result": result, "error": null }),
+            Err(failure) => cards::failed(&failure, &author),
+        };
+        let after_execution = call.as_ref().map_or("suspend", |call| &call.after_execution);
+        content["after_execution"] = after_execution.into();
+        let card = cards::result(&key, message, call.as_ref(), &content, &author);
+        cards.put(key, card.to_string().into()).await?;
+        Ok(card)
+    }
+
+    async fn report(
+        &self,
+        client: &Client,
+        message: &jetstream::Message,
+        headers: &HeaderMap,
+        card: &Value,
+    ) -> Result<(), Failure> {
+        let payload = json!({
+            "tool_result_card_id": card["card_id"],
+            "status": card["content"]["status"],
+            "after_execution": card["content"]["after_execution"],
+        });
+        let mut own = HeaderMap::new();
+        for name in COPIED {
+            if let Some(value) = headers.get(name) {
+                own.insert(name, value.clone());
+            }
+        }
+        own.insert("CG-Sender", format!("tool.{}", self.target));
+        if let Some(span) = child(header(headers, "traceparent")) {
+            own.insert("traceparent", span);
+        }
+        let channel = message.subject.split('.').nth(3).unwrap_or_default();
+        let (version, project, target) = (&self.version, &self.project, &self.target);
+        let subject = format!("cg.{version}.{project}.{channel}.evt.tool.{target}.report");
+        client
+            .publish_with_headers(subject, own, payload.to_string().into())
+            .await?;
+        client.flush().await?;
+        Ok(())
+    }
+}
+
+fn acknowledged(done: Result<(), async_nats::Error>) -> Result<(), Failure> {
+    done.map_err(|error| Failure::new("internal_error", error.to_string()))
+}
+
+/// The span of the report, a child of the command's.
+fn child(traceparent: &str) -> Option<String> {
+    let [version, trace, _, flags] = *traceparent.split('-').collect::<Vec<_>>() else {
+        return None;
+    };
+    let mut span = [0; 8];
+    getrandom::fill(&mut span).ok()?;
+    Some(format!(
+        "{version}-{trace}-{:016x}-{flags}",
+        u64::from_be_bytes(span)
+    ))
+}
+
+/// The cards of a project; the bucket is made if there is none.
+async fn bucket(context: &Context, project: &str) -> Result<Store, Error> {
+    let name = format!("cards_{project}");
+    if let Ok(store) = context.get_key_value(&name).await {
+        return Ok(store);
+    }
+    let config = kv::Config {
+        bucket: name,
+        history: 1,
+        max_age: KEPT,
+        ..kv::Config::default()
+    };
+    context
+        .create_key_value(config)
+        .await
+        .map_err(Error::while_doing("cannot make the bucket of the cards"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::child;
+
+    #[test]
+    fn the_report_is_a_child_of_the_command() {
+        let span = child("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").expect("a span");
+        assert!(
+            span.starts_with("00-0af7651916cd43dd8448eb211c80319c-") && span.ends_with("-01"),
+            "{span}"
+        );
+        assert!(!span.contains("b7ad6b7169203331") && span.len() == 55, "{span}");
+        assert_eq!(child(""), None);
+    }
+}
