@@ -4,6 +4,7 @@ mod authorize;
 mod clients;
 mod connections;
 mod metadata;
+mod servers;
 mod tokens;
 
 use axum::body::Body;
@@ -41,17 +42,22 @@ pub(super) async fn app_reaching(address: &str, settings: &[(&str, &str)]) -> Te
     ];
     all.extend(settings);
     let app = TestApp::with(&all).await;
+    fill(&app, &base).await;
+    app
+}
+
+/// Makes the project with its tools.
+pub(super) async fn fill(app: &TestApp, base: &str) {
     let admin = app.demo().await;
     let tools = [
-        tool("search", &base, "/search", ""),
-        tool("read", &base, "/read", "group: [knowledge]\n"),
-        tool("start", &base, "/start", "group: [work]\n"),
+        tool("search", base, "/search", ""),
+        tool("read", base, "/read", "group: [knowledge]\n"),
+        tool("start", base, "/start", "group: [work]\n"),
     ];
     admin
         .upload("/projects/demo/tools", &tools.join("---\n"))
         .await
         .expect(201);
-    app
 }
 
 /// A user with groups in `demo`, signed in.

@@ -2,7 +2,7 @@
 
 use axum::http::{Method, header};
 use futures_util::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::{
     BASE, REDIRECT, RESOURCE, VERIFIER, app, code, connect, exchange, fault, list, member, post_form,
@@ -383,23 +383,4 @@ async fn a_client_gives_its_tokens_back() {
         .await
         .expect(200);
     list(&key, "").await.expect(200);
-}
-
-#[tokio::test]
-async fn a_connection_ends_when_its_time_is_over_and_survives_a_restart() {
-    let app = app().await;
-    let connected = connect(&app, &app.admin().await, json!({"expires_in_s": 600})).await;
-    let token: Value = json!(connected.client.token);
-    let (client, refresh_token) = (connected.client_id.clone(), connected.refresh.clone());
-    let app = app
-        .restart(&[("TOOLGATE_PUBLIC_URL", BASE), ("TOOLGATE_ALLOWED_HOSTS", "*")])
-        .await;
-    let token = app.client(token.as_str().expect("a token"));
-    list(&token, "").await.expect(200);
-    let next = refresh(&app, &client, &refresh_token).await.expect(200).json();
-    assert!(next["expires_in"].as_i64().expect("seconds") <= 600);
-    app.later(600);
-    list(&token, "").await.expect(401);
-    let refreshed = refresh(&app, &client, next["refresh_token"].as_str().expect("a token")).await;
-    fault(refreshed, 400, "invalid_grant");
 }
