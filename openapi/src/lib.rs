@@ -34,6 +34,7 @@ pub mod settings;
 pub mod states;
 pub mod status;
 pub mod tool_changes;
+pub mod tool_services;
 pub mod tool_types;
 pub mod tool_uses;
 pub mod tools;

@@ -240,8 +240,9 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     if path.ends_with("/rename") || path.ends_with("/groups/{group}") || path.ends_with("/states/{state}") {
         statuses.extend([412, 422, 428]);
     }
-    // The last administrator stays, and so does what a policy test expects and a secret that is in use.
-    if path.starts_with("/users/") || path.contains("/permissions/") || path.contains("/secrets/") {
+    // The last administrator stays, and so does what a policy test expects and what is in use.
+    let in_use = ["/permissions/", "/secrets/", "/tool-services/"];
+    if path.starts_with("/users/") || in_use.iter().any(|part| path.contains(part)) {
         statuses.push(409);
     }
     if [

@@ -14,7 +14,7 @@ use crate::api::{
     agent_requests, alerts, artifacts, audit, auth, calls, connections, definitions, egress, explain, groups,
     guides, health, imports, keys, limits, mcp_clients, mcp_servers, permissions, policy_tests, projects,
     quarantine, recommendations, secrets, sessions, settings, states, status, tool_api, tool_changes,
-    tool_types, tools, tools_edit, tools_revisions, upstreams, usage, users,
+    tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams, usage, users,
 };
 use crate::gateway::Problem;
 use crate::state::App;
@@ -73,6 +73,11 @@ pub fn routes() -> OpenApiRouter<App> {
             tools::get_tool,
             tools_edit::replace_tool,
             tools_edit::delete_tool
+        ))
+        .routes(routes!(tool_services::list_tool_services))
+        .routes(routes!(
+            tool_services::get_tool_service,
+            tool_services::delete_tool_service
         ))
         .routes(routes!(guides::list_guides, guides::upload_guides))
         .routes(routes!(

@@ -38,6 +38,7 @@ pub mod states;
 pub mod status;
 pub mod tool_api;
 pub mod tool_changes;
+pub mod tool_services;
 pub mod tool_types;
 pub mod tools;
 pub mod tools_edit;

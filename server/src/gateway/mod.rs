@@ -53,6 +53,7 @@ pub mod states;
 pub mod status;
 pub mod tool_api;
 pub mod tool_changes;
+pub mod tool_services;
 pub mod tool_uses;
 pub mod upstreams;
 pub mod users;

@@ -276,6 +276,8 @@ pub(super) struct DefinitionChange {
     pub(super) tools: Vec<(ToolName, Option<ToolDefinition>)>,
     /// Tool services.
     pub(super) services: Vec<ServiceDefinition>,
+    /// Tool services that nothing uses, to delete.
+    pub(super) deleted_services: Vec<ToolName>,
     /// What becomes of the imports that the tools belong to.
     pub(super) imports: ImportChange,
 }
@@ -334,6 +336,7 @@ async fn store(
     let DefinitionChange {
         tools,
         services,
+        deleted_services,
         imports,
     } = change;
     let server_snapshot = gateway.snapshots.now();
@@ -347,6 +350,7 @@ async fn store(
         expected_directory: policy_tests::judged_with(&server_snapshot, state, ignore),
         tools,
         services,
+        deleted_services,
         labels: toolgate_store::LabelChange::default(),
         author: author.name.to_owned(),
         at: gateway.clock.now(),

@@ -122,7 +122,9 @@ impl Store {
                 return Err(StoreError::VersionConflict);
             }
             // A change of imports alone is none of definitions, which need not be loaded again.
-            if !encoded.is_empty() || !publication.services.is_empty() || !publication.labels.is_empty() {
+            let changes_services =
+                !publication.services.is_empty() || !publication.deleted_services.is_empty();
+            if !encoded.is_empty() || changes_services || !publication.labels.is_empty() {
                 execute!(
                     tx,
                     "INSERT INTO versions (scope, version) VALUES ($1, $2)
@@ -193,6 +195,17 @@ impl Store {
                 .fetch_one(&mut *tx)
                 .await?;
                 services.push((service.id.clone(), revision));
+            }
+            for id in &publication.deleted_services {
+                let gone = execute!(
+                    tx,
+                    "DELETE FROM tool_services WHERE project_uid = $1 AND id = $2",
+                    uid.0,
+                    id.as_str()
+                );
+                if gone == 0 {
+                    return Err(StoreError::not_found(format!("the tool service \"{id}\"")));
+                }
             }
             let written = Written {
                 version: publication.expected_version + 1,

@@ -227,6 +227,19 @@ async fn every_mutating_operation_leaves_a_record() {
         .does("delete_guide", "definition", &demo("guides/reading"), &ANY, &none)
         .await;
 
+    // Tool services, which are written by uploads of definitions.
+    let spare = "tool-service: {spare: {envs: {key: 'secret:KEY'}}}";
+    trial.admin.upload(&demo("tools"), spare).await.expect(201);
+    trial
+        .does(
+            "delete_tool_service",
+            "definition",
+            &demo("tool-services/spare"),
+            &ANY,
+            &none,
+        )
+        .await;
+
     // Tools.
     let made = json!({
         "name": "ping", "type": "openapi", "description": "Pings.", "group": ["g"],

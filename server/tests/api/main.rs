@@ -73,6 +73,7 @@ mod support;
 mod tool_api;
 mod tool_changes;
 mod tool_lists;
+mod tool_services;
 mod tool_uses;
 mod tools;
 mod trace;

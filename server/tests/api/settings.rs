@@ -188,6 +188,7 @@ async fn how_long_a_change_of_settings_takes_among_100_000_tools() {
         expected_directory: None,
         tools: (0..100_000).map(definition).collect(),
         services: Vec::new(),
+        deleted_services: Vec::new(),
         labels: toolgate_store::LabelChange::default(),
         author: "admin".to_owned(),
         at: app.gateway.clock.now(),

@@ -152,6 +152,7 @@ async fn commit(
         expected_directory: policy_tests::judged_with(server_snapshot, state, actor.ignore_policy_tests),
         tools: plan.tools,
         services: Vec::new(),
+        deleted_services: Vec::new(),
         labels: plan.labels,
         author: actor.requester.principal.name.clone(),
         at: gateway.clock.now(),

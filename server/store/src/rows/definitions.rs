@@ -138,6 +138,8 @@ pub struct Publication {
     pub tools: Vec<(ToolName, Option<ToolDefinition>)>,
     /// The services to store.
     pub services: Vec<ServiceDefinition>,
+    /// The services to delete.
+    pub deleted_services: Vec<ToolName>,
     /// What changes about groups and states beside the tools.
     pub labels: LabelChange,
     /// Who.

@@ -384,6 +384,22 @@ async fn changes_since_a_version_are_loaded_alone(db: Backend) {
         assert_eq!(loaded.parts, whole.parts);
         assert_eq!(loaded.definitions_version, whole.definitions_version);
     }
+    let mut change = publication(uid, 6, &[]);
+    change.deleted_services = vec![name("svc")];
+    db.store.publish(&change).await.expect("published");
+    let without = db
+        .store
+        .load_changes(uid, 6)
+        .await
+        .expect("an answer")
+        .expect("the project");
+    assert_eq!(
+        (without.services.len(), without.definitions_version),
+        (0, Some(7))
+    );
+    change.expected_version = 7;
+    let gone = db.store.publish(&change).await.expect_err("it is gone");
+    assert!(matches!(gone, StoreError::NotFound { .. }), "{gone:?}");
     assert!(
         db.store
             .load_changes(ProjectUid(new_uuid()), 1)

@@ -145,6 +145,7 @@ pub(crate) fn publication(
             .map(|(tool_name, description)| (name(tool_name), description.map(|text| tool(tool_name, text))))
             .collect(),
         services: Vec::new(),
+        deleted_services: Vec::new(),
         labels: toolgate_store::LabelChange::default(),
         author: "admin".to_owned(),
         at: at(10),

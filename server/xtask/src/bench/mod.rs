@@ -89,9 +89,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         url: format!("{address}{path}"),
         token,
         body: None,
+        accept: None,
         process: None,
     };
     let calls = "/projects/bench/calls";
+    let [mcp_call, mcp_list] = systems::mcp(server.id(), server.address(), &key);
     let mut subjects = vec![
         Subject::new(
             "reference",
@@ -121,6 +123,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             "toolgate, JWT",
             systems::call(server.id(), server.address(), calls, token),
         ),
+        Subject::new("toolgate, MCP", mcp_call),
         Subject::new("upstream directly", get(&upstream.address, search, None)),
     ];
     println!("\nCalls: POST, check, decide, record twice, GET upstream, answer");
@@ -142,6 +145,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
             "toolgate, key",
             get(server.address(), "/projects/bench/tools", Some(key)),
         ),
+        Subject::new("toolgate, MCP", mcp_list),
     ];
     println!("\nTool listing");
     measure(&mut listings, options, &folder, false)?;
@@ -180,6 +184,7 @@ pub(crate) fn exercise(binary: &Path, seconds: u32) -> Result<()> {
             url: format!("{}/projects/bench/tools", server.address()),
             token: Some(credential),
             body: None,
+            accept: None,
             process: None,
         };
         for (target, connections) in [(&call, 32), (&call, 1), (&listing, 32)] {

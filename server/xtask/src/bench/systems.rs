@@ -148,8 +148,24 @@ pub(super) fn call(process: u32, address: &str, path: &str, token: String) -> Ta
         url: format!("{address}{path}"),
         token: Some(token),
         body: Some(CALL.to_owned()),
+        accept: None,
         process: Some(process),
     }
+}
+
+/// The same tool over MCP: the call, and the list.
+pub(super) fn mcp(process: u32, address: &str, token: &str) -> [Target; 2] {
+    let call = json!({ "name": "search", "arguments": { "q": "rust gateway" } });
+    [("tools/call", call), ("tools/list", json!({}))].map(|(method, params)| {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        Target {
+            url: format!("{address}/projects/bench/mcp?group=knowledge"),
+            token: Some(token.to_owned()),
+            body: Some(message.to_string()),
+            accept: Some("application/json, text/event-stream"),
+            process: Some(process),
+        }
+    })
 }
 
 /// Toolgate on the measured core, with its database in a folder on disk.

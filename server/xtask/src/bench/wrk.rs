@@ -16,6 +16,8 @@ pub(super) struct Target {
     pub(super) token: Option<String>,
     /// A JSON body to POST; GET without one.
     pub(super) body: Option<String>,
+    /// What the client takes, where that is asked for.
+    pub(super) accept: Option<&'static str>,
     /// The process that answers, when its processor time is of interest.
     pub(super) process: Option<u32>,
 }
@@ -40,6 +42,9 @@ impl Target {
         let mut script = String::new();
         if let Some(token) = &self.token {
             writeln!(script, "wrk.headers[\"Authorization\"] = \"Bearer {token}\"")?;
+        }
+        if let Some(accept) = self.accept {
+            writeln!(script, "wrk.headers[\"Accept\"] = \"{accept}\"")?;
         }
         if let Some(body) = &self.body {
             writeln!(script, "wrk.method = \"POST\"")?;

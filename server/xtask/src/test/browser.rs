@@ -30,8 +30,8 @@ pub(super) fn run() -> Result<Tally> {
     install_packages(&folder)?;
     let browser = browser()?;
     let tests = tests_below(&folder)?;
-    // Much of a file's time is waiting: for the page, for the server, for one another.
-    let at_once = std::thread::available_parallelism().map_or(1, NonZero::get);
+    // Most of a file's time is waiting: for the page, for the server, for one another.
+    let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
     let run = Sh::new(install::node()?.join("node"))
         .args(["--test", "--test-reporter=tap", LIMIT])
         .arg(format!("--test-concurrency={at_once}"))
