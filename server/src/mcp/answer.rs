@@ -78,6 +78,23 @@ pub(super) fn response(
     result.with_meta(Some(meta))
 }
 
+/// The answer to a call that invoked another one: that of the other one, with both ids.
+pub(super) fn invoked(gateway: &Gateway, outer: CallResponse, read: &[ArgumentCoercion]) -> CallToolResult {
+    let inner = outer
+        .result
+        .as_ref()
+        .and_then(|result| serde_json::from_str::<CallResponse>(result.get()).ok());
+    let Some(inner) = inner else {
+        return response(gateway, outer, read, false);
+    };
+    let invoked = inner.call_id;
+    let mut result = response(gateway, inner, read, true);
+    let meta = result.meta.get_or_insert_default();
+    meta.insert("toolgate/call_id".to_owned(), json!(outer.call_id));
+    meta.insert("toolgate/invoked_call_id".to_owned(), json!(invoked));
+    result
+}
+
 /// The blocks of a result that is that of an MCP server; `None` when the definition made something else of it.
 fn blocks(result: &Value) -> Option<Vec<ContentBlock>> {
     let blocks = result.get("content")?.as_array()?;

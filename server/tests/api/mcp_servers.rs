@@ -3,6 +3,8 @@
 mod calls;
 mod hostile;
 mod imports;
+mod management;
+mod registration;
 mod resources;
 mod stdio;
 
