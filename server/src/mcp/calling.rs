@@ -5,8 +5,7 @@ use std::sync::Arc;
 use rmcp::model::CallToolResult;
 use toolgate_api::ErrorCode;
 use toolgate_api::calls::{CallRequest, CallResponse};
-use toolgate_core::definition::{Execution, ExecutorKind};
-use toolgate_core::management::Operation;
+use toolgate_core::definition::ExecutorKind;
 
 use super::server::Arguments;
 use super::turn::{Placed, Turn};
@@ -68,9 +67,7 @@ async fn tool(
     if let Some(listed) = tool.and_then(|tool| tool.listed().ok()) {
         read = listed.input.read(&mut arguments);
     }
-    let invokes = tool.is_some_and(|tool| {
-        tool.definition.execution() == Some(Execution::Management(Operation::InvokeTool))
-    });
+    let invokes = tool.is_some_and(|tool| tool.definition.invokes());
     // The tool that it invokes may move the state.
     let may_move = invokes || tool.is_some_and(|tool| tool.definition.state.is_some());
     let moves = may_move && turn.would_allow(gateway, name);

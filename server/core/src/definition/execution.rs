@@ -284,6 +284,12 @@ impl ToolDefinition {
         }
     }
 
+    /// Whether a call of it is a call of another tool too (`mcp_invoke_tool`).
+    #[must_use]
+    pub fn invokes(&self) -> bool {
+        self.execution() == Some(Execution::Management(Operation::InvokeTool))
+    }
+
     /// What executes the tool.
     #[must_use]
     pub fn executor_kind(&self) -> ExecutorKind {

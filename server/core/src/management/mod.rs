@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 pub use self::names::{meant, unknown};
 pub use self::request::{NewServer, Request};
 
+/// The argument of `mcp_invoke_tool` with the arguments of the other tool.
+pub const INVOKED_ARGUMENTS: &str = "arguments";
+
 /// What a management tool does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
@@ -76,7 +79,7 @@ impl Operation {
                 json!({
                     "server_name": server(),
                     "tool_name": {"type": "string", "description": "The tool's name, as mcp_get_service_details gives it."},
-                    "arguments": {"type": "object", "description": "The tool's arguments, as its parameters_schema says.", "properties": {}},
+                    INVOKED_ARGUMENTS: {"type": "object", "description": "The tool's arguments, as its parameters_schema says.", "properties": {}},
                 }),
                 &["server_name", "tool_name"],
             ),

@@ -90,12 +90,15 @@ impl Request {
     /// # Errors
     /// What is wrong with them.
     pub fn read(operation: Operation, arguments: Map<String, Value>) -> Result<Self, String> {
+        // Without the words of serde, which repeat values.
         fn one<T: DeserializeOwned>(
             operation: Operation,
             arguments: Map<String, Value>,
         ) -> Result<T, String> {
-            let read = serde_json::from_value(Value::Object(arguments));
-            read.map_err(|error| format!("the arguments do not fit {}: {error}", operation.as_str()))
+            serde_json::from_value(Value::Object(arguments)).map_err(|_| {
+                let (name, parameters) = (operation.as_str(), operation.parameters());
+                format!("the arguments do not fit {name}, whose own parameters are {parameters}")
+            })
         }
         Ok(match operation {
             Operation::ListServices => {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::Map;
+use toolgate_api::calls::{CallContext, CallRequest};
 use toolgate_api::mcp_servers::StoredMcpServer;
 use toolgate_api::{ErrorCode, JsonText};
 use toolgate_core::definition::{Execution, McpCall};
@@ -19,8 +20,8 @@ use toolgate_core::snapshot::{Availability, CompiledTool};
 use toolgate_executors::{Failure, Manager};
 
 use crate::gateway::entry::Entry;
+use crate::gateway::problem::in_words;
 use crate::gateway::{Gateway, Problem, load};
-use toolgate_api::calls::{CallContext, CallRequest};
 
 /// The gateway as one call of a management tool works with it.
 pub struct ProjectManager {
@@ -114,11 +115,7 @@ fn failure(problem: Problem) -> Failure {
     let mut message = body.detail;
     for fault in &body.errors {
         message.push_str("\n- ");
-        if let Some(pointer) = &fault.pointer {
-            message.push_str(pointer);
-            message.push_str(": ");
-        }
-        message.push_str(&fault.message);
+        message.push_str(&in_words(fault));
     }
     if let Some(id) = body.call_id {
         message.push_str(&of_call(id));

@@ -52,9 +52,9 @@ fn oslo(tool: &str) -> Value {
 
 /// The records of calls of a tool, newest first.
 pub(super) async fn records(app: &TestApp, tool: &str) -> Vec<Value> {
-    let admin = app.admin().await;
+    let auditor = app.auditor(&app.admin().await).await;
     let path = format!("/projects/demo/audit?action=call&tool={tool}");
-    let page = admin.get(&path).await.expect(200).json();
+    let page = auditor.get(&path).await.expect(200).json();
     page["items"].as_array().expect("items").clone()
 }
 
@@ -100,6 +100,11 @@ async fn servers_are_listed_described_and_called_by_rest() {
         assert_eq!(of_inner[0][member], of_outer[0][member], "{member}");
     }
     assert_eq!(of_inner[0]["arguments"], json!({"city": "Oslo"}));
+    let names = json!({"server_name": "weather", "tool_name": "forecast"});
+    assert_eq!(
+        of_outer[0]["arguments"], names,
+        "the arguments are in the record of their call"
+    );
     let request = of_outer[0]["request_id"].as_str().expect("an id");
     let path = format!("/projects/demo/audit?request_id={request}");
     let related = app.admin().await.get(&path).await.expect(200).json();
@@ -428,4 +433,26 @@ async fn a_definition_says_one_of_the_operations() {
     upload("operation: mcp_list_services\n").await.expect(201);
     let listed = call(&admin, "a", json!({})).await;
     assert_eq!(listed["result"], json!({"services": []}), "{listed}");
+}
+
+#[tokio::test]
+async fn what_the_invoked_tool_marks_as_secret_is_in_no_record() {
+    let upstream = Upstream::new(|_| None).await;
+    let app = managed(&upstream, weather_group()).await;
+    let admin = app.admin().await;
+    let parameters = json!({"type": "object", "properties": {"city": {"type": "string", "writeOnly": true}}});
+    redefine(&admin, json!({"parameters": parameters})).await;
+    let both = ["mcp", "weather"];
+    let invoked = answer(&admin, "mcp_invoke_tool", oslo("forecast"), &both).await;
+    assert_eq!(invoked.expect(200).json()["status"], "succeeded");
+    answer(&admin, "mcp_invoke_tool", oslo("forecast"), &["weather"])
+        .await
+        .problem(403, "tool_not_in_groups");
+    for tool in ["forecast", "mcp_invoke_tool"] {
+        let recorded = records(&app, tool).await;
+        assert!(!recorded.is_empty());
+        assert!(!json!(recorded).to_string().contains("Oslo"), "{recorded:?}");
+    }
+    let sent = &upstream.seen("tools/call")[0].0["params"];
+    assert_eq!(sent["arguments"]["city"], "Oslo");
 }

@@ -201,7 +201,7 @@ async fn what_is_registered_is_checked_like_what_is_put() {
     let app = managed(&upstream).await;
     let admin = app.admin().await;
     for (new, says) in [
-        (json!({"server_name": "mine"}), "command"),
+        (json!({"server_name": "mine"}), "reached"),
         (json!({"server_name": "My Server", "url": upstream.url}), "name"),
         (
             json!({"server_name": "mine", "url": "https://u:hunter22@a.example"}),
