@@ -205,6 +205,11 @@ pub struct StoredMcpServer {
     /// Who changed it last.
     #[cfg_attr(feature = "utoipa", schema(example = "admin"))]
     pub updated_by: String,
+    /// Whether `updated_by` registered it by `mcp_register_server` and it waits for approval. Until then it is neither connected to
+    /// nor imported.
+    #[serde(default, skip_serializing_if = "is_no")]
+    #[cfg_attr(feature = "utoipa", schema(default = false))]
+    pub awaits_approval: bool,
     /// How it is reached.
     pub definition: McpServerDefinition,
 }

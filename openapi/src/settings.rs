@@ -33,6 +33,17 @@ pub struct ProjectSettings {
         schema(example = json!(["undefined"]), min_items = 1, max_items = 100)
     )]
     pub start_states: Option<Vec<String>>,
+    /// Whether an MCP server that `mcp_register_server` registers is connected to without waiting for approval.
+    #[serde(skip_serializing_if = "is_no")]
+    pub trust_registrations: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_no(value: &bool) -> bool {
+    !*value
 }
 
 /// Where the workflow state of a request may come from.

@@ -103,6 +103,7 @@ pub fn routes() -> OpenApiRouter<App> {
             mcp_servers::put_mcp_server,
             mcp_servers::delete_mcp_server
         ))
+        .routes(routes!(mcp_servers::approve_mcp_server))
         .routes(routes!(mcp_servers::test_mcp_server))
         .routes(routes!(mcp_servers::refresh_mcp_server))
         .routes(routes!(mcp_servers::get_mcp_server_log))

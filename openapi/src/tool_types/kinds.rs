@@ -4,12 +4,13 @@ use super::http::{HTTP, JINA};
 use super::{Field, FieldValue, ToolType};
 
 /// Every type, the most general first.
-pub static ALL: [&ToolType; 11] = [
+pub static ALL: [&ToolType; 12] = [
     &OPENAPI,
     &STATIC_ANSWER,
     &TOOL_SERVICE,
     &WORKER,
     &MCP,
+    &MANAGEMENT,
     &KNOWLEDGE_QUERY,
     &STRUCTURED_QUERY,
     &ROW_EMBEDDINGS_QUERY,
@@ -161,6 +162,27 @@ pub static MCP: ToolType = ToolType {
             FieldValue::Text,
         ),
     ],
+    ..NONE
+};
+
+/// See its `description`.
+pub static MANAGEMENT: ToolType = ToolType {
+    name: "management",
+    title: "MCP management",
+    description: "Lists, describes, calls, registers and removes the MCP servers of the project on behalf of a caller.",
+    keys: &[Field::new(
+        "operation",
+        "What it does. Its arguments follow from this.",
+        FieldValue::Choice(&[
+            "mcp_list_services",
+            "mcp_get_service_details",
+            "mcp_invoke_tool",
+            "mcp_register_server",
+            "mcp_unregister_server",
+        ]),
+    )
+    .required()],
+    shared: &["concurrency", "result"],
     ..NONE
 };
 

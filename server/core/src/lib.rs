@@ -14,6 +14,7 @@ pub mod http_mapping;
 pub mod ids;
 pub mod imports;
 pub mod limits;
+pub mod management;
 pub mod mcp;
 pub mod mcp_import;
 pub mod mcp_servers;

@@ -49,6 +49,12 @@ pub trait Prepared: Send + Sync {
         None
     }
 
+    /// Whether the gateway executes it itself. There is no upstream then: its calls have no circuit breaker, and take no places
+    /// from the calls that they make themselves.
+    fn is_internal(&self) -> bool {
+        false
+    }
+
     /// Whether a call could go out, as far as that is known without sending anything.
     ///
     /// # Errors

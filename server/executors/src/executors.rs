@@ -28,6 +28,7 @@ use crate::http::send::Sender;
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
 use crate::invocation::{Execution, Invocation};
 use crate::jina::executor::JinaExecutor;
+use crate::management::ManagementExecutor;
 use crate::mcp::{McpExecutor, McpServers, ServerSet};
 use crate::prepared::PreparedTool;
 use crate::redact::Secrets;
@@ -82,6 +83,7 @@ impl Executors {
             .with(Arc::new(JinaExecutor(transport)))
             .with(Arc::new(StaticExecutor { max_bytes: most }))
             .with(Arc::new(McpExecutor(mcp)))
+            .with(Arc::new(ManagementExecutor))
     }
 
     /// The connections to MCP servers.
@@ -293,23 +295,30 @@ impl Executors {
             start,
         } = way;
         let deadline = start + tool.timeout;
-        let pass = slot
-            .breaker
-            .admit(tool.breaker, start)
-            .map_err(|Refused { retry_after_s }| left_alone(retry_after_s))?;
+        let has_upstream = !executable.is_internal();
+        let pass = match has_upstream.then(|| slot.breaker.admit(tool.breaker, start)) {
+            Some(Err(Refused { retry_after_s })) => return Err(left_alone(retry_after_s)),
+            Some(Ok(pass)) => Some(pass),
+            None => None,
+        };
         let queue_until = deadline.min(start + QUEUE_FOR);
         let _of_definition = match &tool.running {
             Some(running) => Some(own_place(slot, running, queue_until).await?),
             None => None,
         };
-        let _of_tool = place(&slot.running, queue_until, "this tool").await?;
-        let _of_all = place(&self.running, queue_until, "this server").await?;
+        let _of_tool_and_all = match has_upstream {
+            true => Some((
+                place(&slot.running, queue_until, "this tool").await?,
+                place(&self.running, queue_until, "this server").await?,
+            )),
+            false => None,
+        };
         let outcome = match timeout_at(deadline, planned.run(deadline)).await {
             Ok(outcome) if executable.redacts() => outcome,
             Ok(outcome) => redacted(outcome, planned.secrets()),
             Err(_) => Err(Failure::timeout(tool.timeout)),
         };
-        if let Some(seen) = seen(&outcome) {
+        if let (Some(pass), Some(seen)) = (pass, seen(&outcome)) {
             let now = Instant::now();
             pass.end(seen, now);
             if let Some(host) = executable.host() {

@@ -18,6 +18,7 @@ use toolgate_core::principal::PrincipalRef;
 
 use crate::config::SecretSource;
 use crate::egress::Origins;
+use crate::management::Manager;
 use crate::mcp::ServerSet;
 
 /// One admitted call, ready to be executed.
@@ -47,6 +48,8 @@ pub struct Invocation {
     pub egress: Option<Arc<Origins>>,
     /// The MCP servers of the project; `None` when it has none.
     pub servers: Option<Arc<ServerSet>>,
+    /// Executes management tools; `None` for all others.
+    pub manager: Option<Arc<dyn Manager>>,
     /// The merged arguments, without environment values.
     pub arguments: Map<String, Value>,
     /// Takes the parts of the answer as they come; `None` when they are not waited for.

@@ -30,6 +30,7 @@ mod guard;
 mod http;
 mod invocation;
 mod jina;
+mod management;
 mod mcp;
 mod prepared;
 mod redact;
@@ -49,6 +50,7 @@ pub use guard::UpstreamReport;
 pub use http::fetch::{FetchLimits, Fetched};
 pub use http::stream::{StreamLimits, StreamedAnswer};
 pub use invocation::{Artifact, ArtifactKind, Execution, Invocation, Parts};
+pub use management::Manager;
 pub use mcp::{
     ConnectionStatus, LastError, LogLines, LoggedLine, McpExecutor, McpServers, McpTarget, ServerSet,
     StdioSettings,

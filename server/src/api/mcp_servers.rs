@@ -21,8 +21,8 @@ use super::tools_edit::{UploadForm, UploadJson, changer, read as read_text};
 use crate::extract::{EditDefinitions, InProject, Json, ManagePolicy, Path, Query, ReadDefinitions};
 use crate::gateway::imports::request::ImportRequest;
 use crate::gateway::imports::run;
-use crate::gateway::mcp_servers::change::{Changes, apply};
-use crate::gateway::mcp_servers::{not_found, read};
+use crate::gateway::mcp_servers::change::{Change, Changes, apply};
+use crate::gateway::mcp_servers::{background, not_found, read};
 use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
 
@@ -129,7 +129,7 @@ pub async fn add_mcp_servers(
     if !query.dry_run {
         let changes: Changes = found
             .iter()
-            .map(|named| (named.name.clone(), Some(named.server.clone())))
+            .map(|named| (named.name.clone(), Change::Put(named.server.clone())))
             .collect();
         let may_replace = query.replace;
         let condition = |name: &str, revision: Option<i64>| match revision {
@@ -206,7 +206,7 @@ pub async fn put_mcp_server(
         )),
         (None | Some(IfMatch::Any), None) => Ok(()),
     };
-    let changes = Changes::from([(name.clone(), Some(definition))]);
+    let changes = Changes::from([(name.clone(), Change::Put(definition))]);
     let requester = place.requester();
     Box::pin(apply(
         &gateway,
@@ -243,7 +243,7 @@ pub async fn delete_mcp_server(
         Some(revision) => precondition.check(&tag(revision)),
         None => Err(not_found(name)),
     };
-    let changes = Changes::from([(name, None)]);
+    let changes = Changes::from([(name, Change::Remove)]);
     let requester = place.requester();
     Box::pin(apply(
         &gateway,
@@ -253,8 +253,35 @@ pub async fn delete_mcp_server(
         condition,
     ))
     .await?;
-    crate::gateway::mcp_servers::background::close_unwanted(&gateway);
+    background::close_unwanted(&gateway);
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Approve an MCP server
+///
+/// Lets a server be connected to that was registered by a tool (`awaits_approval`). Its tools are not imported by this. To refuse
+/// it, delete it.
+#[utoipa::path(post, path = "/projects/{project_id}/mcp-servers/{server_name}/approve", tag = "mcp-servers",
+    params(super::ProjectPath, McpServerPath, super::IfMatchHeader),
+    responses((status = 200, description = "Approved", body = McpServer, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn approve_mcp_server(
+    State(gateway): State<Arc<Gateway>>,
+    headers: HeaderMap,
+    place: InProject<ManagePolicy>,
+    Path((_, name)): Path<(String, String)>,
+) -> Result<Response, Problem> {
+    let precondition = IfMatch::required(&headers)?;
+    let condition = |name: &str, revision: Option<i64>| match revision {
+        Some(revision) => precondition.check(&tag(revision)),
+        None => Err(not_found(name)),
+    };
+    let (id, requester) = (&place.project.row.id, place.requester());
+    let changes = Changes::from([(name.clone(), Change::Approve)]);
+    Box::pin(apply(&gateway, id, &requester, &changes, condition)).await?;
+    let snapshot = gateway.snapshots.now();
+    let project = snapshot.project(id.as_str()).ok_or_else(|| not_found(&name))?;
+    background::connect_to(&gateway, project, &name);
+    answer(&gateway, project, &name, StatusCode::OK)
 }
 
 /// Test an MCP server

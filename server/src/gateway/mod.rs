@@ -29,6 +29,7 @@ pub mod keys;
 pub mod labels;
 pub mod limits;
 pub mod load;
+pub mod management;
 pub mod mcp_clients;
 pub mod mcp_servers;
 pub mod observe;

@@ -163,6 +163,21 @@ impl Problem {
     }
 }
 
+/// A fault on one line: where, what, and what to do.
+#[must_use]
+pub fn in_words(fault: &Diagnostic) -> String {
+    let mut text = match fault.pointer.as_deref() {
+        None | Some("") => fault.message.clone(),
+        Some(pointer) => format!("{pointer}: {}", fault.message),
+    };
+    if let Some(hint) = &fault.hint {
+        text.push_str(" (");
+        text.push_str(hint);
+        text.push(')');
+    }
+    text
+}
+
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {

@@ -8,6 +8,7 @@ use toolgate_api::audit::{AuditAction, AuditConnection, AuditOutcome, AuditRecor
 use toolgate_api::calls::ResultNotes;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid};
+use toolgate_core::management::INVOKED_ARGUMENTS;
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
 use toolgate_core::redact::{redact, redact_text};
@@ -90,6 +91,7 @@ pub fn decided(
 
 /// What a record keeps of arguments: without what the tool's parameters mark as secret, and without the project's secrets.
 pub fn arguments(project: &ProjectState, tool: Option<&CompiledTool>, given: &Map<String, Value>) -> Value {
+    let given = &*without_invoked(tool, given);
     let marked = tool.and_then(CompiledTool::marked_parameters);
     let known = project.secrets.known();
     if marked.is_none() && known.is_none() {
@@ -108,6 +110,21 @@ pub fn arguments(project: &ProjectState, tool: Option<&CompiledTool>, given: &Ma
         Value::Object(kept) => redact(&kept),
         other => other,
     }
+}
+
+/// The arguments without those of the tool that `mcp_invoke_tool` calls: only the record of that call knows which of them are
+/// secret.
+fn without_invoked<'g>(
+    tool: Option<&CompiledTool>,
+    given: &'g Map<String, Value>,
+) -> Cow<'g, Map<String, Value>> {
+    let invokes = tool.is_some_and(|tool| tool.definition.invokes());
+    if !invokes {
+        return Cow::Borrowed(given);
+    }
+    let mut own = given.clone();
+    own.remove(INVOKED_ARGUMENTS);
+    Cow::Owned(own)
 }
 
 /// Masks the project's secrets in whatever a caller may have put them into.

@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
 use serde_json::{Value, json};
+use toolgate_api::ErrorCode;
 use toolgate_api::audit::ArgumentCoercion;
 use toolgate_api::calls::{CallError, CallResponse, CallStatus, ResultNotes};
-use toolgate_api::{Diagnostic, ErrorCode};
 
 use super::turn::Turn;
+use crate::gateway::problem::in_words;
 use crate::gateway::{Gateway, Problem};
 
 /// Faults that an answer names.
@@ -78,6 +79,23 @@ pub(super) fn response(
     result.with_meta(Some(meta))
 }
 
+/// The answer to a call that invoked another one: that of the other one, with both ids.
+pub(super) fn invoked(gateway: &Gateway, outer: CallResponse, read: &[ArgumentCoercion]) -> CallToolResult {
+    let inner = outer
+        .result
+        .as_ref()
+        .and_then(|result| serde_json::from_str::<CallResponse>(result.get()).ok());
+    let Some(inner) = inner else {
+        return response(gateway, outer, read, false);
+    };
+    let invoked = inner.call_id;
+    let mut result = response(gateway, inner, read, true);
+    let meta = result.meta.get_or_insert_default();
+    meta.insert("toolgate/call_id".to_owned(), json!(outer.call_id));
+    meta.insert("toolgate/invoked_call_id".to_owned(), json!(invoked));
+    result
+}
+
 /// The blocks of a result that is that of an MCP server; `None` when the definition made something else of it.
 fn blocks(result: &Value) -> Option<Vec<ContentBlock>> {
     let blocks = result.get("content")?.as_array()?;
@@ -93,7 +111,7 @@ pub(super) fn problem(turn: &Turn, problem: Problem, way: Option<String>) -> Cal
     let body = problem.into_body(&turn.entry.caller.origin.request_id);
     let mut text = format!("{}: {}", body.code, body.detail);
     for fault in body.errors.iter().take(FAULTS) {
-        let _infallible = write!(text, "\n- {}", one(fault));
+        let _infallible = write!(text, "\n- {}", in_words(fault));
     }
     if body.errors.len() > FAULTS {
         let _infallible = write!(text, "\n- and {} more", body.errors.len() - FAULTS);
@@ -112,17 +130,6 @@ pub(super) fn problem(turn: &Turn, problem: Problem, way: Option<String>) -> Cal
         meta.insert("toolgate/call_id".to_owned(), json!(id));
     }
     CallToolResult::error(vec![ContentBlock::text(text)]).with_meta(Some(meta))
-}
-
-fn one(fault: &Diagnostic) -> String {
-    let mut text = match &fault.pointer {
-        Some(pointer) => format!("{pointer}: {}", fault.message),
-        None => fault.message.clone(),
-    };
-    if let Some(hint) = &fault.hint {
-        let _infallible = write!(text, " ({hint})");
-    }
-    text
 }
 
 fn failure(error: &CallError) -> String {
@@ -159,6 +166,6 @@ fn note(gateway: &Gateway, notes: &ResultNotes, content: &mut Vec<ContentBlock>)
         content.push(ContentBlock::text(format!("The next page: {next}")));
     }
     for warning in &notes.warnings {
-        content.push(ContentBlock::text(format!("Warning: {}", one(warning))));
+        content.push(ContentBlock::text(format!("Warning: {}", in_words(warning))));
     }
 }

@@ -67,7 +67,10 @@ async fn tool(
     if let Some(listed) = tool.and_then(|tool| tool.listed().ok()) {
         read = listed.input.read(&mut arguments);
     }
-    let moves = tool.is_some_and(|tool| tool.definition.state.is_some()) && turn.would_allow(gateway, name);
+    let invokes = tool.is_some_and(|tool| tool.definition.invokes());
+    // The tool that it invokes may move the state.
+    let may_move = invokes || tool.is_some_and(|tool| tool.definition.state.is_some());
+    let moves = may_move && turn.would_allow(gateway, name);
     let session_id = turn.session(gateway, moves).await?;
     let of_mcp_server = tool.is_some_and(|tool| tool.definition.executor_kind() == ExecutorKind::Mcp);
     let request = CallRequest {
@@ -86,11 +89,15 @@ async fn tool(
     let called = call_once_with(gateway, &turn.entry, request, options);
     let Called { answer, limits: _ } = Box::pin(called).await;
     match answer {
+        Ok(Answer::Fresh(response)) if invokes => Ok(answer::invoked(gateway, *response, &read)),
         Ok(Answer::Fresh(response)) => Ok(answer::response(gateway, *response, &read, of_mcp_server)),
         Ok(Answer::Replayed(_, body)) => {
             let response: CallResponse =
                 serde_json::from_str(body.get()).map_err(|error| Problem::internal(&error))?;
-            Ok(answer::response(gateway, response, &read, of_mcp_server))
+            Ok(match invokes {
+                true => answer::invoked(gateway, response, &read),
+                false => answer::response(gateway, response, &read, of_mcp_server),
+            })
         }
         Err(problem) => {
             let way = guidance::way_on(gateway, turn, name, session_id, problem.code()).await;

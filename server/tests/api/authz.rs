@@ -98,6 +98,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("get_mcp_server", READERS),
         ("put_mcp_server", OWNERS),
         ("delete_mcp_server", OWNERS),
+        ("approve_mcp_server", OWNERS),
         ("test_mcp_server", EDITORS),
         ("refresh_mcp_server", EDITORS),
         ("get_mcp_server_log", READERS),

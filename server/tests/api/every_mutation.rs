@@ -425,6 +425,15 @@ async fn every_mutating_operation_leaves_a_record() {
         )
         .await;
 
+    let tools = include_str!("../../../openapi/examples/mcp-management.yaml");
+    trial.admin.upload(&demo("tools"), tools).await.expect(201);
+    let new = json!({"tool": "mcp_register_server", "group": ["*"], "arguments": {"server_name": "mine", "command": "uvx"}});
+    trial.admin.post(&demo("calls"), &new).await.expect(200);
+    let path = demo("mcp-servers/mine/approve");
+    trial
+        .does("approve_mcp_server", "settings", &path, &ANY, &none)
+        .await;
+
     // Questions, calls and sessions.
     for (id, path, action) in [
         ("resolve_tools", "resolve", "resolve"),

@@ -3,7 +3,9 @@
 mod calls;
 mod hostile;
 mod imports;
+mod management;
 mod oauth;
+mod registration;
 mod resources;
 mod stdio;
 

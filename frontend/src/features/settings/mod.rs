@@ -64,6 +64,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     let secret = RwSignal::new(String::new());
     let thresholds = THRESHOLDS.map(|_| RwSignal::new(String::new()));
     let sessions = Sessions::new(project);
+    let trusted = RwSignal::new(false);
     let action = Action::new();
     let toasts = Toasts::get();
     let warned = RwSignal::new(Vec::<String>::new());
@@ -76,6 +77,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             .webhook
             .map_or_else(Default::default, |webhook| (webhook.url, webhook.secret));
         sessions.show(settings.sessions, settings.start_states.unwrap_or_default());
+        trusted.set(settings.trust_registrations);
         webhook.set(url);
         secret.set(name);
         for ((_, _, part), field) in THRESHOLDS.iter().zip(thresholds) {
@@ -102,6 +104,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             alerts,
             sessions: sessions.usage(),
             start_states: sessions.start_states(),
+            trust_registrations: trusted.get_untracked(),
         };
         let path = in_project(&project.get_untracked(), &["settings"]);
         let ask = Ask::put(path, Body::json(&settings)).if_match(loaded.etag());

@@ -7,6 +7,7 @@ use thiserror::Error;
 use super::kinds;
 use super::model::{HttpAuth, HttpOptions, HttpProbe};
 use super::model::{JinaOptions, StaticOptions, ToolDefinition};
+use crate::management::Operation;
 
 /// What may execute tools. The type that a definition names is free text; this is the closed set behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,19 +24,22 @@ pub enum ExecutorKind {
     Service,
     /// A tool of an MCP server.
     Mcp,
+    /// A management tool, which the gateway executes itself.
+    Management,
     /// Types without an executor.
     Other,
 }
 
 impl ExecutorKind {
     /// Every kind, in the order of their declaration.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Jina,
         Self::Http,
         Self::Static,
         Self::Bus,
         Self::Service,
         Self::Mcp,
+        Self::Management,
         Self::Other,
     ];
 
@@ -49,6 +53,7 @@ impl ExecutorKind {
             Self::Bus => "bus",
             Self::Service => "service",
             Self::Mcp => "mcp",
+            Self::Management => "management",
             Self::Other => "other",
         }
     }
@@ -63,6 +68,7 @@ impl ExecutorKind {
                 "this server is connected to no message bus: the operator sets TOOLGATE_NATS_URL"
             }
             Self::Mcp => "this server connects to no MCP server",
+            Self::Management => "this server has no management tools",
             Self::Other => "this server has no executor for this type",
         }
     }
@@ -87,7 +93,8 @@ impl ExecutorSet {
     pub const BUILT_IN: Self = Self(0)
         .with(ExecutorKind::Jina)
         .with(ExecutorKind::Http)
-        .with(ExecutorKind::Static);
+        .with(ExecutorKind::Static)
+        .with(ExecutorKind::Management);
 
     /// This set and one more kind.
     #[must_use]
@@ -129,6 +136,8 @@ pub enum Execution<'d> {
     },
     /// A call of an MCP server's tool.
     Mcp(McpCall<'d>),
+    /// What the gateway does itself.
+    Management(Operation),
 }
 
 /// What a definition says of a tool of an MCP server.
@@ -164,6 +173,7 @@ impl<'d> Execution<'d> {
             Self::Bus { .. } => ExecutorKind::Bus,
             Self::Service { .. } => ExecutorKind::Service,
             Self::Mcp(_) => ExecutorKind::Mcp,
+            Self::Management(_) => ExecutorKind::Management,
         }
     }
 
@@ -173,7 +183,11 @@ impl<'d> Execution<'d> {
         let (pointer, base_url) = match self {
             Self::Http(http) => ("/options/http/base_url", http.base_url.as_str()),
             Self::Jina(jina) => ("/options/jina/base_url", jina.base_url.as_deref()?),
-            Self::Static(_) | Self::Bus { .. } | Self::Service { .. } | Self::Mcp(_) => return None,
+            Self::Static(_)
+            | Self::Bus { .. }
+            | Self::Service { .. }
+            | Self::Mcp(_)
+            | Self::Management(_) => return None,
         };
         Some(Destination { pointer, base_url })
     }
@@ -184,7 +198,11 @@ impl<'d> Execution<'d> {
         let (jina, http) = match self {
             Self::Jina(jina) => (jina.auth_env.as_deref(), None),
             Self::Http(http) => (None, http.auth.as_ref()),
-            Self::Static(_) | Self::Bus { .. } | Self::Service { .. } | Self::Mcp(_) => (None, None),
+            Self::Static(_)
+            | Self::Bus { .. }
+            | Self::Service { .. }
+            | Self::Mcp(_)
+            | Self::Management(_) => (None, None),
         };
         jina.into_iter()
             .chain(http.into_iter().flat_map(HttpAuth::sources))
@@ -195,7 +213,12 @@ impl<'d> Execution<'d> {
     pub fn probe(self) -> Option<&'d HttpProbe> {
         match self {
             Self::Http(http) => http.probe.as_ref(),
-            Self::Jina(_) | Self::Static(_) | Self::Bus { .. } | Self::Service { .. } | Self::Mcp(_) => None,
+            Self::Jina(_)
+            | Self::Static(_)
+            | Self::Bus { .. }
+            | Self::Service { .. }
+            | Self::Mcp(_)
+            | Self::Management(_) => None,
         }
     }
 }
@@ -241,6 +264,10 @@ impl ToolDefinition {
                     fingerprint: text(kinds::mcp::FINGERPRINT),
                 }))
             }
+            kinds::management::NAME => {
+                let operation = self.config.get(kinds::management::OPERATION)?;
+                Some(Execution::Management(Operation::parse(operation.as_str()?)?))
+            }
             _ => {
                 let subject = self.target_subject.as_deref()?;
                 Some(Execution::Bus { subject })
@@ -255,6 +282,12 @@ impl ToolDefinition {
             Some(Execution::Mcp(call)) => Some(format!("mcp:{}", call.server)),
             _ => None,
         }
+    }
+
+    /// Whether a call of it is a call of another tool too (`mcp_invoke_tool`).
+    #[must_use]
+    pub fn invokes(&self) -> bool {
+        self.execution() == Some(Execution::Management(Operation::InvokeTool))
     }
 
     /// What executes the tool.

@@ -59,6 +59,7 @@ pub use self::guides::parse_guides;
 pub(crate) use self::http::{METHODS as HTTP_METHODS, path_parameters};
 pub use self::kinds::tool_types;
 pub use self::model::{ServiceDefinition, ToolDefinition};
+pub(crate) use self::nearest::by_distance;
 pub use self::policy_tests::parse_policy_tests;
 pub use self::render::{diff, service_diff, service_to_yaml, to_yaml};
 

@@ -16,6 +16,25 @@ pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c s
         .map(|(_, candidate)| candidate)
 }
 
+/// The candidates in the order of their distance from a word, at most so many. Case, `-` and `_` do not count.
+pub(crate) fn by_distance<'c>(
+    word: &str,
+    candidates: impl IntoIterator<Item = &'c str>,
+    most: usize,
+) -> Vec<&'c str> {
+    let word: Vec<char> = folded(word).into_iter().take(64).collect();
+    let mut found: Vec<(usize, &str)> = candidates
+        .into_iter()
+        .map(|candidate| (distance(&word, &folded(candidate)), candidate))
+        .collect();
+    found.sort_unstable();
+    found
+        .into_iter()
+        .map(|(_, candidate)| candidate)
+        .take(most)
+        .collect()
+}
+
 fn folded(word: &str) -> Vec<char> {
     word.chars()
         .map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() })

@@ -68,7 +68,7 @@ pub(super) fn read(
     let kind = kind(cursor, report);
     let (service_id, service) = refers_to(cursor, kind, service, report);
     let config = config::read(cursor, kind, &service, report);
-    let parameters = parameters::read(cursor, &|| default_parameters(kind, &options), report);
+    let parameters = parameters::read(cursor, &|| default_parameters(cursor, kind, &options), report);
     if let Some(at) = &options_at {
         let declared = Declared::of(&parameters, cursor);
         options::check(at, &options, &declared, options_are_whole, report);
@@ -179,7 +179,10 @@ fn refers_to(
 }
 
 /// The arguments of a tool that says nothing about them.
-fn default_parameters(kind: Option<&Kind>, options: &Options) -> Value {
+fn default_parameters(cursor: &Cursor<'_>, kind: Option<&Kind>, options: &Options) -> Value {
+    if let Some(parameters) = kind.and_then(|kind| (kind.parameters)(cursor)) {
+        return parameters;
+    }
     match kind.and_then(|kind| (kind.argument)(options)) {
         Some((name, description)) => json!({
             "type": "object",

@@ -31,6 +31,10 @@ impl Hints {
                 ..Self::of_method("GET")
             },
             Some(Execution::Mcp(call)) => Self::of_annotations(call.annotations),
+            Some(Execution::Management(operation)) if operation.only_reads() => Self {
+                open_world: false,
+                ..Self::of_method("GET")
+            },
             _ => Self::of_method("POST"),
         }
     }

@@ -156,6 +156,12 @@ impl McpServers {
         values: Values<'_>,
     ) -> Option<Failure> {
         let definition = &server.definition;
+        if server.awaits_approval {
+            return Some(Failure::misconfigured(format!(
+                "the MCP server {} waits for approval: {} registered it",
+                server.name, server.updated_by
+            )));
+        }
         if !definition.enabled {
             return Some(Failure::misconfigured(format!(
                 "the MCP server {} is disabled",

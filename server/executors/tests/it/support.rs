@@ -75,6 +75,7 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
         secrets: None,
         egress: None,
         servers: None,
+        manager: None,
         arguments,
     }
 }

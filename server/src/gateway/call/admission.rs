@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{ArgumentCoercion, AuditAction, AuditOutcome, AuditRecord};
-use toolgate_api::calls::CallRequest;
+use toolgate_api::calls::{CallContext, CallRequest};
 use toolgate_api::sessions::CallSession;
 use toolgate_core::arguments::{self, Merged, TemplateContext, Unmerged};
 use toolgate_core::ids::CallId;
@@ -31,6 +31,8 @@ pub(super) struct Admitted {
     pub(super) record: AuditRecord,
     pub(super) state: String,
     pub(super) session: Option<CallSession>,
+    /// The context of the session, with the request's over it, that conditions were evaluated with.
+    pub(super) conditions: Option<CallContext>,
     /// Since when the session is in its state.
     pub(super) in_state_since: Option<DateTime<Utc>>,
     pub(super) running: Option<Running>,
@@ -249,19 +251,28 @@ pub(super) fn admit(
             return Err(Box::new(Refusal { record, answer }));
         }
     };
+    let in_state_since = entered.as_ref().map(|session| session.row.moved_at);
+    let (session, conditions) = match entered.map(|entered| *entered) {
+        None => (None, None),
+        Some(SessionAdmitted { row, context, .. }) => {
+            let session = CallSession {
+                id: row.id.0,
+                state: row.state,
+                version: row.version,
+                state_conflict: false,
+            };
+            (Some(session), context)
+        }
+    };
     Ok(Admitted {
         running,
         tool,
         merged,
         context,
         record,
-        in_state_since: entered.as_ref().map(|session| session.row.moved_at),
-        session: entered.map(|session| CallSession {
-            id: session.row.id.0,
-            state: session.row.state,
-            version: session.row.version,
-            state_conflict: false,
-        }),
+        in_state_since,
+        session,
+        conditions,
         state,
     })
 }

@@ -14,15 +14,18 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use toolgate_api::audit::ArgumentCoercion;
 use toolgate_api::calls::{CallRequest, CallResponse};
+use toolgate_core::definition::ExecutorKind;
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::Effect;
 use toolgate_core::principal::PrincipalRef;
-use toolgate_executors::{Invocation, Parts};
+use toolgate_executors::{Invocation, Manager, Parts};
 use toolgate_store::rows::{IdempotencyKey, Opening};
 use tracing::Instrument;
 
 use super::artifacts::Keeper;
 use super::detach_on_drop::DetachOnDrop;
+use super::entry::Entry;
+use super::management::ProjectManager;
 use super::observe::{self, Observed};
 use super::record::{self, Requester};
 use super::server_snapshot::ProjectState;
@@ -63,13 +66,13 @@ struct Watch {
 /// Once its record is on its way the work continues if the caller disconnects.
 async fn call(
     gateway: &Arc<Gateway>,
-    project: &ProjectState,
-    requester: &Requester<'_>,
+    entry: &Arc<Entry>,
     id: CallId,
     request: &CallRequest,
     idempotency: Option<IdempotencyKey>,
     watch: Watch,
 ) -> Result<Box<CallResponse>, Problem> {
+    let (project, requester) = (&*entry.project, &entry.requester());
     let session = match request.session_id {
         None => stand_alone(project, requester, request),
         Some(session) => Box::pin(enter(gateway, project, requester, session, request)).await?,
@@ -84,7 +87,7 @@ async fn call(
     };
     match decided {
         Ok(call) => {
-            let (opening, mut run) = begin(gateway, project, requester, id, call, idempotency);
+            let (opening, mut run) = begin(gateway, entry, id, request, call, idempotency);
             let span = spans::call(project.row.id.as_str(), run.tool.name(), &id);
             run.admitted = watch.admitted;
             run.cancelled = watch.cancelled;
@@ -118,13 +121,14 @@ async fn refuse(
 
 /// What is recorded of an admitted call before it runs, and what runs then.
 fn begin(
-    gateway: &Gateway,
-    project: &ProjectState,
-    requester: &Requester<'_>,
+    gateway: &Arc<Gateway>,
+    entry: &Arc<Entry>,
     id: CallId,
+    request: &CallRequest,
     admitted: Admitted,
     idempotency: Option<IdempotencyKey>,
 ) -> (Opening, Box<Run>) {
+    let (project, requester) = (&*entry.project, &entry.requester());
     gateway.metrics.decision(Effect::Allow, None);
     let Admitted {
         tool,
@@ -133,12 +137,24 @@ fn begin(
         record,
         state,
         session,
+        conditions,
         in_state_since,
         running,
     } = admitted;
     let seen = Observed::of_record(project, requester, &record);
     let ticket = observe::observed(gateway, &seen).in_state_since(in_state_since);
     let started = record.at;
+    let manager =
+        (tool.definition.executor_kind() == ExecutorKind::Management).then(|| -> Arc<dyn Manager> {
+            let decided = (record.requested_groups.clone(), state.clone());
+            let context = match &session {
+                Some(_) => conditions,
+                None => request.context.clone(),
+            };
+            Arc::new(ProjectManager::new(gateway, entry, request, decided, context))
+        });
+    // A management call leaves its places to the calls that it makes.
+    let running = running.filter(|_| manager.is_none());
     let run = Run {
         id,
         project: project.row.uid,
@@ -156,6 +172,7 @@ fn begin(
             secrets: (!project.secrets.is_empty()).then(|| project.secrets.source(started)),
             egress: project.egress.origins(),
             servers: project.mcp_servers.set().cloned(),
+            manager,
             arguments: merged.arguments,
             parts: None,
             trace: Default::default(),

@@ -170,11 +170,11 @@ async fn answer(
     id: CallId,
     watch: Watch,
 ) -> Result<Answer, Problem> {
-    let requester = entry.requester();
     let Some(KeyText(key)) = key else {
-        let answer = call(gateway, &entry.project, &requester, id, request, None, watch).await;
+        let answer = call(gateway, entry, id, request, None, watch).await;
         return answer.map(Answer::Fresh);
     };
+    let requester = entry.requester();
     let key = IdempotencyKey {
         project: entry.project.row.uid,
         principal_id: requester.principal.id.clone(),
@@ -182,10 +182,7 @@ async fn answer(
     };
     let (task, settle) = (Arc::clone(gateway), Some(key.clone()));
     let (caller, asked) = (Arc::clone(entry), Arc::clone(request));
-    let work = async move {
-        let (project, requester) = (&caller.project, caller.requester());
-        call(&task, project, &requester, id, &asked, settle, watch).await
-    };
+    let work = async move { call(&task, &caller, id, &asked, settle, watch).await };
     // Boxed, because the layers around a handler move its future several times.
     let answer = Box::pin(idempotency::once(gateway, key, request, id, work)).await?;
     if let Answer::Replayed(earlier, _) = &answer {

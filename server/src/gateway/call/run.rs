@@ -128,7 +128,7 @@ pub(super) async fn finish(
             record: opened,
             outcome: match code {
                 None => AuditOutcome::Succeeded,
-                Some(ErrorCode::InvalidArguments) => AuditOutcome::Denied,
+                Some(code) if is_refusal(code) => AuditOutcome::Denied,
                 Some(_) => AuditOutcome::Failed,
             },
             code,
@@ -139,7 +139,7 @@ pub(super) async fn finish(
             noted: answer.notes.as_deref().and_then(record::noted),
             settlement: run
                 .idempotency
-                .filter(|_| code != Some(ErrorCode::InvalidArguments))
+                .filter(|_| !code.is_some_and(is_refusal))
                 .and_then(|key| settlement(key, &answer, step.is_some())),
             session: step,
         },
@@ -157,14 +157,16 @@ pub(super) async fn finish(
         at: run.started + TimeDelta::milliseconds(duration_ms),
     };
     observe::ended(run.ticket, &end);
-    match answer
-        .error
-        .take_if(|error| error.code == ErrorCode::InvalidArguments)
-    {
-        // Nothing was sent: the same answer as to arguments that break the schema.
+    match answer.error.take_if(|error| is_refusal(error.code)) {
+        // Nothing was done: the same answer as from the decision, or to arguments that break the schema.
         Some(error) => Err(Problem::of_failure(error).call_id(run.id)),
         None => Ok(answer),
     }
+}
+
+/// Whether an executor fails with this before it does anything.
+const fn is_refusal(code: ErrorCode) -> bool {
+    matches!(code, ErrorCode::InvalidArguments | ErrorCode::Forbidden)
 }
 
 /// The answer to keep for a repeated request.

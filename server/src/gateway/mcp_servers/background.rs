@@ -33,6 +33,14 @@ pub fn connect(gateway: &Gateway) {
     gateway.executors.mcp().connect_in_advance(targets(gateway));
 }
 
+/// Connects to a server that is there now, as at the start; nothing waits for it.
+pub fn connect_to(gateway: &Gateway, project: &ProjectState, name: &str) {
+    if let Some(server) = project.mcp_servers.get(name) {
+        let target = target(gateway, project, server);
+        gateway.executors.mcp().connect_in_advance(vec![target]);
+    }
+}
+
 /// Ends the connections to servers that are not there any more.
 pub fn close_unwanted(gateway: &Gateway) {
     gateway.executors.mcp().keep(&targets(gateway));

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use toolgate_api::audit::AuditAction;
 use toolgate_api::mcp_servers::{McpServerDefinition, StoredMcpServer};
@@ -20,8 +21,64 @@ use crate::gateway::recorded::recorded;
 use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
 
-/// The servers that a change puts or, with `None`, removes.
-pub type Changes = BTreeMap<String, Option<McpServerDefinition>>;
+/// What becomes of servers, by their names.
+pub type Changes = BTreeMap<String, Change>;
+
+/// What becomes of a server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Change {
+    /// It is stored, whatever was there.
+    Put(McpServerDefinition),
+    /// It is stored and waits for approval: neither connected to nor imported until then.
+    Propose(McpServerDefinition),
+    /// It waits no more.
+    Approve,
+    /// It is removed.
+    Remove,
+}
+
+impl Change {
+    /// The server afterwards; `None` when it is removed. `unused` is a revision that no server of the project ever had.
+    fn applied(
+        &self,
+        name: &str,
+        before: Option<&StoredMcpServer>,
+        unused: i64,
+        (at, by): (DateTime<Utc>, &str),
+    ) -> Result<Option<StoredMcpServer>, Problem> {
+        let stored = |definition: &McpServerDefinition| StoredMcpServer {
+            name: name.to_owned(),
+            revision: before.map_or(0, |server| server.revision) + 1,
+            updated_at: at,
+            updated_by: by.to_owned(),
+            awaits_approval: false,
+            definition: definition.clone(),
+        };
+        match (self, before) {
+            (Self::Put(definition), _) => Ok(Some(stored(definition))),
+            (Self::Propose(definition), _) => {
+                let mut proposed = stored(definition);
+                proposed.awaits_approval = true;
+                // Servers of a release that knows no approval do not connect to what is disabled.
+                proposed.definition.enabled = false;
+                // An approval names the revision that was read. One that is removed and proposed again has another.
+                proposed.revision = unused;
+                Ok(Some(proposed))
+            }
+            (Self::Approve, Some(server)) if server.awaits_approval => {
+                let mut approved = stored(&server.definition);
+                approved.definition.enabled = true;
+                Ok(Some(approved))
+            }
+            (Self::Approve, Some(_)) => Err(Problem::new(
+                ErrorCode::Conflict,
+                format!("The MCP server {name:?} does not wait for approval; nothing was changed."),
+            )),
+            (Self::Remove, Some(_)) => Ok(None),
+            (Self::Approve | Self::Remove, None) => Err(not_found(name)),
+        }
+    }
+}
 
 /// Stores a change. `condition` is asked with each name and the revision that is there.
 ///
@@ -53,21 +110,11 @@ pub async fn apply(
         for (name, change) in changes {
             let before = servers.get(name).map(|server| server.revision);
             condition(name, before)?;
-            match change {
-                None if before.is_none() => return Err(not_found(name)),
+            let by = (gateway.clock.now(), requester.principal.name.as_str());
+            let unused = state.mcp_servers.revision + 1;
+            match change.applied(name, servers.get(name), unused, by)? {
+                Some(server) => drop(servers.insert(name.clone(), server)),
                 None => drop(servers.remove(name)),
-                Some(definition) => {
-                    servers.insert(
-                        name.clone(),
-                        StoredMcpServer {
-                            name: name.clone(),
-                            revision: before.unwrap_or(0) + 1,
-                            updated_at: gateway.clock.now(),
-                            updated_by: requester.principal.name.clone(),
-                            definition: definition.clone(),
-                        },
-                    );
-                }
             }
         }
         if servers.len() > MAX_SERVERS {
@@ -107,7 +154,7 @@ async fn store(
         place,
         requester,
         AuditAction::Settings,
-        what(state, changes),
+        what(state, changes, &servers),
     );
     let (task, uid, id) = (Arc::clone(gateway), state.row.uid, state.row.id.clone());
     let (expected, author) = (state.mcp_servers.revision, requester.principal.name.clone());
@@ -133,15 +180,20 @@ async fn store(
 }
 
 /// For the record: each server before and after. Credentials are never in a definition.
-fn what(state: &ProjectState, changes: &Changes) -> Value {
+fn what(state: &ProjectState, changes: &Changes, servers: &[StoredMcpServer]) -> Value {
     let named = |name: &String| {
         let before = state.mcp_servers.get(name);
-        json!({
+        let after = servers.iter().find(|server| server.name == *name);
+        let mut change = json!({
             "server": name,
             "before": before.map(|server| &server.definition),
             "before_revision": before.map(|server| server.revision),
-            "after": changes.get(name),
-        })
+            "after": after.map(|server| &server.definition),
+        });
+        if after.is_some_and(|server| server.awaits_approval) {
+            change["awaits_approval"] = true.into();
+        }
+        change
     };
     json!({"change": "mcp_servers", "servers": changes.keys().map(named).collect::<Vec<_>>()})
 }
@@ -149,7 +201,9 @@ fn what(state: &ProjectState, changes: &Changes) -> Value {
 fn faults(changes: &Changes) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for (name, change) in changes {
-        let Some(definition) = change else { continue };
+        let (Change::Put(definition) | Change::Propose(definition)) = change else {
+            continue;
+        };
         if let Some(fault) = name_fault(name) {
             faults.push(Diagnostic::error(fault));
         }

@@ -46,6 +46,7 @@ pub fn candidate(
         revision: before + 1,
         updated_at: gateway.clock.now(),
         updated_by: requester.principal.name.clone(),
+        awaits_approval: false,
         definition,
     };
     wire(gateway, project, &Arc::new(server))
@@ -57,7 +58,7 @@ pub fn warnings(gateway: &Gateway, target: &McpTarget) -> Vec<Diagnostic> {
     let servers = gateway.executors.mcp();
     let definition = &target.server.definition;
     let mut found = Vec::new();
-    if definition.enabled
+    if (definition.enabled || target.server.awaits_approval)
         && let Some(failure) = servers.unavailable(target)
     {
         found.push(Diagnostic::warning(failure.message).hint("until then calls of its tools are refused"));

@@ -373,6 +373,7 @@ async fn the_egress_list_is_stored_beside_the_other_documents(db: Backend) {
 async fn mcp_servers_are_kept_beside_the_imports_of_their_tools(db: Backend) {
     let uid = project(&db.store, "demo").await;
     let servers = vec![StoredMcpServer {
+        awaits_approval: true,
         name: "weather".to_owned(),
         revision: 3,
         updated_at: at(1),

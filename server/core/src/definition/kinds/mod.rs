@@ -5,6 +5,7 @@
 
 mod graph_update;
 mod knowledge_query;
+pub(crate) mod management;
 pub(crate) mod mcp;
 mod openapi;
 mod prompt;
@@ -15,6 +16,7 @@ mod text_completion;
 mod tool_service;
 mod worker;
 
+use serde_json::Value;
 use toolgate_api::tool_types::{self, Field, ToolType};
 
 use super::config::Service;
@@ -49,12 +51,13 @@ pub(super) const TOOL_KEYS: [&str; 19] = [
 ];
 
 /// Every type. Of several that a definition without a type might mean, the first is meant.
-pub(super) static KINDS: [&Kind; 11] = [
+pub(super) static KINDS: [&Kind; 12] = [
     &openapi::KIND,
     &static_answer::KIND,
     &tool_service::KIND,
     &worker::KIND,
     &mcp::KIND,
+    &management::KIND,
     &knowledge_query::KIND,
     &structured_query::KIND,
     &row_embeddings_query::KIND,
@@ -83,6 +86,8 @@ pub(super) struct Kind {
     pub(super) is_evident: fn(&Cursor<'_>) -> bool,
     /// Its one argument and what that is for, when its arguments are known.
     pub(super) argument: fn(&Options) -> Option<Argument>,
+    /// The JSON Schema of its arguments, when its own keys say them.
+    pub(super) parameters: fn(&Cursor<'_>) -> Option<Value>,
     /// Reports what a tool of this type must have and has not.
     pub(super) require: fn(&Cursor<'_>, &Service, &mut Report),
 }
@@ -101,6 +106,7 @@ const PLAIN: Kind = Kind {
     incomplete: "this server has no executor for this type",
     is_evident: |_| false,
     argument: |_| None,
+    parameters: |_| None,
     require: |_, _, _| {},
 };
 

@@ -2,7 +2,7 @@
 
 use toolgate_api::tool_types;
 
-use super::{Kind, has_option};
+use super::{Kind, PLAIN, has_option};
 use crate::definition::execution::ExecutorKind;
 use crate::definition::model::JinaMode;
 
@@ -11,7 +11,6 @@ const REQUESTS: &[&str] = &["jina", "http", "openapi"];
 
 pub(super) static KIND: Kind = Kind {
     described: &tool_types::OPENAPI,
-    aliases: &[],
     options: REQUESTS,
     refusal: "sends no HTTP request",
     service: true,
@@ -31,4 +30,5 @@ pub(super) static KIND: Kind = Kind {
             );
         }
     },
+    ..PLAIN
 };

@@ -21,6 +21,7 @@ const JINA: &str =
 #[case::worker("target_subject: cmd.tool.a", ExecutorKind::Bus, None, &[], false)]
 #[case::service("service: custom-rag\ncollection: c", ExecutorKind::Service, None, &[], false)]
 #[case::mcp("type: mcp\nmcp_server: s\nmcp_tool_id: m", ExecutorKind::Mcp, None, &[], false)]
+#[case::management("type: management\noperation: mcp_list_services", ExecutorKind::Management, None, &[], false)]
 #[case::other("type: text-completion", ExecutorKind::Other, None, &[], false)]
 fn definitions_say_what_executes_them(
     #[case] rest: &str,
@@ -115,7 +116,7 @@ fn every_type_says_whether_it_is_executed_and_what_is_missing() {
     let described = toolgate_api::tool_types::ALL;
     assert_eq!(types.len(), described.len());
     for (kind, missing) in types {
-        let executed = ["openapi", "static"].contains(&kind.name);
+        let executed = ["openapi", "static", "management"].contains(&kind.name);
         assert_eq!(missing.is_none(), executed, "{}", kind.name);
         assert!(described.iter().any(|known| known.name == kind.name));
     }
