@@ -138,6 +138,31 @@ impl Executors {
         outcome
     }
 
+    /// Redacts and shapes the outcome of a call that was sent by another process, as [`Self::execute`] does with its own.
+    ///
+    /// # Errors
+    /// Why there is no result.
+    pub fn finish_late(
+        &self,
+        definition: &Arc<ToolDefinition>,
+        secrets: Option<&dyn SecretSource>,
+        outcome: Result<Execution, Failure>,
+    ) -> Result<Execution, Failure> {
+        let tool = self.prepare(definition, None);
+        let mut known = Secrets::default();
+        known.know(secrets.and_then(SecretSource::known));
+        let mut outcome = redacted(outcome.map(Reply::from), &known).map(|reply| reply.execution);
+        // The values of arguments that are secret are not at hand any more, and messages may repeat them.
+        if let (Err(failure), Some(_)) = (&mut outcome, &tool.marked) {
+            failure.message = "the tool failed".to_owned();
+            failure.upstream_message = None;
+        }
+        match &tool.shape {
+            Some(shape) => shape.of_json(outcome?),
+            None => outcome,
+        }
+    }
+
     /// Whether a call could go out now, as far as that is known without sending anything: something executes the
     /// tool, what it takes from the environment and the project's secrets has values, its destination is allowed, and
     /// its circuit breaker is closed. `envs` are the parameters from there, by the names of their variables.

@@ -85,6 +85,8 @@ pub fn decided(
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,
+        after_execution: None,
+        deferred_until: None,
     }
 }
 
@@ -167,6 +169,7 @@ pub fn completion(
         noted: None,
         session: None,
         settlement: None,
+        late: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod card;
 pub(super) mod headers;
+mod kept;
 mod report;
 
 use std::sync::Arc;
@@ -13,8 +14,10 @@ use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::{self, kv, stream};
 use async_trait::async_trait;
 use chrono::{DateTime, SecondsFormat};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use toolgate_api::ErrorCode;
 use toolgate_api::tools::AfterExecution;
@@ -22,14 +25,19 @@ use toolgate_core::arguments::TemplateContext;
 use toolgate_core::definition::subject::CommandSubject;
 use toolgate_core::definition::{self, ExecutorKind, ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, ProjectId};
+use uuid::Uuid;
 
 use self::card::{Card, ToolCallContent};
+pub(super) use self::kept::KeptReports;
+pub use self::kept::WorkerReport;
+use self::kept::Awaited;
 use self::report::{Expected, Report};
 use super::connection::{Bus, lost};
 use super::replies::Received;
 use crate::executor::{Circumstances, Executor, Key, Planned, Prepared, Reply, Scope};
 use crate::failure::Failure;
 use crate::invocation::{Execution, Invocation};
+use crate::ledger::Ledger;
 use crate::redact::Secrets;
 
 /// How long a command waits for its worker.
@@ -118,6 +126,7 @@ impl Prepared for WorkerTool {
             tool: self,
             project: call.project.clone(),
             card: self.card(call, &ids, &command)?,
+            ledger: call.ledger.take(),
             id,
             ids,
             command,
@@ -212,6 +221,7 @@ struct WorkerCall<'a> {
     command: CommandSubject,
     headers: HeaderMap,
     key: Option<Key>,
+    ledger: Option<Arc<dyn Ledger>>,
     secrets: Secrets,
 }
 
@@ -227,25 +237,20 @@ impl Planned for WorkerCall<'_> {
 
     async fn run(&mut self, deadline: Instant) -> Result<Reply, Failure> {
         let bus = &self.tool.bus;
-        let CommandSubject {
-            version,
-            channel,
-            target,
-            ..
-        } = &self.command;
-        let reports = format!("cg.{version}.{}.{channel}.evt.tool.{target}.report", self.project);
-        let listening = bus.replies.listen(&reports).await;
+        let awaited = self.awaited();
+        let listening = bus.replies.listen(&awaited.reports).await;
         let _listening = listening.map_err(|error| lost(&error))?;
         let cards = card::bucket(bus, &self.project).await?;
-        let mut waiting = bus.replies.wait(&self.id, &reports);
+        let mut waiting = bus.replies.wait(&self.id, &awaited.reports);
+        if let Some(ledger) = self.ledger.take() {
+            bus.kept
+                .follow(bus, ledger.project(), &self.project, &awaited)
+                .await?;
+            let within = deadline.saturating_duration_since(Instant::now());
+            ledger.defer(within, json!(awaited)).await?;
+        }
         self.send(&cards).await?;
-        let expected = Expected {
-            tool: self.tool.definition.name.as_str(),
-            tool_call_id: &self.id,
-            project: self.project.as_str(),
-            epoch: self.ids.turn_epoch.as_deref().unwrap_or_default(),
-            after_execution: self.tool.after_execution(),
-        };
+        let expected = awaited.expected(&self.id, &self.project);
         let mut refused = None;
         loop {
             let received = timeout_at(deadline, waiting.next()).await;
@@ -256,7 +261,7 @@ impl Planned for WorkerCall<'_> {
                     "the worker sends reports faster than they can be read",
                 ));
             };
-            match self.outcome(&cards, &message, &expected).await? {
+            match outcome(&cards, &message, &expected).await {
                 Ok(outcome) => return outcome.map(Reply::from),
                 Err(why) => {
                     tracing::warn!(call = self.id, "a report was refused: {why}");
@@ -268,6 +273,23 @@ impl Planned for WorkerCall<'_> {
 }
 
 impl WorkerCall<'_> {
+    /// What its report must say.
+    fn awaited(&self) -> Awaited {
+        let CommandSubject {
+            version,
+            channel,
+            target,
+            ..
+        } = &self.command;
+        Awaited {
+            reports: format!("cg.{version}.{}.{channel}.evt.tool.{target}.report", self.project),
+            version: version.clone(),
+            tool: self.tool.definition.name.to_string(),
+            epoch: self.ids.turn_epoch.clone().unwrap_or_default(),
+            after_execution: self.tool.after_execution(),
+        }
+    }
+
     /// Writes the card, and then the command that points at it.
     async fn send(&mut self, cards: &kv::Store) -> Result<(), Failure> {
         let context = jetstream::new(self.tool.bus.client.clone());
@@ -308,27 +330,84 @@ impl WorkerCall<'_> {
             .map_err(|error| lost(&error))?;
         stored.await.map(drop).map_err(|error| lost(&error))
     }
+}
 
-    /// What a report says the call came to, or why it counts for nothing.
-    async fn outcome(
+impl Awaited {
+    fn expected<'a>(&'a self, call: &'a str, project: &'a ProjectId) -> Expected<'a> {
+        Expected {
+            tool: &self.tool,
+            tool_call_id: call,
+            project: project.as_str(),
+            epoch: &self.epoch,
+            after_execution: self.after_execution,
+        }
+    }
+}
+
+impl Bus {
+    /// The reports of workers that the bus keeps, for the one part of the server that completes calls by them; `None` the
+    /// second time.
+    #[must_use]
+    pub fn take_reports(&self) -> Option<mpsc::Receiver<WorkerReport>> {
+        self.kept.take()
+    }
+
+    /// Reads the reports of the project of a deferred call; `awaited` is what [`Ledger::defer`] noted.
+    ///
+    /// # Errors
+    /// When the bus does not answer.
+    pub async fn follow_reports(
         &self,
-        cards: &kv::Store,
-        message: &async_nats::Message,
-        expected: &Expected<'_>,
+        project: (Uuid, &ProjectId),
+        awaited: &Value,
+    ) -> Result<(), Failure> {
+        let awaited = read(awaited)?;
+        self.kept.follow(self, project.0, project.1, &awaited).await
+    }
+
+    /// What a report says a deferred call came to, or why it counts for nothing.
+    ///
+    /// # Errors
+    /// When the bus does not answer.
+    pub async fn outcome(
+        &self,
+        report: &WorkerReport,
+        call: CallId,
+        project: &ProjectId,
+        awaited: &Value,
     ) -> Result<Result<Result<Execution, Failure>, String>, Failure> {
-        let (report, sender) = match Report::read(message, expected) {
-            Ok(read) => read,
-            Err(why) => return Ok(Err(why)),
-        };
-        let id = report.tool_result_card_id.clone();
-        // What is no key of the bucket is no card.
-        let Ok(card) = cards.get(id.clone()).await else {
-            return Ok(Err(format!("protocol_violation: the card {id:?} cannot be read")));
-        };
-        Ok(match card {
-            Some(card) => report.outcome(&card, &sender, expected),
-            None => Err(format!("protocol_violation: there is no card {id:?}")),
-        })
+        let awaited = read(awaited)?;
+        if report.message.subject.as_str() != awaited.reports {
+            return Ok(Err(format!(
+                "protocol_violation: the report came on {} instead of {}",
+                report.message.subject, awaited.reports
+            )));
+        }
+        let cards = card::bucket(self, project).await?;
+        let id = call.to_string();
+        Ok(outcome(&cards, &report.message, &awaited.expected(&id, project)).await)
+    }
+}
+
+fn read(awaited: &Value) -> Result<Awaited, Failure> {
+    Awaited::deserialize(awaited).map_err(|error| Failure::misconfigured(format!("the call cannot be read: {error}")))
+}
+
+/// What a report says the call came to, or why it counts for nothing.
+async fn outcome(
+    cards: &kv::Store,
+    message: &async_nats::Message,
+    expected: &Expected<'_>,
+) -> Result<Result<Execution, Failure>, String> {
+    let (report, sender) = Report::read(message, expected)?;
+    let id = report.tool_result_card_id.clone();
+    // What is no key of the bucket is no card.
+    let Ok(card) = cards.get(id.clone()).await else {
+        return Err(format!("protocol_violation: the card {id:?} cannot be read"));
+    };
+    match card {
+        Some(card) => report.outcome(&card, &sender, expected),
+        None => Err(format!("protocol_violation: there is no card {id:?}")),
     }
 }
 
