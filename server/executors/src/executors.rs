@@ -1,5 +1,6 @@
 //! The guards around every call, whatever kind executes it.
 
+mod late;
 mod probe;
 mod upstream_reports;
 
@@ -136,31 +137,6 @@ impl Executors {
             tracing::warn!(tool = %definition.name, to = label, code = %failure.code, status = failure.upstream_status, "{}", failure.message);
         }
         outcome
-    }
-
-    /// Redacts and shapes the outcome of a call that was sent by another process, as [`Self::execute`] does with its own.
-    ///
-    /// # Errors
-    /// Why there is no result.
-    pub fn finish_late(
-        &self,
-        definition: &Arc<ToolDefinition>,
-        secrets: Option<&dyn SecretSource>,
-        outcome: Result<Execution, Failure>,
-    ) -> Result<Execution, Failure> {
-        let tool = self.prepare(definition, None);
-        let mut known = Secrets::default();
-        known.know(secrets.and_then(SecretSource::known));
-        let mut outcome = redacted(outcome.map(Reply::from), &known).map(|reply| reply.execution);
-        // The values of arguments that are secret are not at hand any more, and messages may repeat them.
-        if let (Err(failure), Some(_)) = (&mut outcome, &tool.marked) {
-            failure.message = "the tool failed".to_owned();
-            failure.upstream_message = None;
-        }
-        match &tool.shape {
-            Some(shape) => shape.of_json(outcome?),
-            None => outcome,
-        }
     }
 
     /// Whether a call could go out now, as far as that is known without sending anything: something executes the

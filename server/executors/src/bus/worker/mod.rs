@@ -4,6 +4,7 @@
 mod card;
 pub(super) mod headers;
 mod kept;
+mod outcome;
 mod report;
 
 use std::sync::Arc;
@@ -14,10 +15,8 @@ use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::{self, kv, stream};
 use async_trait::async_trait;
 use chrono::{DateTime, SecondsFormat};
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
-use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 use toolgate_api::ErrorCode;
 use toolgate_api::tools::AfterExecution;
@@ -25,18 +24,17 @@ use toolgate_core::arguments::TemplateContext;
 use toolgate_core::definition::subject::CommandSubject;
 use toolgate_core::definition::{self, ExecutorKind, ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, ProjectId};
-use uuid::Uuid;
 
 use self::card::{Card, ToolCallContent};
 pub(super) use self::kept::KeptReports;
 pub use self::kept::WorkerReport;
 use self::kept::Awaited;
-use self::report::{Expected, Report};
+use self::outcome::outcome;
 use super::connection::{Bus, lost};
 use super::replies::Received;
 use crate::executor::{Circumstances, Executor, Key, Planned, Prepared, Reply, Scope};
 use crate::failure::Failure;
-use crate::invocation::{Execution, Invocation};
+use crate::invocation::Invocation;
 use crate::ledger::Ledger;
 use crate::redact::Secrets;
 
@@ -261,13 +259,14 @@ impl Planned for WorkerCall<'_> {
                     "the worker sends reports faster than they can be read",
                 ));
             };
-            match outcome(&cards, &message, &expected).await {
-                Ok(outcome) => return outcome.map(Reply::from),
-                Err(why) => {
-                    tracing::warn!(call = self.id, "a report was refused: {why}");
-                    refused = Some(why);
-                }
-            }
+            let why = match outcome(&cards, &message, &expected).await {
+                Ok(Ok(outcome)) => return outcome.map(Reply::from),
+                Ok(Err(why)) => why,
+                // The report is kept: a server that can read its card completes the call.
+                Err(failure) => failure.message,
+            };
+            tracing::warn!(call = self.id, "a report was refused: {why}");
+            refused = Some(why);
         }
     }
 }
@@ -329,85 +328,6 @@ impl WorkerCall<'_> {
             .await
             .map_err(|error| lost(&error))?;
         stored.await.map(drop).map_err(|error| lost(&error))
-    }
-}
-
-impl Awaited {
-    fn expected<'a>(&'a self, call: &'a str, project: &'a ProjectId) -> Expected<'a> {
-        Expected {
-            tool: &self.tool,
-            tool_call_id: call,
-            project: project.as_str(),
-            epoch: &self.epoch,
-            after_execution: self.after_execution,
-        }
-    }
-}
-
-impl Bus {
-    /// The reports of workers that the bus keeps, for the one part of the server that completes calls by them; `None` the
-    /// second time.
-    #[must_use]
-    pub fn take_reports(&self) -> Option<mpsc::Receiver<WorkerReport>> {
-        self.kept.take()
-    }
-
-    /// Reads the reports of the project of a deferred call; `awaited` is what [`Ledger::defer`] noted.
-    ///
-    /// # Errors
-    /// When the bus does not answer.
-    pub async fn follow_reports(
-        &self,
-        project: (Uuid, &ProjectId),
-        awaited: &Value,
-    ) -> Result<(), Failure> {
-        let awaited = read(awaited)?;
-        self.kept.follow(self, project.0, project.1, &awaited).await
-    }
-
-    /// What a report says a deferred call came to, or why it counts for nothing.
-    ///
-    /// # Errors
-    /// When the bus does not answer.
-    pub async fn outcome(
-        &self,
-        report: &WorkerReport,
-        call: CallId,
-        project: &ProjectId,
-        awaited: &Value,
-    ) -> Result<Result<Result<Execution, Failure>, String>, Failure> {
-        let awaited = read(awaited)?;
-        if report.message.subject.as_str() != awaited.reports {
-            return Ok(Err(format!(
-                "protocol_violation: the report came on {} instead of {}",
-                report.message.subject, awaited.reports
-            )));
-        }
-        let cards = card::bucket(self, project).await?;
-        let id = call.to_string();
-        Ok(outcome(&cards, &report.message, &awaited.expected(&id, project)).await)
-    }
-}
-
-fn read(awaited: &Value) -> Result<Awaited, Failure> {
-    Awaited::deserialize(awaited).map_err(|error| Failure::misconfigured(format!("the call cannot be read: {error}")))
-}
-
-/// What a report says the call came to, or why it counts for nothing.
-async fn outcome(
-    cards: &kv::Store,
-    message: &async_nats::Message,
-    expected: &Expected<'_>,
-) -> Result<Result<Execution, Failure>, String> {
-    let (report, sender) = Report::read(message, expected)?;
-    let id = report.tool_result_card_id.clone();
-    // What is no key of the bucket is no card.
-    let Ok(card) = cards.get(id.clone()).await else {
-        return Err(format!("protocol_violation: the card {id:?} cannot be read"));
-    };
-    match card {
-        Some(card) => report.outcome(&card, &sender, expected),
-        None => Err(format!("protocol_violation: there is no card {id:?}")),
     }
 }
 
