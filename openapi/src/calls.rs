@@ -246,7 +246,7 @@ pub struct CallState {
     /// server completes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred_until: Option<DateTime<Utc>>,
-    /// What the call answered. Kept for 24 hours for calls with an `Idempotency-Key` and those with `Prefer: respond-async`,
+    /// What the call answered. Kept for 24 hours for deferred calls, calls with an `Idempotency-Key` and those with `Prefer: respond-async`,
     /// and shown to the principal that made the call while it holds the groups that the call asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<CallResponse>))]

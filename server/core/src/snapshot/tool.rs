@@ -62,11 +62,7 @@ pub struct CompiledTool {
 impl CompiledTool {
     /// A revision of a tool, for a server that executes these kinds.
     #[must_use]
-    pub fn new(
-        input: ToolInput,
-        service: Option<&Arc<ServiceDefinition>>,
-        executes: ExecutorSet,
-    ) -> Self {
+    pub fn new(input: ToolInput, service: Option<&Arc<ServiceDefinition>>, executes: ExecutorSet) -> Self {
         let ToolInput {
             definition,
             revision,

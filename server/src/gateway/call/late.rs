@@ -31,7 +31,7 @@ const AGAIN: Duration = Duration::from_secs(1);
 /// the others.
 ///
 /// # Errors
-/// When the database does not answer.
+/// When the database does not answer, or the tool of a call cannot be read.
 pub async fn complete_due(gateway: &Gateway) -> anyhow::Result<()> {
     // Before the question: a call that is deferred after it is not taken for completed.
     let waiting = gateway.running.deferred();
@@ -43,22 +43,26 @@ pub async fn complete_due(gateway: &Gateway) -> anyhow::Result<()> {
         }
     }
     let now = gateway.clock.now();
+    let mut bus = gateway.bus.as_deref().filter(|bus| bus.is_connected());
+    let mut all = Ok(());
     for OpenDeferral {
         deferred,
         cancelled: is_cancelled,
     } in open
     {
+        // One that cannot be completed does not keep the others from it.
         if is_cancelled {
-            complete(gateway, &deferred, Err(cancelled())).await?;
+            all = complete(gateway, &deferred, Err(cancelled())).await.and(all);
         } else if deferred.until + GRACE <= now {
-            complete(gateway, &deferred, Err(timeout())).await?;
-        } else if let Some(bus) = &gateway.bus
-            && let Err(failure) = follow(bus, &deferred).await
+            all = complete(gateway, &deferred, Err(timeout())).await.and(all);
+        } else if let Some(connected) = bus
+            && let Err(failure) = follow(connected, &deferred).await
         {
             tracing::debug!(call = %deferred.call, "its report cannot be read yet: {}", failure.message);
+            bus = None;
         }
     }
-    Ok(())
+    all
 }
 
 async fn follow(bus: &Bus, deferred: &DeferredCall) -> Result<(), Failure> {
@@ -93,7 +97,9 @@ pub async fn receive_reports(gateway: Arc<Gateway>, mut reports: mpsc::Receiver<
 async fn receive(gateway: &Gateway, report: &WorkerReport) -> anyhow::Result<bool> {
     let Some(bus) = &gateway.bus else { return Ok(false) };
     let project = ProjectUid(report.project());
-    let Some(call) = report.call() else { return Ok(true) };
+    let Some(call) = report.call() else {
+        return Ok(true);
+    };
     // Completed before, by this or another report, or at its deadline.
     let Some(deferred) = gateway.store.deferred_call(project, call).await? else {
         return Ok(true);
@@ -169,8 +175,12 @@ async fn complete(
 }
 
 fn begun(deferred: &DeferredCall) -> anyhow::Result<Begun> {
-    serde_json::from_str(&deferred.begun)
-        .map_err(|error| anyhow::anyhow!("what is stored of the deferred call {} cannot be read: {error}", deferred.call))
+    serde_json::from_str(&deferred.begun).map_err(|error| {
+        anyhow::anyhow!(
+            "what is stored of the deferred call {} cannot be read: {error}",
+            deferred.call
+        )
+    })
 }
 
 /// The tool as it was when the call was admitted.
@@ -183,7 +193,10 @@ async fn tool(gateway: &Gateway, project: ProjectUid, begun: &Begun) -> anyhow::
     if let Some(tool) = current.filter(|tool| tool.revision == begun.revision) {
         return Ok(Arc::clone(tool));
     }
-    let row = gateway.store.revision(project, &begun.tool, begun.revision).await?;
+    let row = gateway
+        .store
+        .revision(project, &begun.tool, begun.revision)
+        .await?;
     let (row, definition) = row
         .and_then(|mut row| row.definition.take().map(|definition| (row, definition)))
         .ok_or_else(|| anyhow::anyhow!("there is no revision {} of \"{}\"", begun.revision, begun.tool))?;
@@ -193,7 +206,11 @@ async fn tool(gateway: &Gateway, project: ProjectUid, begun: &Begun) -> anyhow::
         updated_at: row.created_at,
         updated_by: row.author,
     };
-    Ok(Arc::new(CompiledTool::new(input, None, gateway.executors.executes())))
+    Ok(Arc::new(CompiledTool::new(
+        input,
+        None,
+        gateway.executors.executes(),
+    )))
 }
 
 fn timeout() -> Failure {

@@ -134,10 +134,7 @@ async fn of_several_completions_exactly_one_counts(db: Backend) {
     let counted: Vec<usize> = (0..3).filter(|&index| answers[index].is_ok()).collect();
     assert_eq!(counted.len(), 1, "{answers:?}");
     for refused in answers.iter().filter(|answer| answer.is_err()) {
-        assert!(
-            matches!(refused, Err(StoreError::NotFound { .. })),
-            "{refused:?}"
-        );
+        assert!(matches!(refused, Err(StoreError::NotFound { .. })), "{refused:?}");
     }
     let duration = read(store, &deferred).await.duration_ms;
     assert_eq!(duration, i64::try_from(counted[0] + 1).ok());
@@ -165,7 +162,10 @@ async fn a_deferred_call_of_this_server_is_completed_in_its_own_chain(db: Backen
     let store = &db.store;
     let uid = project(store, "demo").await;
     let (owner, deferred, record) = begun(store, 1, uid).await;
-    owner.complete(late(&deferred, record, 1)).await.expect("completed");
+    owner
+        .complete(late(&deferred, record, 1))
+        .await
+        .expect("completed");
     let foreign = db
         .side()
         .await
@@ -209,7 +209,9 @@ async fn an_answer_has_room_without_a_key(db: Backend) {
         ..late(&opening, record, 1)
     };
     other.complete(done).await.expect("completed");
-    let kept = store.kept_answer(uid, &room.key.principal_id, room.call, at(3)).await;
+    let kept = store
+        .kept_answer(uid, &room.key.principal_id, room.call, at(3))
+        .await;
     assert_eq!(kept.expect("an answer").expect("kept").body.get(), body);
 }
 
@@ -220,7 +222,10 @@ async fn what_was_completed_is_forgotten(db: Backend) {
     assert_eq!(store.prune_deferred().await.expect("pruned"), 0);
     let found = store.deferred_call(uid, call_of(&deferred)).await;
     assert_eq!(found.expect("an answer"), Some(deferral(&deferred, record, 300)));
-    owner.complete(late(&deferred, record, 1)).await.expect("completed");
+    owner
+        .complete(late(&deferred, record, 1))
+        .await
+        .expect("completed");
     let found = store.deferred_call(uid, call_of(&deferred)).await;
     assert_eq!(found.expect("an answer"), None);
     assert_eq!(store.prune_deferred().await.expect("pruned"), 1);

@@ -159,7 +159,11 @@ impl Source {
     async fn consumer(&self) -> Result<PullConsumer, Failure> {
         let version = &self.version;
         let stream = match self.context.stream_by_subject(self.reports.as_str()).await {
-            Ok(found) => self.context.get_stream(found).await.map_err(|error| lost(&error))?,
+            Ok(found) => self
+                .context
+                .get_stream(found)
+                .await
+                .map_err(|error| lost(&error))?,
             Err(_) => {
                 let config = stream::Config {
                     name: format!("cg_evt_{version}"),

@@ -26,9 +26,9 @@ use toolgate_core::definition::{self, ExecutorKind, ServiceDefinition, ToolDefin
 use toolgate_core::ids::{CallId, ProjectId};
 
 use self::card::{Card, ToolCallContent};
+use self::kept::Awaited;
 pub(super) use self::kept::KeptReports;
 pub use self::kept::WorkerReport;
-use self::kept::Awaited;
 use self::outcome::outcome;
 use super::connection::{Bus, lost};
 use super::replies::Received;

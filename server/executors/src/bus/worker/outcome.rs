@@ -41,11 +41,7 @@ impl Bus {
     ///
     /// # Errors
     /// When the bus does not answer.
-    pub async fn follow_reports(
-        &self,
-        project: (Uuid, &ProjectId),
-        awaited: &Value,
-    ) -> Result<(), Failure> {
+    pub async fn follow_reports(&self, project: (Uuid, &ProjectId), awaited: &Value) -> Result<(), Failure> {
         let awaited = read(awaited)?;
         self.kept.follow(self, project.0, project.1, &awaited).await
     }
@@ -75,7 +71,8 @@ impl Bus {
 }
 
 fn read(awaited: &Value) -> Result<Awaited, Failure> {
-    Awaited::deserialize(awaited).map_err(|error| Failure::misconfigured(format!("the call cannot be read: {error}")))
+    Awaited::deserialize(awaited)
+        .map_err(|error| Failure::misconfigured(format!("the call cannot be read: {error}")))
 }
 
 /// What a report says the call came to, or why it counts for nothing.
