@@ -149,7 +149,12 @@ impl Crashing {
     }
 
     /// A request in the runtime of the server, so that its tasks end with it.
-    async fn call(&self, path: &'static str, body: &Value, headers: &'static [(&str, &str)]) -> Answer {
+    async fn call(
+        &self,
+        path: &'static str,
+        body: &Value,
+        headers: &'static [(&'static str, &'static str)],
+    ) -> Answer {
         let (app, token, body) = (Arc::clone(&self.app), self.token.clone(), body.clone());
         let work = async move { post(&app.client(token), path, &body, headers).await };
         self.runtime.spawn(work).await.expect("answered")
