@@ -6,6 +6,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::auth::PrincipalKind;
+use crate::tools::AfterExecution;
 use crate::{Diagnostic, ErrorCode};
 
 /// What was asked of the gateway.
@@ -282,6 +283,12 @@ pub struct AuditRecord {
     /// Where the whole result was kept for a while; see `GET /projects/{project_id}/artifacts/{artifact_id}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<Uuid>,
+    /// What the caller's turn does next, as the answer said (tools of type `worker` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_execution: Option<AfterExecution>,
+    /// When an open call fails with `timeout` if its answer has not come: any server completes it. Absent once it has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred_until: Option<DateTime<Utc>>,
 }
 
 /// A page of records.

@@ -242,7 +242,11 @@ pub struct CallState {
     /// Why it was refused or failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<ErrorCode>,
-    /// What the call answered. Kept for 24 hours for calls with an `Idempotency-Key` and those with `Prefer: respond-async`,
+    /// When a running call fails with `timeout` if its answer has not come. Such a call goes on when its server stops: any
+    /// server completes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred_until: Option<DateTime<Utc>>,
+    /// What the call answered. Kept for 24 hours for deferred calls, calls with an `Idempotency-Key` and those with `Prefer: respond-async`,
     /// and shown to the principal that made the call while it holds the groups that the call asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<CallResponse>))]

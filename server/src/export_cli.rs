@@ -144,6 +144,8 @@ mod tests {
             usage: None,
             warnings: Vec::new(),
             artifact_id: None,
+            after_execution: None,
+            deferred_until: None,
         }
     }
 

@@ -191,6 +191,12 @@ impl Started {
         every(&self.app.gateway, POLL, |gateway| async move {
             call::end_cancelled(&gateway).await
         });
+        every(&self.app.gateway, POLL, |gateway| async move {
+            call::complete_due(&gateway).await
+        });
+        if let Some(reports) = self.app.gateway.bus.as_ref().and_then(|bus| bus.take_reports()) {
+            tokio::spawn(call::receive_reports(Arc::clone(&self.app.gateway), reports));
+        }
         let pulse = Arc::new(Pulse::default());
         every(&self.app.gateway, HEARTBEAT, move |gateway| {
             let pulse = Arc::clone(&pulse);
@@ -213,6 +219,10 @@ impl Started {
         });
         every(&self.app.gateway, FLUSH, |gateway| async move {
             observe::flush(&gateway).await
+        });
+        every(&self.app.gateway, FLUSH, |gateway| async move {
+            gateway.store.prune_deferred().await?;
+            Ok(())
         });
         every(&self.app.gateway, DELIVER, |gateway| async move {
             alerts::deliver(&gateway).await

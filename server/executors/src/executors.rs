@@ -1,5 +1,6 @@
 //! The guards around every call, whatever kind executes it.
 
+mod late;
 mod probe;
 mod upstream_reports;
 

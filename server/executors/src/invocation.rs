@@ -18,6 +18,7 @@ use toolgate_core::principal::PrincipalRef;
 
 use crate::config::SecretSource;
 use crate::egress::Origins;
+use crate::ledger::Ledger;
 use crate::management::Manager;
 use crate::mcp::ServerSet;
 
@@ -54,6 +55,8 @@ pub struct Invocation {
     pub arguments: Map<String, Value>,
     /// Takes the parts of the answer as they come; `None` when they are not waited for.
     pub parts: Option<Parts>,
+    /// Where the call is noted if its answer may come after this process has ended; `None` when nothing would complete it then.
+    pub ledger: Option<Arc<dyn Ledger>>,
     /// The trace that the call belongs to, as headers for the upstream; a definition's own headers win.
     pub trace: HeaderMap,
 }

@@ -30,6 +30,7 @@ mod guard;
 mod http;
 mod invocation;
 mod jina;
+mod ledger;
 mod management;
 mod mcp;
 mod prepared;
@@ -39,7 +40,9 @@ mod result;
 mod static_answer;
 mod values;
 
-pub use bus::{Bus, BusAuth, BusConfig, BusError, BusReport, BusTls, ServiceExecutor, WorkerExecutor};
+pub use bus::{
+    Bus, BusAuth, BusConfig, BusError, BusReport, BusTls, ServiceExecutor, WorkerExecutor, WorkerReport,
+};
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Origins, Resolve};
 pub use events::{EventSplitter, EventTooLarge};
@@ -50,6 +53,7 @@ pub use guard::UpstreamReport;
 pub use http::fetch::{FetchLimits, Fetched};
 pub use http::stream::{StreamLimits, StreamedAnswer};
 pub use invocation::{Artifact, ArtifactKind, Execution, Invocation, Parts};
+pub use ledger::Ledger;
 pub use management::Manager;
 pub use mcp::{
     ConnectionStatus, LastError, LogLines, LoggedLine, McpExecutor, McpServers, McpTarget, ServerSet,

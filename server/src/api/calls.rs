@@ -94,8 +94,8 @@ pub async fn call_tool(
 
 /// Get a call
 ///
-/// The stage of one's own call, by its id, and its answer while that is stored: for 24 hours, for calls with an
-/// `Idempotency-Key` and those with `Prefer: respond-async`. With `Prefer: wait=<seconds>` (at most 60) the answer
+/// The stage of one's own call, by its id, and its answer while that is stored: for 24 hours, for deferred calls, calls with
+/// an `Idempotency-Key` and those with `Prefer: respond-async`. With `Prefer: wait=<seconds>` (at most 60) the answer
 /// comes when the call has ended or the time is over.
 #[utoipa::path(get, path = "/projects/{project_id}/calls/{call_id}", tag = "calls",
     params(super::ProjectPath, CallPath, super::prefer::PreferHeader),

@@ -32,11 +32,20 @@ pub(super) struct Keeper {
 impl Keeper {
     /// `None` when the tool keeps nothing.
     pub(super) fn of(tool: &CompiledTool, project: &ProjectId, principal: &Principal) -> Option<Box<Self>> {
+        Self::for_owner(tool, project, || PrincipalRef::from(principal))
+    }
+
+    /// The same for a principal by its id.
+    pub(super) fn for_owner(
+        tool: &CompiledTool,
+        project: &ProjectId,
+        owner: impl FnOnce() -> PrincipalRef,
+    ) -> Option<Box<Self>> {
         let result = tool.definition.options.result()?;
         (result.beyond == Beyond::Keep).then(|| {
             Box::new(Self {
                 project: project.clone(),
-                owner: PrincipalRef::from(principal),
+                owner: owner(),
             })
         })
     }

@@ -14,7 +14,7 @@ use super::detach_on_drop::DetachOnDrop;
 use crate::gateway::{Gateway, Problem};
 
 /// How long an answer is kept for repeated requests.
-const RETENTION: TimeDelta = TimeDelta::hours(24);
+pub(super) const RETENTION: TimeDelta = TimeDelta::hours(24);
 
 /// What a repeated request is answered with.
 pub enum Answer {

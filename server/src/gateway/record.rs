@@ -86,6 +86,8 @@ pub fn decided(
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,
+        after_execution: None,
+        deferred_until: None,
     }
 }
 
@@ -184,12 +186,13 @@ pub fn completion(
         noted: None,
         session: None,
         settlement: None,
+        late: None,
     }
 }
 
 /// What of the notes on a result is recorded: never a part of it.
 pub fn noted(notes: &ResultNotes) -> Option<Box<Noted>> {
-    if notes.warnings.is_empty() && notes.artifact.is_none() {
+    if notes.warnings.is_empty() && notes.artifact.is_none() && notes.after_execution.is_none() {
         return None;
     }
     // The names of members in a message or pointer are the upstream's.
@@ -202,6 +205,7 @@ pub fn noted(notes: &ResultNotes) -> Option<Box<Noted>> {
     Some(Box::new(Noted {
         warnings: warnings.collect(),
         artifact: notes.artifact.as_ref().map(|artifact| artifact.id),
+        after_execution: notes.after_execution,
     }))
 }
 

@@ -9,6 +9,7 @@ mod offline;
 mod pulse;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::{DateTime, Utc};
 use futures_util::future::join_all;
@@ -106,6 +107,8 @@ pub struct OpenRecord {
     began: DateTime<Utc>,
     state: String,
     completed: bool,
+    /// Whether another server completes it if this one does not.
+    deferred: Option<Arc<AtomicBool>>,
 }
 
 impl OpenRecord {
@@ -122,6 +125,7 @@ impl OpenRecord {
             began,
             state,
             completed: false,
+            deferred: None,
         }
     }
 
@@ -149,6 +153,11 @@ impl OpenRecord {
         }
     }
 
+    /// Does not complete the record by itself once its call is deferred: any server does.
+    pub(super) fn unless(&mut self, deferred: &Arc<AtomicBool>) {
+        self.deferred = Some(Arc::clone(deferred));
+    }
+
     /// Leaves the completion to the caller, which has one of its own.
     pub(super) fn leave(mut self) {
         self.completed = true;
@@ -161,7 +170,8 @@ impl OpenRecord {
 
 impl Drop for OpenRecord {
     fn drop(&mut self) {
-        if self.completed {
+        let is_deferred = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
+        if self.completed || self.deferred.as_ref().is_some_and(is_deferred) {
             return;
         }
         let code = if std::thread::panicking() {

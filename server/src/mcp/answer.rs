@@ -62,6 +62,10 @@ pub(super) fn response(
         }
         (None, None) => content.push(ContentBlock::text("null")),
     }
+    let after_execution = response.notes.as_ref().and_then(|notes| notes.after_execution);
+    if let Some(after_execution) = after_execution {
+        meta.insert("toolgate/after_execution".to_owned(), json!(after_execution));
+    }
     if let Some(notes) = &response.notes {
         note(gateway, notes, &mut content);
     }

@@ -57,6 +57,8 @@ fn opening(id: CallId) -> Opening {
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,
+        after_execution: None,
+        deferred_until: None,
     };
     Opening {
         project: PROJECT,
@@ -79,6 +81,7 @@ async fn pair(writer: &RecordWriter, id: CallId) {
         noted: None,
         session: None,
         settlement: None,
+        late: None,
     };
     writer.complete(black_box(completion)).await.expect("completed");
 }

@@ -18,6 +18,7 @@ mod claims;
 mod codec;
 mod connections;
 mod db;
+mod deferred;
 mod definitions;
 mod directory;
 mod documents;

@@ -4,6 +4,7 @@ mod alerts;
 mod artifacts;
 mod claims;
 mod connections;
+mod deferred;
 mod definitions;
 mod directory;
 mod documents;
@@ -20,6 +21,7 @@ pub use self::alerts::{AlertDeliveries, AlertFilter, DueAlert, NO_PROJECT, NewAl
 pub use self::artifacts::{ArtifactLimits, ArtifactRow};
 pub use self::claims::{Claim, Claimed, IdempotencyKey, KeptAnswer, Settlement};
 pub use self::connections::{CodeRow, CodeUse, ConnectionRow, OauthClientRow, Refresh, RefreshTokenRow};
+pub use self::deferred::{DeferredCall, OpenDeferral};
 pub use self::definitions::{
     ProjectChanges, ProjectParts, ProjectRow, ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow,
 };

@@ -35,6 +35,8 @@ mod chains;
 mod claims;
 #[path = "contract/connections.rs"]
 mod connections;
+#[path = "contract/deferred.rs"]
+mod deferred;
 #[path = "contract/definitions.rs"]
 mod definitions;
 #[path = "contract/directory.rs"]

@@ -202,6 +202,8 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,
+        after_execution: None,
+        deferred_until: None,
     }
 }
 

@@ -89,7 +89,7 @@ async fn with_bus(nats: &Nats) -> TestApp {
     app
 }
 
-async fn until_connected(app: &TestApp, connected: bool) {
+pub(crate) async fn until_connected(app: &TestApp, connected: bool) {
     let bus = app.gateway.bus.as_ref().expect("a bus");
     let changed = async {
         while bus.is_connected() != connected {

@@ -15,6 +15,7 @@ mod calls_in_time;
 mod canary;
 mod compression;
 mod cors;
+mod deferred;
 mod definitions;
 mod disabled;
 mod document;

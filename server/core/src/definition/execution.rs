@@ -73,6 +73,12 @@ impl ExecutorKind {
         }
     }
 
+    /// Whether an answer to its calls may come after the server that sent them has stopped, and be received by another.
+    #[must_use]
+    pub const fn defers(self) -> bool {
+        matches!(self, Self::Bus)
+    }
+
     const fn bit(self) -> u16 {
         1 << self as u16
     }

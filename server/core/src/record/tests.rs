@@ -56,6 +56,8 @@ fn record() -> AuditRecord {
         usage: None,
         warnings: vec![toolgate_api::Diagnostic::warning("the value is too long")],
         artifact_id: Some(uuid::Uuid::from_u128(9)),
+        after_execution: None,
+        deferred_until: None,
         payloads_hidden: false,
     }
 }

@@ -60,11 +60,9 @@ pub struct CompiledTool {
 }
 
 impl CompiledTool {
-    pub(super) fn new(
-        input: ToolInput,
-        service: Option<&Arc<ServiceDefinition>>,
-        executes: ExecutorSet,
-    ) -> Self {
+    /// A revision of a tool, for a server that executes these kinds.
+    #[must_use]
+    pub fn new(input: ToolInput, service: Option<&Arc<ServiceDefinition>>, executes: ExecutorSet) -> Self {
         let ToolInput {
             definition,
             revision,

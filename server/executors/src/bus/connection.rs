@@ -12,6 +12,7 @@ use toolgate_core::definition::queue::SubjectRules;
 
 use super::config::{BusAuth, BusConfig};
 use super::replies::Replies;
+use super::worker::KeptReports;
 use crate::failure::Failure;
 
 /// The name of the connection on its servers.
@@ -35,6 +36,8 @@ pub enum BusError {
 pub struct Bus {
     pub(super) client: Client,
     pub(super) replies: Arc<Replies>,
+    /// Reports of workers for calls that wait in no process.
+    pub(super) kept: KeptReports,
     rules: SubjectRules,
     servers: Vec<String>,
     seen: Arc<Seen>,
@@ -90,6 +93,7 @@ impl Bus {
         Ok(Arc::new(Self {
             replies: Replies::start(&client).await?,
             client,
+            kept: KeptReports::new(),
             rules: config.subjects,
             servers: config.servers,
             seen,

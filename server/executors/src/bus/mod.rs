@@ -16,4 +16,4 @@ mod worker;
 pub use config::{BusAuth, BusConfig, BusTls};
 pub use connection::{Bus, BusError, BusReport};
 pub use service::ServiceExecutor;
-pub use worker::WorkerExecutor;
+pub use worker::{WorkerExecutor, WorkerReport};

@@ -5,7 +5,7 @@ use toolgate_api::audit::{AuditFormat, AuditRecord};
 use crate::gateway::spreadsheet;
 
 /// The columns of a CSV file: every field of a record, in the order of its document.
-pub const COLUMNS: [&str; 34] = [
+pub const COLUMNS: [&str; 36] = [
     "id",
     "at",
     "action",
@@ -40,6 +40,8 @@ pub const COLUMNS: [&str; 34] = [
     "usage",
     "warnings",
     "artifact_id",
+    "after_execution",
+    "deferred_until",
 ];
 
 /// The media type of a format.
@@ -145,6 +147,8 @@ mod tests {
             usage: Some(json!({"tokens": 1})),
             warnings: vec![toolgate_api::Diagnostic::warning("the value is too long")],
             artifact_id: Some(Uuid::nil()),
+            after_execution: Some(toolgate_api::tools::AfterExecution::Suspend),
+            deferred_until: Some(chrono::DateTime::UNIX_EPOCH),
         }
     }
 

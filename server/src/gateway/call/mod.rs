@@ -2,6 +2,9 @@
 
 mod admission;
 mod completion;
+mod deferral;
+mod ending;
+mod late;
 mod once;
 mod replay;
 mod run;
@@ -33,6 +36,7 @@ use crate::gateway::{Gateway, Problem};
 use crate::telemetry::spans;
 use admission::{Admitted, Refusal, admit, decide, enter, stand_alone};
 use completion::complete;
+pub use late::{complete_due, receive_reports};
 pub use once::{Begun, Called, KeyText, NEED, begin_once, call_once, call_once_with, unusable_key};
 use replay::replay;
 use run::{Run, finish};
@@ -175,6 +179,7 @@ fn begin(
             manager,
             arguments: merged.arguments,
             parts: None,
+            ledger: None,
             trace: Default::default(),
         },
         tool,

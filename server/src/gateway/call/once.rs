@@ -38,8 +38,13 @@ impl KeyText {
     }
 
     /// The key of a call that has none of its caller's. The space keeps it apart from those.
-    fn of(call: CallId) -> Self {
+    pub(super) fn of(call: CallId) -> Self {
         Self(format!("call {}", call.0))
+    }
+
+    /// As the database has it.
+    pub(super) fn into_text(self) -> String {
+        self.0
     }
 }
 

@@ -22,6 +22,8 @@ pub struct RunningCalls(Mutex<HashMap<CallId, Running>>);
 struct Running {
     token: CancellationToken,
     since: DateTime<Utc>,
+    /// Whether another server may complete it.
+    deferred: bool,
 }
 
 impl RunningCalls {
@@ -38,6 +40,20 @@ impl RunningCalls {
             }
             None => false,
         }
+    }
+
+    /// Notes that another server may complete a call from now on.
+    pub(super) fn defer(&self, call: CallId) {
+        if let Some(running) = self.all().get_mut(&call) {
+            running.deferred = true;
+        }
+    }
+
+    /// The calls that run here and that another server may complete.
+    pub(super) fn deferred(&self) -> Vec<CallId> {
+        let all = self.all();
+        let deferred = all.iter().filter(|(_, running)| running.deferred);
+        deferred.map(|(call, _)| *call).collect()
     }
 
     /// Ends a call that began before a time, if it runs here.
@@ -63,6 +79,7 @@ impl RunningCall {
         let running = Running {
             token: token.clone(),
             since: gateway.clock.now(),
+            deferred: false,
         };
         gateway.running.all().insert(call, running);
         Self {
@@ -91,7 +108,7 @@ impl Drop for RunningCall {
     }
 }
 
-fn cancelled() -> Failure {
+pub(super) fn cancelled() -> Failure {
     Failure {
         code: ErrorCode::Cancelled,
         message: "the call was cancelled; whether the tool acted before is unknown".to_owned(),

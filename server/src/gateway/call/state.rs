@@ -165,6 +165,7 @@ async fn told(gateway: &Gateway, entry: &Entry, record: AuditRecord) -> Result<C
         at: record.at,
         duration_ms: record.duration_ms,
         code: record.code,
+        deferred_until: record.deferred_until,
         answer,
         answer_kept_until,
     })

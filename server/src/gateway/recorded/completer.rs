@@ -90,10 +90,11 @@ impl Completer {
 
     /// Completes a record. If that fails it is tried again in the background, and waited for up to ten seconds.
     /// `None` if it is not written by then (it will be), or if another server has closed the record, taking this one
-    /// for dead.
+    /// for dead or completing a deferred call first.
     pub async fn complete(&self, completion: Completion) -> Option<Completed> {
         let error = match self.0.records.complete(completion.clone()).await {
             Ok(completed) => return Some(completed),
+            Err(StoreError::NotFound { .. }) if completion.late.is_some() => return None,
             Err(error) => error,
         };
         if is_closed(&error, completion.id) {

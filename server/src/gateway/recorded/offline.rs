@@ -70,6 +70,7 @@ pub async fn offline<T>(
         noted: None,
         session: None,
         settlement: None,
+        late: None,
     };
     let completed = records
         .complete(completion)

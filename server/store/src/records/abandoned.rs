@@ -4,7 +4,7 @@ use crate::Store;
 use crate::db::{Db, execute, writing};
 use crate::error::Result;
 use crate::records::chain::{Head, StoredHead, last_entry};
-use crate::records::entry::{CompletionEntry, Hash};
+use crate::records::entry::{CompletionEntry, Hash, place, seq};
 
 /// One probe of the primary key for each chain that has nothing open. Were the outcome column compared directly,
 /// SQLite would rather read all records and make an index of them for this one statement.
@@ -15,7 +15,14 @@ const OPEN_OF_OTHERS: &str = "
       AND r.seq < (c.number + 1) * 1099511627776
       AND COALESCE(r.outcome, '') = 'open'
       AND NOT EXISTS (SELECT 1 FROM completions d WHERE d.record_seq = r.seq)
+      AND NOT EXISTS (SELECT 1 FROM deferred_calls x WHERE x.record_seq = r.seq)
     ORDER BY r.seq";
+
+/// The first record of a chain that is open because its call is deferred: what follows is not settled.
+const FIRST_DEFERRED: &str = "
+    SELECT MIN(x.record_seq) FROM deferred_calls x
+    WHERE x.record_seq > $1 AND x.record_seq < $2
+      AND NOT EXISTS (SELECT 1 FROM completions d WHERE d.record_seq = x.record_seq)";
 
 /// What was found and done.
 pub(super) struct Closed {
@@ -25,7 +32,7 @@ pub(super) struct Closed {
     pub(super) records: u64,
 }
 
-/// Closes the open records of every other server without a heartbeat since `alive_after`, and those in `orphans`, by
+/// Closes the open records, except those of deferred calls, of every other server without a heartbeat since `alive_after`, and those in `orphans`, by
 /// entries in the chain of `me`; all in one transaction. Keys that those servers claimed without opening a record
 /// never ran and are free again.
 pub(super) async fn close(
@@ -83,13 +90,19 @@ pub(super) async fn close(
         for stored in ended {
             let last = last_entry!(tx, stored);
             let stored = stored.advanced_to(last);
+            let deferred: Option<i64> = sqlx::query_scalar(FIRST_DEFERRED)
+                .bind(seq(stored.number, 0))
+                .bind(seq(stored.number + 1, 0))
+                .fetch_one(&mut *tx)
+                .await?;
             execute!(
                 tx,
-                "UPDATE chains SET head_position = $2, head_hash = $3, settled_position = $2, ended_at = COALESCE(ended_at, $4)
+                "UPDATE chains SET head_position = $2, head_hash = $3, settled_position = $4, ended_at = COALESCE(ended_at, $5)
                  WHERE number = $1",
                 stored.number,
                 stored.head_position,
                 stored.head_hash.as_slice(),
+                deferred.map_or(stored.head_position, |record| place(record).1 - 1),
                 at,
             );
         }

@@ -33,8 +33,8 @@ macro_rules! complete {
     ($commit:literal) => {
         MultiRow::new(
             "INSERT INTO completions (record_seq, seq, outcome, code, state_after, state_conflict, duration_ms, usage,
-                                      hash, notes)",
-            10,
+                                      hash, notes, closed_at)",
+            11,
             $commit,
         )
     };
@@ -156,7 +156,8 @@ macro_rules! insert_completions {
                 .bind(row.duration_ms)
                 .bind(row.usage.as_deref())
                 .bind(hash.as_slice())
-                .bind(row.notes.as_deref());
+                .bind(row.notes.as_deref())
+                .bind(row.closed_at(*seq));
         }
         query.execute(&mut *$connection).await?;
     }};

@@ -57,7 +57,9 @@ macro_rules! select_records {
             "SELECT r.id, r.at, r.action, COALESCE(c.outcome, r.outcome) AS outcome, COALESCE(c.code, r.code) AS code,
                     r.principal_kind, r.principal_id, r.tool, r.revision, r.snapshot_version, r.state_before,
                     r.session_id, COALESCE(c.duration_ms, r.duration_ms) AS duration_ms, r.detail,
-                    c.state_after, c.state_conflict, c.usage, c.notes",
+                    c.state_after, c.state_conflict, c.usage, c.notes,
+                    (SELECT d.until FROM deferred_calls d
+                     WHERE d.record_seq = r.seq AND c.record_seq IS NULL) AS deferred_until",
             $more,
             " ",
             $($rest)*
@@ -91,6 +93,8 @@ pub(super) struct RecordColumns {
     state_conflict: Option<bool>,
     usage: Option<String>,
     notes: Option<String>,
+    /// Of an open record that any server may complete.
+    deferred_until: Option<i64>,
 }
 
 impl TryFrom<RecordColumns> for AuditRecord {
@@ -149,6 +153,8 @@ impl TryFrom<RecordColumns> for AuditRecord {
             usage,
             warnings: noted.warnings,
             artifact_id: noted.artifact,
+            after_execution: noted.after_execution,
+            deferred_until: row.deferred_until.map(time).transpose()?,
         })
     }
 }
@@ -266,8 +272,9 @@ fn check(record: &AuditRecord) -> Result<()> {
         AuditOutcome::Interrupted => false,
     };
     // Only a completion has them.
-    let noted = !record.warnings.is_empty() || record.artifact_id.is_some();
-    if sound && !record.state_conflict && !noted {
+    let noted =
+        !record.warnings.is_empty() || record.artifact_id.is_some() || record.after_execution.is_some();
+    if sound && !record.state_conflict && !noted && record.deferred_until.is_none() {
         Ok(())
     } else {
         Err(contradictory("record"))
@@ -291,6 +298,8 @@ pub(super) struct CompletionColumns {
     pub(super) notes: Option<String>,
     pub(super) session: Option<Box<MoveColumns>>,
     pub(super) settlement: Option<Box<SettlementColumns>>,
+    /// When it ended, if its record may be another server's.
+    pub(super) late: Option<i64>,
 }
 
 /// A session's move.
@@ -329,6 +338,11 @@ impl CompletionColumns {
         }
     }
 
+    /// What an entry says that is in another chain than its record.
+    pub(super) fn closed_at(&self, seq: i64) -> Option<i64> {
+        self.late.filter(|_| place(seq).0 != self.record_place().0)
+    }
+
     /// As an entry of the chain.
     pub(super) fn hash(&self, seq: i64, conflict: bool, previous: &Hash) -> Hash {
         CompletionEntry {
@@ -339,7 +353,7 @@ impl CompletionColumns {
             state_after: self.state_after(conflict),
             state_conflict: conflict,
             duration_ms: Some(self.duration_ms),
-            closed_at: None,
+            closed_at: self.closed_at(seq),
             usage: self.usage.as_deref(),
             notes: self.notes.as_deref(),
         }
@@ -400,6 +414,7 @@ impl TryFrom<Completion> for CompletionColumns {
                 })
             }),
             settlement,
+            late: completion.late.map(micros),
         })
     }
 }

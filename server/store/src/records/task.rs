@@ -153,7 +153,12 @@ impl Chain {
                 .filter(|(_, row)| row.is_open())
                 .map(|(position, _)| position)
         };
-        let ended = || completions.iter().map(|row| row.record_place().1);
+        let ended = || {
+            let places = completions.iter().map(CompletionColumns::record_place);
+            places
+                .filter(|(chain, _)| *chain == before.chain)
+                .map(|(_, position)| position)
+        };
         let mut attempt = None;
         match commit(&self.store, before, openings, completions, &mut attempt).await {
             Ok(conflicts) => {
@@ -186,15 +191,24 @@ impl Chain {
         matches!(&self.at, At::Known(head) if head.chain == chain) && self.open.contains(&position)
     }
 
+    /// Takes note that a record was completed by another server.
+    fn forget(&mut self, row: &CompletionColumns) {
+        let (chain, position) = row.record_place();
+        if matches!(&self.at, At::Known(head) if head.chain == chain) {
+            self.open.remove(&position);
+        }
+    }
+
     /// Completes one record, also when that was done before with the same values.
     async fn complete_one(&mut self, row: &CompletionColumns) -> Result<Completed> {
         self.head(DateTime::UNIX_EPOCH).await?;
-        if self.has_open(row) {
+        // A deferred call has an open record as long as nothing has completed it, in whichever chain.
+        if self.has_open(row) || row.late.is_some() {
             match self.commit(&[], std::slice::from_ref(row)).await {
                 Ok((_, conflicts)) => return Ok(completed(row, conflicts.contains(&true))),
                 Err(StoreError::Conflict { .. }) => {
-                    // Another server took this one for dead.
-                    self.open.remove(&row.record_place().1);
+                    // Another server took this one for dead, or was faster in completing a deferred call.
+                    self.forget(row);
                 }
                 Err(error) => return Err(error),
             }

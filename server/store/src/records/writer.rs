@@ -88,7 +88,8 @@ impl RecordWriter {
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when the call has no open record of this server: never opened, or closed by another
-    /// server that took this one for dead. Otherwise as [`Self::open`].
+    /// server that took this one for dead; for a deferred call, when another completion was first. Otherwise as
+    /// [`Self::open`].
     pub fn complete(&self, completion: Completion) -> impl Future<Output = Result<Completed>> + use<> {
         let row = CompletionColumns::try_from(completion);
         let written = row.map(|row| self.hand_in(|done| Job::Complete(row, done)));

@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_api::audit::{AuditOutcome, AuditRecord};
+use toolgate_api::tools::AfterExecution;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid, SessionId};
 use uuid::Uuid;
@@ -51,6 +52,8 @@ pub struct Completion {
     pub session: Option<SessionMove>,
     /// The answer to keep for a repeated request.
     pub settlement: Option<Settlement>,
+    /// When a deferred call ended, whose record may be another server's. `None`: the record is this server's.
+    pub late: Option<DateTime<Utc>>,
 }
 
 /// What is recorded of a result besides that there was one.
@@ -62,6 +65,9 @@ pub struct Noted {
     /// Where it is kept whole.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact: Option<Uuid>,
+    /// What the caller's turn does next.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after_execution: Option<AfterExecution>,
 }
 
 /// Moves a session from the version a call was admitted at to the next; it applies only to that version of a session that

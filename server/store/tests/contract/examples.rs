@@ -193,6 +193,8 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
         usage: None,
         warnings: Vec::new(),
         artifact_id: None,
+        after_execution: None,
+        deferred_until: None,
     }
 }
 
@@ -222,6 +224,7 @@ pub(crate) fn completion(opening: &Opening, record: RecordSeq) -> Completion {
         noted: None,
         session: None,
         settlement: None,
+        late: None,
     }
 }
 

@@ -47,6 +47,7 @@ async fn a_record_comes_back_as_it_was_written(db: Backend) {
     let noted = Noted {
         warnings: vec![Diagnostic::warning("the value is \0").at_pointer("/a")],
         artifact: Some(Uuid::from_u128(7)),
+        after_execution: Some(toolgate_api::tools::AfterExecution::Suspend),
     };
     let completed = writer
         .complete(Completion {
@@ -69,6 +70,7 @@ async fn a_record_comes_back_as_it_was_written(db: Backend) {
     expected.duration_ms = Some(42);
     expected.usage = Some(json!({"tokens": 120}));
     (expected.warnings, expected.artifact_id) = (noted.warnings, noted.artifact);
+    expected.after_execution = noted.after_execution;
     assert_eq!(one(&db, uid, id).await, expected);
 }
 

@@ -3,6 +3,8 @@
 
 mod card;
 pub(super) mod headers;
+mod kept;
+mod outcome;
 mod report;
 
 use std::sync::Arc;
@@ -24,12 +26,16 @@ use toolgate_core::definition::{self, ExecutorKind, ServiceDefinition, ToolDefin
 use toolgate_core::ids::{CallId, ProjectId};
 
 use self::card::{Card, ToolCallContent};
-use self::report::{Expected, Report};
+use self::kept::Awaited;
+pub(super) use self::kept::KeptReports;
+pub use self::kept::WorkerReport;
+use self::outcome::outcome;
 use super::connection::{Bus, lost};
 use super::replies::Received;
 use crate::executor::{Circumstances, Executor, Key, Planned, Prepared, Reply, Scope};
 use crate::failure::Failure;
-use crate::invocation::{Execution, Invocation};
+use crate::invocation::Invocation;
+use crate::ledger::Ledger;
 use crate::redact::Secrets;
 
 /// How long a command waits for its worker.
@@ -118,6 +124,7 @@ impl Prepared for WorkerTool {
             tool: self,
             project: call.project.clone(),
             card: self.card(call, &ids, &command)?,
+            ledger: call.ledger.take(),
             id,
             ids,
             command,
@@ -212,6 +219,7 @@ struct WorkerCall<'a> {
     command: CommandSubject,
     headers: HeaderMap,
     key: Option<Key>,
+    ledger: Option<Arc<dyn Ledger>>,
     secrets: Secrets,
 }
 
@@ -227,25 +235,20 @@ impl Planned for WorkerCall<'_> {
 
     async fn run(&mut self, deadline: Instant) -> Result<Reply, Failure> {
         let bus = &self.tool.bus;
-        let CommandSubject {
-            version,
-            channel,
-            target,
-            ..
-        } = &self.command;
-        let reports = format!("cg.{version}.{}.{channel}.evt.tool.{target}.report", self.project);
-        let listening = bus.replies.listen(&reports).await;
+        let awaited = self.awaited();
+        let listening = bus.replies.listen(&awaited.reports).await;
         let _listening = listening.map_err(|error| lost(&error))?;
         let cards = card::bucket(bus, &self.project).await?;
-        let mut waiting = bus.replies.wait(&self.id, &reports);
+        let mut waiting = bus.replies.wait(&self.id, &awaited.reports);
+        if let Some(ledger) = self.ledger.take() {
+            bus.kept
+                .follow(bus, ledger.project(), &self.project, &awaited)
+                .await?;
+            let within = deadline.saturating_duration_since(Instant::now());
+            ledger.defer(within, json!(awaited)).await?;
+        }
         self.send(&cards).await?;
-        let expected = Expected {
-            tool: self.tool.definition.name.as_str(),
-            tool_call_id: &self.id,
-            project: self.project.as_str(),
-            epoch: self.ids.turn_epoch.as_deref().unwrap_or_default(),
-            after_execution: self.tool.after_execution(),
-        };
+        let expected = awaited.expected(&self.id, &self.project);
         let mut refused = None;
         loop {
             let received = timeout_at(deadline, waiting.next()).await;
@@ -256,18 +259,36 @@ impl Planned for WorkerCall<'_> {
                     "the worker sends reports faster than they can be read",
                 ));
             };
-            match self.outcome(&cards, &message, &expected).await? {
-                Ok(outcome) => return outcome.map(Reply::from),
-                Err(why) => {
-                    tracing::warn!(call = self.id, "a report was refused: {why}");
-                    refused = Some(why);
-                }
-            }
+            let why = match outcome(&cards, &message, &expected).await {
+                Ok(Ok(outcome)) => return outcome.map(Reply::from),
+                Ok(Err(why)) => why,
+                // The report is kept: a server that can read its card completes the call.
+                Err(failure) => failure.message,
+            };
+            tracing::warn!(call = self.id, "a report was refused: {why}");
+            refused = Some(why);
         }
     }
 }
 
 impl WorkerCall<'_> {
+    /// What its report must say.
+    fn awaited(&self) -> Awaited {
+        let CommandSubject {
+            version,
+            channel,
+            target,
+            ..
+        } = &self.command;
+        Awaited {
+            reports: format!("cg.{version}.{}.{channel}.evt.tool.{target}.report", self.project),
+            version: version.clone(),
+            tool: self.tool.definition.name.to_string(),
+            epoch: self.ids.turn_epoch.clone().unwrap_or_default(),
+            after_execution: self.tool.after_execution(),
+        }
+    }
+
     /// Writes the card, and then the command that points at it.
     async fn send(&mut self, cards: &kv::Store) -> Result<(), Failure> {
         let context = jetstream::new(self.tool.bus.client.clone());
@@ -307,28 +328,6 @@ impl WorkerCall<'_> {
             .await
             .map_err(|error| lost(&error))?;
         stored.await.map(drop).map_err(|error| lost(&error))
-    }
-
-    /// What a report says the call came to, or why it counts for nothing.
-    async fn outcome(
-        &self,
-        cards: &kv::Store,
-        message: &async_nats::Message,
-        expected: &Expected<'_>,
-    ) -> Result<Result<Result<Execution, Failure>, String>, Failure> {
-        let (report, sender) = match Report::read(message, expected) {
-            Ok(read) => read,
-            Err(why) => return Ok(Err(why)),
-        };
-        let id = report.tool_result_card_id.clone();
-        // What is no key of the bucket is no card.
-        let Ok(card) = cards.get(id.clone()).await else {
-            return Ok(Err(format!("protocol_violation: the card {id:?} cannot be read")));
-        };
-        Ok(match card {
-            Some(card) => report.outcome(&card, &sender, expected),
-            None => Err(format!("protocol_violation: there is no card {id:?}")),
-        })
     }
 }
 

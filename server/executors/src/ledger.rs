@@ -1,0 +1,24 @@
+//! Calls whose answers may come after this process has ended.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::failure::Failure;
+
+/// Where a call is noted that any server of the same database can complete.
+#[async_trait]
+pub trait Ledger: Send + Sync + Debug {
+    /// The id of the call's project, which is never used again.
+    fn project(&self) -> Uuid;
+
+    /// Notes durably that the answer comes within a time, and what the executor needs to recognize it. An executor waits for
+    /// this before it sends anything.
+    ///
+    /// # Errors
+    /// When it could not be noted: nothing may be sent.
+    async fn defer(&self, within: Duration, awaited: Value) -> Result<(), Failure>;
+}
