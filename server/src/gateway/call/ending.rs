@@ -97,7 +97,7 @@ impl Ending<'_> {
 }
 
 /// Whether an executor fails with this before it does anything.
-const fn is_refusal(code: ErrorCode) -> bool {
+pub(super) const fn is_refusal(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidArguments | ErrorCode::Forbidden)
 }
 

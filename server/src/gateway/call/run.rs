@@ -19,7 +19,7 @@ use tracing::Span;
 
 use super::complete;
 use super::deferral::Deferral;
-use super::ending::{Ending, examine, undo_move};
+use super::ending::{Ending, examine, is_refusal, undo_move};
 use super::running::RunningCall;
 use crate::gateway::artifacts::Keeper;
 use crate::gateway::limits::Running;
@@ -133,11 +133,8 @@ pub(super) async fn finish(
         at: run.started + TimeDelta::milliseconds(duration_ms),
     };
     observe::ended(run.ticket, &end);
-    match answer
-        .error
-        .take_if(|error| error.code == ErrorCode::InvalidArguments)
-    {
-        // Nothing was sent: the same answer as to arguments that break the schema.
+    match answer.error.take_if(|error| is_refusal(error.code)) {
+        // Nothing was done: the same answer as from the decision, or to arguments that break the schema.
         Some(error) => Err(Problem::of_failure(error).call_id(run.id)),
         None => Ok(answer),
     }
