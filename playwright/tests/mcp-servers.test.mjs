@@ -165,7 +165,7 @@ stage.story('a server is filled in and changed, and what is wrong is said at its
   await servers.connection.getByText('disabled', { exact: true }).waitFor();
   const { definition } = await stage.server.get(`/projects/${id}/mcp-servers/weather`);
   const { url } = stage.upstream;
-  assert.deepEqual(definition, { url, headers: { 'X-Region': 'eu' }, description: 'Weather of the next days', enabled: false, on_change: definition.on_change });
+  assert.deepEqual(definition, { url, headers: { 'X-Region': 'eu' }, description: 'Weather of the next days', enabled: false });
 });
 
 stage.story('a process that fails says why, in its error and in its log', async (page) => {

@@ -10,7 +10,7 @@ use crate::reactive::effect;
 /// From an answer to the next question.
 const REST: Duration = Duration::from_secs(3);
 
-/// Reads a resource again and again while somebody can see the page. A failure ends it until reading it again succeeds.
+/// Reads a resource again and again while the page is visible. A failure ends it until reading it again succeeds.
 pub(super) fn follow(loaded: Loaded) {
     let turn = StoredValue::new(0_u32);
     effect(move || {

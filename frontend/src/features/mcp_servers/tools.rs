@@ -82,7 +82,7 @@ pub(super) fn Tools(
             <EmptyState
                 symbol=Symbol::Tool
                 title="No tools of it yet"
-                text="Importing makes tools of what the server lists. They are disabled until somebody enables them."
+                text="Importing makes tools of what the server lists. They are disabled until an editor enables them."
             >
                 <When test=move || may_edit.get()>
                     <a class="button button-primary" href=import>
@@ -163,7 +163,7 @@ fn row(project: &str, tool: Tool, imported: Imported) -> AnyView {
     view! {
         <th scope="row" role="rowheader">
             <a class="tool-name" data-row="" href=href>{tool.name}</a>
-            <span class="tool-description">{tool.description}</span>
+            <span class="muted tool-description">{tool.description}</span>
         </th>
         <td role="cell" data-label="At the server">
             <code class="break">{original}</code>
