@@ -174,7 +174,7 @@ stage.story('a process that fails says why, in its error and in its log', async 
   const command = { command: 'sh', args: ['-c', 'echo the database is missing >&2; exit 3'] };
   await stage.server.put(`/projects/${id}/mcp-servers/database`, command, {});
   await page.goto(`/ui/projects/${id}/mcp-servers/database?tab=log`);
-  await servers.about.getByText('sh -c echo the database is missing').waitFor();
+  await servers.about.getByText('sh -c "echo the database is missing >&2; exit 3"').waitFor();
   await page.getByRole('button', { name: 'Test database' }).click();
   await servers.connection.getByText('failed', { exact: true }).waitFor();
   await page.getByRole('region', { name: 'Lines of the log' }).getByText('the database is missing').waitFor();

@@ -8,14 +8,10 @@ use super::form::ServerForm;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, json_of, object, with_query};
 use crate::components::{Badge, Editor, EditorHandle, Faults, Field, Tabs, TextInput, Toasts};
-use crate::features::upload::FileDrop;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
 use crate::url::{Navigator, UrlParam};
 use crate::words::counted;
-
-/// MiB that a document may have.
-const LARGEST: u32 = 1;
 
 const WAYS: [(&str, &str); 2] = [("", "Document"), ("form", "Form")];
 
@@ -110,9 +106,8 @@ pub(super) fn Add(
         }
         view! {
             <p class="muted">
-                "The document that MCP clients have in their settings: mcpServers, servers or context_servers, in JSON or YAML."
+                "Paste what an MCP client has in its settings: mcpServers, servers or context_servers, as JSON or YAML."
             </p>
-            <FileDrop words="Drop a document here" largest=LARGEST single=true on_text=move |read| text.set(read) />
             <Editor name="Document of servers" value=text handle rows=12 />
             <When test=move || text.with(String::is_empty)>
                 <div>
@@ -125,8 +120,8 @@ pub(super) fn Add(
         .into_any()
     };
     view! {
+        <Tabs param=by name="How servers are added" choices=&WAYS />
         <div class="stack">
-            <Tabs param=by name="How servers are added" choices=&WAYS />
             <section class="panel stack" aria-label="Add servers">
                 {part(input)}
                 <label class="check">

@@ -23,9 +23,13 @@ pub(super) fn target(definition: &McpServerDefinition) -> String {
     if let Some(url) = &definition.url {
         return url.clone();
     }
-    let mut words = vec![definition.command.clone().unwrap_or_default()];
-    words.extend_from_slice(&definition.args);
-    words.join(" ")
+    let mut words = definition.command.clone().unwrap_or_default();
+    for word in &definition.args {
+        let is_plain = !word.is_empty() && !word.contains(char::is_whitespace);
+        let sign = if is_plain { "" } else { "\"" };
+        words.extend([" ", sign, word, sign]);
+    }
+    words
 }
 
 /// The state, and what keeps it from being connected.

@@ -145,8 +145,8 @@ fn row(project: Memo<String>, name: String, server: Memo<Option<McpServer>>, but
     let words = move || {
         let (description, target, _) = about.get().unwrap_or_default();
         view! {
-            <span class="tool-description">{description}</span>
-            <code class="break muted">{target}</code>
+            {(!description.is_empty()).then(|| view! { <p class="muted tool-description">{description}</p> })}
+            <code class="muted break">{target}</code>
         }
         .into_any()
     };
@@ -161,10 +161,8 @@ fn row(project: Memo<String>, name: String, server: Memo<Option<McpServer>>, but
     };
     view! {
         <th scope="row" role="rowheader">
-            <span class="stack-small">
-                <a class="tool-name" data-row="" href=href>{name}</a>
-                {part(words)}
-            </span>
+            <a class="tool-name" data-row="" href=href>{name}</a>
+            <div class="muted server-place">{part(words)}</div>
         </th>
         <td role="cell" data-label="Transport">
             {move || about.get().map(|(_, _, transport)| transport)}

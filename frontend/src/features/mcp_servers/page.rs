@@ -112,21 +112,23 @@ pub(crate) fn McpServerPage() -> impl IntoView {
             {part(move || warnings.with(|warnings| warnings_view(warnings)))}
             <When test=move || is_there.get()>
                 <div class="columns import-about">
-                    <section class="panel" aria-label="About">
-                        <h2>"About"</h2>
-                        {part(move || stored.with(|stored| stored.as_ref().map(about)).into_any())}
-                    </section>
                     <section class="panel" aria-label="Connection">
                         <h2>"Connection"</h2>
                         {part(move || server.with(|server| server.as_ref().map(connection_facts)).into_any())}
                     </section>
+                    <section class="panel" aria-label="About">
+                        <h2>"About"</h2>
+                        {part(move || stored.with(|stored| stored.as_ref().map(about)).into_any())}
+                    </section>
                 </div>
-                {part(move || {
-                    let choices = views(is_stdio.get(), may_edit.get(), may_manage.get());
-                    (choices.len() > 1).then(|| view! { <Tabs param=tab name="Views of the server" choices /> }).into_any()
-                })}
             </When>
         </div>
+        <When test=move || is_there.get()>
+            {part(move || {
+                let choices = views(is_stdio.get(), may_edit.get(), may_manage.get());
+                (choices.len() > 1).then(|| view! { <Tabs param=tab name="Views of the server" choices /> }).into_any()
+            })}
+        </When>
         {part(shown)}
     }
 }
@@ -177,7 +179,7 @@ fn about(stored: &StoredMcpServer) -> AnyView {
     ])
 }
 
-/// Its bounds, where they are not the usual ones.
+/// Its bounds, where they are not the defaults.
 fn bounds(definition: &McpServerDefinition) -> String {
     let parts = [
         definition.timeout_ms.map(|ms| format!("time-out {ms} ms")),
@@ -191,7 +193,7 @@ fn bounds(definition: &McpServerDefinition) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {
-        "the usual ones".to_owned()
+        "the defaults".to_owned()
     } else {
         parts.join(", ")
     }
