@@ -20,6 +20,7 @@ use crate::features::health::HealthPage;
 use crate::features::imports::{ImportPage, ImportsPage, NewImportPage, QuarantinePage};
 use crate::features::keys::KeysPage;
 use crate::features::limits::LimitsPage;
+use crate::features::mcp_servers::{McpServerPage, McpServersPage};
 use crate::features::overview::OverviewPage;
 use crate::features::permissions::PermissionsPage;
 use crate::features::policy_tests::PolicyTestsPage;

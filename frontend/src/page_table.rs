@@ -47,6 +47,12 @@ macro_rules! page_table {
                 /// Changes of descriptions that wait for a decision.
                 Quarantine = "projects/{project}/quarantine", "Quarantine", Pause, Build, In(ReadDefinitions) => QuarantinePage;
             }
+            mcp_pages {
+                /// MCP servers whose tools are tools of the project.
+                McpServers = "projects/{project}/mcp-servers", "MCP servers", Server, Build, In(ReadDefinitions) => McpServersPage;
+                /// One MCP server.
+                McpServer = "projects/{project}/mcp-servers/{subject}", "MCP server", Server, Unlisted, In(ReadDefinitions) => McpServerPage;
+            }
             model_pages {
                 /// Groups, and which tools are in them.
                 Groups = "projects/{project}/groups", "Groups", Group, Build, In(Use) => GroupsPage;

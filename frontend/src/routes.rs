@@ -11,7 +11,7 @@ use crate::page_table::page_table;
 const ROOT: &str = "/ui/";
 /// The place of the project in a path of the table.
 const PROJECT: &str = "{project}";
-/// The place of the tool or the import in a path of the table.
+/// The place of the tool, the import or the server in a path of the table.
 const SUBJECT: &str = "{subject}";
 
 /// The headings of the sidebar.
@@ -133,7 +133,7 @@ pub(crate) struct Page {
     kind: PageKind,
     /// Empty outside of projects.
     project: String,
-    /// The tool or the import; empty where the page is of neither.
+    /// The tool, the import or the server; empty where the page is of neither.
     subject: String,
 }
 
@@ -170,6 +170,15 @@ impl Page {
         }
     }
 
+    /// One MCP server of a project.
+    pub(crate) fn mcp_server(project: String, server: String) -> Self {
+        Self {
+            kind: PageKind::McpServer,
+            project,
+            subject: server,
+        }
+    }
+
     /// Its path.
     pub(crate) fn path(&self) -> String {
         let mut path = ROOT.to_owned();
@@ -203,7 +212,7 @@ impl Page {
         Some(self.project.as_str()).filter(|project| !project.is_empty())
     }
 
-    /// The tool or the import that it is about.
+    /// The tool, the import or the server that it is about.
     pub(crate) fn subject(&self) -> &str {
         &self.subject
     }

@@ -171,6 +171,11 @@ pub(crate) fn import_in_path() -> Memo<String> {
     subject(PageKind::Import)
 }
 
+/// The MCP server in the address; empty on other pages.
+pub(crate) fn mcp_server_in_path() -> Memo<String> {
+    subject(PageKind::McpServer)
+}
+
 /// The tool in the address; empty on other pages.
 pub(crate) fn tool_in_path() -> Memo<String> {
     subject(PageKind::Tool)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { petstore } from './descriptions.mjs';
+import { SERVER } from './mcp-upstream.mjs';
 
 /** Where everything has something to show. */
 const LIVELY = { project: 'demo', tool: 'look-up' };
@@ -21,6 +22,18 @@ const NOTES = {
   authorize: { reads: false },
   'imports/new': { name: 'import-new', reads: false },
   'imports/{subject}': { name: 'import', subject: () => IMPORTED.id, hasEmpty: false, views: { again: { query: '?tab=again' } } },
+  'mcp-servers': {
+    views: {
+      add: { query: '?add=1', reads: false, hasEmpty: false },
+      form: { query: '?add=1&by=form', reads: false, hasEmpty: false },
+    },
+  },
+  'mcp-servers/{subject}': {
+    name: 'mcp-server',
+    subject: () => SERVER,
+    hasEmpty: false,
+    views: Object.fromEntries(['import', 'definition'].map((tab) => [tab, { query: `?tab=${tab}` }])),
+  },
   quarantine: { views: { one: { query: `?tool=${IMPORTED.tool}`, hasEmpty: false } } },
   'tools/{subject}': {
     name: 'tool',
@@ -162,6 +175,14 @@ export const OPENED = [
       await page.getByRole('button', { name: 'Read it' }).click();
       await page.getByRole('button', { name: 'Arguments of getPet' }).click();
       await page.getByRole('dialog').getByLabel('petId').first().waitFor();
+    },
+  },
+  {
+    name: 'deleting an MCP server',
+    at: 'mcp-servers',
+    open: async (page) => {
+      await page.getByRole('button', { name: `Delete ${SERVER}` }).click();
+      await page.getByRole('dialog').getByText('The project has no tools of it.').waitFor();
     },
   },
   {

@@ -1,5 +1,6 @@
 // A project in which everything has something to show.
 import { petstore } from './descriptions.mjs';
+import { McpUpstream, SERVER } from './mcp-upstream.mjs';
 import { Server, TOOLS } from './server.mjs';
 import { until } from './wait.mjs';
 import { Upstream } from './upstream.mjs';
@@ -43,27 +44,28 @@ options: { http: { base_url: "${upstream}", path: "/fail/always" } }
 
 /**
  * A server with an upstream and two projects. `demo` has tools of all kinds, grants, keys, sessions, records, alerts,
- * limits, secrets and policy tests; `blank` has nothing. `stop` ends both.
+ * limits, secrets, policy tests and an MCP server; `blank` has nothing. `stop` ends all of it.
  */
 export async function startLively() {
-  const upstream = await Upstream.start();
+  const [upstream, mcp] = await Promise.all([Upstream.start(), McpUpstream.start()]);
   let server;
+  const stop = async () => {
+    await server?.stop();
+    await Promise.all([upstream.stop(), mcp.stop()]);
+  };
   try {
-    server = await Server.start({ TOOLGATE_EGRESS_ALLOW: `${upstream.origin},https://weather.example` });
+    server = await Server.start({ TOOLGATE_EGRESS_ALLOW: `${upstream.origin},${mcp.origin},https://weather.example` });
     await server.signIn();
     await server.createProject('demo', 'Demonstration');
     await server.createProject('blank', 'Blank page');
     await fill(server, upstream);
+    await server.put(`/projects/demo/mcp-servers/${SERVER}`, { url: mcp.url, description: 'Weather of the next days' }, {});
+    await server.post(`/projects/demo/mcp-servers/${SERVER}/test`, {});
   } catch (error) {
-    await server?.stop();
-    await upstream.stop();
+    await stop();
     throw error;
   }
-  const stop = async () => {
-    await server.stop();
-    await upstream.stop();
-  };
-  return { server, upstream, stop };
+  return { server, upstream, mcp, stop };
 }
 
 /** An import with two changes that wait; one of them is of a place that was edited here too. */

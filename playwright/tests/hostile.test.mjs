@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 
 import { overflow, settled } from '../support/browser.mjs';
+import { SERVER } from '../support/mcp-upstream.mjs';
 import { PAGES } from '../support/pages.mjs';
 import { importPetstore } from '../support/seed.mjs';
 import { setStage } from '../support/stage.mjs';
@@ -32,6 +33,8 @@ const SHOWN_ON = {
   records: [TOOL],
   imports: [MARKUP],
   import: [MARKUP],
+  'mcp-servers': [MARKUP],
+  'mcp-server': [MARKUP],
 };
 
 async function fill(server, upstream) {
@@ -48,6 +51,8 @@ async function fill(server, upstream) {
   await server.post('/projects/hostile/tools', definition);
   await server.put(`/projects/hostile/groups/${encodeURIComponent(GROUP)}`, { description: WORDS });
   await importPetstore(server, 'hostile', upstream.origin, { title: WORDS.slice(0, 200), tag: MARKUP, list: WORDS });
+  const arg = `${LONG}${TURNED}`;
+  await server.put(`/projects/hostile/mcp-servers/${SERVER}`, { command: LONG, args: [MARKUP, arg], env: { X: WORDS }, description: WORDS }, {});
   const agent = await server.createKey('hostile', MARKUP, [GROUP]);
   const session = await server.ask('POST', '/projects/hostile/sessions', {
     body: { group: [GROUP], label: MARKUP },

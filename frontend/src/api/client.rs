@@ -14,7 +14,7 @@ use web_sys::AbortSignal;
 
 use super::ApiError;
 
-/// Milliseconds after which a request is aborted, so that no wait is unbounded.
+/// Milliseconds after which a request is aborted that does not say, so that no wait is unbounded.
 const TIMEOUT_MS: u32 = 20_000;
 
 /// What a request carries.
@@ -45,6 +45,7 @@ pub(crate) struct Ask {
     is_new: bool,
     headers: Vec<(String, String)>,
     takes_refusals: bool,
+    within_ms: u32,
     body: Body,
 }
 
@@ -98,6 +99,12 @@ impl Ask {
         self
     }
 
+    /// Waits longer for the answer: the server itself waits for another one.
+    pub(crate) fn within(mut self, ms: u32) -> Self {
+        self.within_ms = ms;
+        self
+    }
+
     /// Asks for YAML.
     pub(crate) fn for_yaml(mut self) -> Self {
         self.accept = "application/yaml";
@@ -113,6 +120,7 @@ impl Ask {
             is_new: false,
             headers: Vec::new(),
             takes_refusals: false,
+            within_ms: TIMEOUT_MS,
             body,
         }
     }
@@ -123,7 +131,7 @@ impl Ask {
             let mut request = RequestBuilder::new(&self.path)
                 .method(self.method)
                 .header("accept", self.accept)
-                .abort_signal(Some(&AbortSignal::timeout_with_u32(TIMEOUT_MS)));
+                .abort_signal(Some(&AbortSignal::timeout_with_u32(self.within_ms)));
             if let Some(tag) = &self.if_match {
                 request = request.header("if-match", tag);
             }

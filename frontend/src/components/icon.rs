@@ -61,6 +61,8 @@ pub(crate) enum Symbol {
     Settings,
     /// Connects.
     Plug,
+    /// Machines that answer.
+    Server,
     /// Shows the navigation.
     Menu,
     /// Closes.
@@ -122,6 +124,9 @@ impl Symbol {
                 "M3.5 6h7M15 6h1.5M3.5 14H5M9.5 14h7M12.7 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM7.2 16a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z"
             }
             Self::Plug => "M7 3v4M13 3v4M5 7h10v2.5a5 5 0 0 1-10 0V7ZM10 14.5V17.5",
+            Self::Server => {
+                "M3.5 3.5h13v5.5h-13ZM3.5 11h13v5.5h-13ZM6.3 6.2h.1M6.3 13.8h.1M9.5 6.2h4.3M9.5 13.8h4.3"
+            }
             Self::Menu => "M3.5 5.5h13M3.5 10h13M3.5 14.5h13",
             Self::Close => "m5 5 10 10M15 5 5 15",
             Self::Plus => "M10 4v12M4 10h12",

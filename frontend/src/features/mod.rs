@@ -10,6 +10,7 @@ pub(crate) mod health;
 pub(crate) mod imports;
 pub(crate) mod keys;
 pub(crate) mod limits;
+pub(crate) mod mcp_servers;
 pub(crate) mod overview;
 pub(crate) mod permissions;
 pub(crate) mod policy_tests;

@@ -15,7 +15,7 @@ pub(super) fn outcome_badge(outcome: ImportOutcome, is_preview: bool) -> AnyView
         ImportOutcome::Refused => (Tone::Bad, "cannot become a tool"),
         ImportOutcome::Taken => (Tone::Bad, "left out: the name is taken"),
         ImportOutcome::Adopted => (Tone::Accent, "taken into the import"),
-        ImportOutcome::Gone => (Tone::Note, "gone from the description; the tool stays"),
+        ImportOutcome::Gone => (Tone::Note, "gone from its source; the tool stays"),
         ImportOutcome::Deleted => (Tone::Plain, "its tool was deleted here"),
     };
     view! { <Badge tone text /> }.into_any()

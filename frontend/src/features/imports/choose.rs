@@ -248,7 +248,7 @@ impl Choosing {
         } else {
             one.method.clone()
         };
-        let about = about(&one);
+        let about = about(&one, false);
         let tool = one.tool.clone();
         view! {
             <li>
@@ -337,8 +337,8 @@ fn by(
     all
 }
 
-/// Why an operation cannot become a tool, what is to be known of the tool, and how the API lets callers in.
-pub(super) fn about(one: &ImportedOperation) -> AnyView {
+/// Why an operation cannot become a tool, what is to be known of the tool (unfolded if `is_open`), and how the API lets callers in.
+pub(super) fn about(one: &ImportedOperation, is_open: bool) -> AnyView {
     let reason = one.reason.clone();
     let notes: Vec<_> = one
         .notes
@@ -347,7 +347,7 @@ pub(super) fn about(one: &ImportedOperation) -> AnyView {
         .collect();
     let notes = (!notes.is_empty()).then(|| {
         view! {
-            <details>
+            <details open=is_open>
                 <summary>{counted(notes.len(), "note")}</summary>
                 <ul class="problem-faults">{notes}</ul>
             </details>

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use toolgate_api::imports::Import;
+use toolgate_api::imports::{Import, ImportSource};
 
 use super::badges::format_name;
 use crate::api::in_project;
@@ -58,13 +58,7 @@ fn row(project: &str, import: Import) -> AnyView {
     let href = Page::import(project.to_owned(), import.id.clone()).path();
     let closed = import.hosts.iter().filter(|host| !host.allowed).count();
     let hosts = counted(import.hosts.len(), "host");
-    let server = import
-        .source
-        .mcp_server
-        .map(|server| format!("MCP server {server}"));
-    let from = server
-        .or(import.source.url)
-        .unwrap_or_else(|| "sent as a text".to_owned());
+    let from = came_from(project, import.source);
     view! {
         <th scope="row" role="rowheader">
             <a class="tool-name" data-row="" href=href>
@@ -95,6 +89,18 @@ fn row(project: &str, import: Import) -> AnyView {
         </td>
     }
     .into_any()
+}
+
+/// Where the description of an import came from.
+pub(super) fn came_from(project: &str, source: ImportSource) -> AnyView {
+    if let Some(server) = source.mcp_server {
+        let href = Page::mcp_server(project.to_owned(), server.clone()).path();
+        return view! { <a href=href>{format!("MCP server {server}")}</a> }.into_any();
+    }
+    source
+        .url
+        .unwrap_or_else(|| "sent as a text".to_owned())
+        .into_any()
 }
 
 /// How many of something, when there are any.

@@ -20,7 +20,9 @@ mod waiting;
 mod wizard;
 
 pub(crate) use list::ImportsPage;
+pub(crate) use next::Next;
 pub(crate) use page::ImportPage;
 pub(crate) use quarantine::QuarantinePage;
+pub(crate) use report::Verdict;
 pub(crate) use waiting::Waiting;
 pub(crate) use wizard::NewImportPage;

@@ -16,7 +16,7 @@ const DEFAULT: &str = "default";
 
 /// Enabling tools in one step, and trying one.
 #[component]
-pub(super) fn Next(
+pub(crate) fn Next(
     /// The project's id.
     project: Memo<String>,
     /// The tools that were made, disabled.

@@ -8,7 +8,7 @@ use toolgate_api::imports::{Import, ImportOperation};
 use super::again::Again;
 use super::badges::{format_name, operation_name};
 use super::hosts::hosts_view;
-use super::list::count_badge;
+use super::list::{came_from, count_badge};
 use super::next::Next;
 use super::waiting::Waiting;
 use crate::action::Action;
@@ -38,8 +38,11 @@ pub(crate) fn ImportPage() -> impl IntoView {
     let loaded = Loaded::new(move || in_project(&project.get(), &["imports", &id.get()]));
     let import = Memo::new(move |_| loaded.read::<Import>());
     let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
-    let url = Memo::new(move |_| {
-        import.with(|import| import.as_ref().and_then(|import| import.source.url.clone()))
+    let source = Memo::new(move |_| {
+        import.with(|import| {
+            let source = import.as_ref().map(|import| &import.source);
+            source.map(|source| (source.mcp_server.clone(), source.url.clone()))
+        })
     });
     // Reading it again must not take away the report of the import that was just done.
     let is_there = condition(move || loaded.is_there());
@@ -49,7 +52,11 @@ pub(crate) fn ImportPage() -> impl IntoView {
         }
         if tab.get() == "again" && may_edit.get() {
             let on_done = move |()| loaded.reload();
-            return view! { <Again project id import=loaded url=url.get() on_done /> }.into_any();
+            let (server, url) = source.get().unwrap_or_default();
+            return match server {
+                Some(server) => at_server(&project.get(), server),
+                None => view! { <Again project id import=loaded url on_done /> }.into_any(),
+            };
         }
         view! { <Operations project id may_edit /> }.into_any()
     });
@@ -83,6 +90,22 @@ pub(crate) fn ImportPage() -> impl IntoView {
     }
 }
 
+/// The tools of a server are imported again where the server is.
+fn at_server(project: &str, server: String) -> AnyView {
+    let path = Page::mcp_server(project.to_owned(), server.clone()).path();
+    let href = with_query(path, &[("tab", "import")]);
+    view! {
+        <section class="panel stack-small" aria-label="Import again">
+            <h2>"Import again"</h2>
+            <p>
+                "These are the tools of an MCP server. "
+                <a href=href>{format!("Import the tools of {server} again")}</a>
+            </p>
+        </section>
+    }
+    .into_any()
+}
+
 fn version(import: &Import) -> AnyView {
     let text = format!("Version {}, {}", import.version, format_name(import.format));
     view! { <p class="muted">{text}</p> }.into_any()
@@ -91,6 +114,7 @@ fn version(import: &Import) -> AnyView {
 /// Where it came from, what was chosen, and the hosts.
 fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyView {
     let source = import.source.clone();
+    let from = came_from(&project.get_untracked(), source.clone());
     let waiting = Page::of_project(project.get_untracked(), PageKind::Quarantine).path();
     let waiting = with_query(waiting, &[("import", &import.id)]);
     let chosen = [
@@ -131,10 +155,7 @@ fn about(project: Memo<String>, import: &Import, on_added: Callback<()>) -> AnyV
             },
         ),
         fact("Chosen", chosen),
-        fact(
-            "From",
-            view! { <span class="break">{source.url.unwrap_or_else(|| "sent as a text".to_owned())}</span> },
-        ),
+        fact("From", view! { <span class="break">{from}</span> }),
         fact(
             "Address",
             source

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use toolgate_api::imports::{ImportOutcome, ImportReport, ImportedOperation};
+use toolgate_api::imports::{DescriptionFormat, ImportOutcome, ImportReport, ImportedOperation};
 
 use super::badges::{format_name, outcome_badge};
 use super::change::change_view;
@@ -22,20 +22,20 @@ const HEADING: &str = "import-report";
 
 /// A verdict that is looked at before it becomes true.
 #[derive(Clone, Copy)]
-pub(super) struct Verdict {
+pub(crate) struct Verdict {
     /// What the server said last.
-    pub(super) report: RwSignal<Option<ImportReport>>,
+    pub(crate) report: RwSignal<Option<ImportReport>>,
     /// Asking, and doing it.
-    pub(super) action: Action,
+    pub(crate) action: Action,
     /// Whether tools that are in the way are taken in.
-    pub(super) adopt: RwSignal<bool>,
+    pub(crate) adopt: RwSignal<bool>,
     note: RwSignal<String>,
     ignored: RwSignal<bool>,
 }
 
 impl Verdict {
     /// Nothing was asked yet.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             report: RwSignal::new(None),
             action: Action::new(),
@@ -46,14 +46,14 @@ impl Verdict {
     }
 
     /// Forgets it: it is about something else.
-    pub(super) fn forget(self) {
+    pub(crate) fn forget(self) {
         self.report.set(None);
         self.ignored.set(false);
         self.action.error.set(None);
     }
 
     /// The parameters of the query that ask for a verdict, or for doing it.
-    pub(super) fn query(self, dry_run: bool) -> Vec<(&'static str, String)> {
+    pub(crate) fn query(self, dry_run: bool) -> Vec<(&'static str, String)> {
         let word = |is_set: bool| if is_set { "true".to_owned() } else { String::new() };
         let note = self.note.get_untracked().trim().to_owned();
         vec![
@@ -68,7 +68,7 @@ impl Verdict {
     }
 
     /// Sends the request and keeps the report; `then` gets it.
-    pub(super) fn send(self, ask: Ask, then: impl FnOnce(ImportReport) + 'static) {
+    pub(crate) fn send(self, ask: Ask, then: impl FnOnce(ImportReport) + 'static) {
         self.action.send(ask, move |answer| {
             if let Some(report) = self.action.read::<ImportReport>(&answer) {
                 self.report.set(Some(report.clone()));
@@ -82,13 +82,13 @@ impl Verdict {
     }
 
     /// Whether there is a verdict on what has not been done yet, reactively.
-    pub(super) fn is_asked(self) -> bool {
+    pub(crate) fn is_asked(self) -> bool {
         self.report
             .with(|report| report.as_ref().is_some_and(|report| report.dry_run))
     }
 
     /// Whether there is a verdict that can be made true, reactively.
-    pub(super) fn is_ready(self) -> bool {
+    pub(crate) fn is_ready(self) -> bool {
         let is_verdict = self.report.with(|report| {
             let verdict = report.as_ref().filter(|report| report.dry_run);
             verdict.is_some_and(|report| !breaks(report) || self.ignored.get())
@@ -98,7 +98,7 @@ impl Verdict {
 
     /// The report, and the fields that doing it takes. `on_adopt` runs when tools in the way are to be taken in, or not; `on_prefix`
     /// gets the prefix with which none is in the way.
-    pub(super) fn view(
+    pub(crate) fn view(
         self,
         project: Memo<String>,
         handle: EditorHandle,
@@ -123,7 +123,7 @@ impl Verdict {
         };
         view! {
             <p class="muted" role="status">
-                {move || self.action.busy.get().then_some("The server is reading the description…")}
+                {move || self.action.busy.get().then_some("Reading the source, and comparing it…")}
             </p>
             {self.action.refusal(handle)}
             {part(move || self.report.with(|report| report.as_ref().map(|report| report_view(&project.get(), report, handle))).into_any())}
@@ -195,13 +195,14 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
     } else {
         "Imported"
     };
+    let is_server = report.import.format == DescriptionFormat::Mcp;
     let (same, others): (Vec<_>, Vec<_>) = report
         .operations
         .iter()
         .partition(|one| one.outcome == ImportOutcome::Unchanged);
     let items: Vec<_> = others
         .iter()
-        .map(|one| operation(project, one, report.dry_run))
+        .map(|one| operation(project, one, report.dry_run, is_server))
         .collect();
     let is_plain = items.is_empty();
     let faults = [report.problems.clone(), report.warnings.clone()].concat();
@@ -209,12 +210,17 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
         .policy_tests
         .as_ref()
         .map(|tests| expectations::outlook(&json_of(tests)));
+    let (one_of_them, place) = if is_server {
+        ("tool", "at the server")
+    } else {
+        ("operation", "in the description")
+    };
     let counts = format!(
-        "{} {}, {}: {} of {} in the description.",
+        "{} {}, {}: {} of {} {place}.",
         report.import.title,
         report.import.version,
         format_name(report.import.format),
-        counted(report.operations.len(), "operation"),
+        counted(report.operations.len(), one_of_them),
         report.total
     );
     view! {
@@ -234,13 +240,13 @@ fn report_view(project: &str, report: &ImportReport, handle: EditorHandle) -> An
             {is_plain.then(|| view! { <p>"Nothing is new, and nothing has changed."</p> })}
             <ul class="operations">{items}</ul>
             {(!same.is_empty() && !is_plain)
-                .then(|| view! { <p class="muted">{format!("Unchanged: {}.", counted(same.len(), "operation"))}</p> })}
+                .then(|| view! { <p class="muted">{format!("Unchanged: {}.", counted(same.len(), one_of_them))}</p> })}
         </section>
     }
     .into_any()
 }
 
-fn operation(project: &str, one: &ImportedOperation, dry_run: bool) -> AnyView {
+fn operation(project: &str, one: &ImportedOperation, dry_run: bool, is_server: bool) -> AnyView {
     let is_there = !matches!(one.outcome, ImportOutcome::Refused | ImportOutcome::Deleted)
         && (!dry_run || one.outcome != ImportOutcome::New);
     let tool = if is_there {
@@ -252,7 +258,8 @@ fn operation(project: &str, one: &ImportedOperation, dry_run: bool) -> AnyView {
     view! {
         <li>
             <div class="row">{name_of(one)} {tool} {outcome_badge(one.outcome, false)}</div>
-            {about(one)}
+            // What a server says of its tools is read by models: notes on it are not to be missed.
+            {about(one, is_server)}
             {one.change.as_ref().map(|change| change_view(&one.tool, change, None))}
         </li>
     }

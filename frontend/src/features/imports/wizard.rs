@@ -35,6 +35,11 @@ pub(crate) fn NewImportPage() -> impl IntoView {
                 <PageHeading text="Import a description" />
                 <p class="muted">"Every operation of an API that you choose becomes a tool. Nothing is called before you enable it."</p>
             </div>
+            <div class="page-actions">
+                <a class="button" href=move || Page::of_project(project.get(), PageKind::McpServers).path()>
+                    "Use an MCP server instead"
+                </a>
+            </div>
         </div>
         {part(move || {
             if may_import.get() {

@@ -40,6 +40,7 @@ mod tests;
 mod tool;
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use serde_json::Value;
 use toolgate_api::problem::Diagnostic;
@@ -221,17 +222,20 @@ fn check_value<T>(
 /// # Errors
 /// Every fault of the text, with its place.
 pub fn parse_value(text: &[u8], format: TextFormat) -> Result<serde_json::Value, Vec<Diagnostic>> {
+    let document = parse_document(text, format)?;
+    Ok(document.map(Node::into_value).unwrap_or_default())
+}
+
+/// The same with the place of each value in the text; `None` for an empty one.
+pub(crate) fn parse_document(text: &[u8], format: TextFormat) -> Result<Option<Rc<Node>>, Vec<Diagnostic>> {
     let mut report = Report::default();
     let documents = match decode(text, &mut report) {
         Some(text) if format == TextFormat::Yaml => yaml::read(text, &mut report),
         Some(text) => json::read(text, &mut report),
         None => Vec::new(),
     };
-    let value = documents
-        .first()
-        .map(|document| Cursor::root(document).node.to_value());
     report.finish()?;
-    Ok(value.unwrap_or_default())
+    Ok(documents.into_iter().next())
 }
 
 /// The text of an upload, without its byte order mark.

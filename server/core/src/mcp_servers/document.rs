@@ -5,8 +5,9 @@ use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
 
 use super::check::{check, name_fault};
-use crate::definition::{TextFormat, parse_value};
+use crate::definition::{TextFormat, parse_document};
 use crate::pointer;
+use crate::text::node::{Cursor, Node};
 
 /// Keys of clients that say nothing about how a server is reached.
 const IGNORED: [&str; 8] = [
@@ -38,7 +39,34 @@ pub struct Named {
 /// # Errors
 /// Every fault, with its place.
 pub fn parse(text: &[u8], format: TextFormat) -> Result<Vec<Named>, Vec<Diagnostic>> {
-    read(&parse_value(text, format)?)
+    let document = parse_document(text, format)?;
+    let value = document
+        .as_ref()
+        .map(|document| document.to_value())
+        .unwrap_or_default();
+    let place = |found: &mut Vec<Diagnostic>| {
+        if let Some(document) = &document {
+            found.iter_mut().for_each(|one| locate(one, document));
+        }
+    };
+    match read(&value) {
+        Ok(mut servers) => {
+            servers.iter_mut().for_each(|named| place(&mut named.warnings));
+            Ok(servers)
+        }
+        Err(mut faults) => {
+            place(&mut faults);
+            Err(faults)
+        }
+    }
+}
+
+/// Adds the line and the column of what a pointer leads to, or of what is nearest above it.
+fn locate(found: &mut Diagnostic, document: &Node) {
+    let pointer = found.pointer.as_deref().unwrap_or_default();
+    if let Some(place) = Cursor::root(document).find(pointer).spot.place {
+        (found.line, found.column) = (Some(place.line), Some(place.column));
+    }
 }
 
 /// The servers of a document: `{"mcpServers": {name: {...}}}` as clients write it (`servers` and `context_servers` are read as

@@ -3,6 +3,7 @@ use serde_json::{Value, json};
 use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
 
 use super::*;
+use crate::definition::TextFormat;
 
 fn faults(server: Value) -> String {
     let server: McpServerDefinition = serde_json::from_value(server).expect("a server");
@@ -102,4 +103,25 @@ fn faults_of_a_document_are_all_there(#[case] document: Value, #[case] expected:
     let faults = read(&document).expect_err("faults");
     let text: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
     assert!(text.join("\n").contains(expected), "{text:?}");
+}
+
+#[rstest]
+#[case(TextFormat::Yaml, "mcpServers:\n  a:\n    url: https://a.example\n    headers:\n      Host: x\n", (5, 13))]
+#[case(TextFormat::Json, "{\n\t\"mcpServers\": {\n\t\t\"a\": {\"command\": \"x\", \"type\": \"pigeon\"}\n\t}\n}", (3, 33))]
+#[case(TextFormat::Yaml, "{\n\t\"mcpServers\": {\n\t\t\"a\": {\"command\": \"x\", \"type\": \"pigeon\"},\n\t}\n}", (3, 33))]
+fn a_fault_has_its_place_in_the_text(
+    #[case] format: TextFormat,
+    #[case] text: &str,
+    #[case] expected: (u32, u32),
+) {
+    let faults = parse(text.as_bytes(), format).expect_err("a fault");
+    let found: Vec<_> = faults.iter().map(|fault| (fault.line, fault.column)).collect();
+    assert_eq!(found, [(Some(expected.0), Some(expected.1))]);
+}
+
+#[test]
+fn a_warning_has_its_place_in_the_text() {
+    let text = "mcpServers:\n  a:\n    url: https://a.example\n    gibberish: 1\n";
+    let found = parse(text.as_bytes(), TextFormat::Yaml).expect("a document");
+    assert_eq!(found[0].warnings[0].line, Some(4), "{:?}", found[0].warnings);
 }

@@ -134,6 +134,9 @@ async fn the_documents_of_clients_are_read_as_json_and_yaml() {
     assert!(!refused.text().contains("hunter22"), "{}", refused.text());
     let problem = refused.problem(422, "invalid_request");
     assert_eq!(problem["errors"][0]["pointer"], "/mcpServers/a/env/TOKEN");
+    let yaml = "mcpServers:\n  a:\n    command: npx\n    env:\n      TOKEN: hunter22hunter22\n";
+    let problem = admin.upload(SERVERS, yaml).await.problem(422, "invalid_request");
+    assert_eq!(problem["errors"][0]["line"], 5, "{problem}");
 }
 
 #[tokio::test]

@@ -1,0 +1,59 @@
+//! With which credentials a server is called.
+
+use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
+
+/// Each credential with the header or the variable that carries it; empty when calls carry none. They are the project's, so that
+/// they are the same for every caller.
+pub(super) fn credentials(definition: &McpServerDefinition) -> Vec<String> {
+    let values = match definition.transport() {
+        McpTransport::Stdio => &definition.env,
+        McpTransport::StreamableHttp | McpTransport::Sse => &definition.headers,
+    };
+    let mut found = Vec::new();
+    for (place, value) in values {
+        for source in sources(value) {
+            found.push(match source.strip_prefix("secret:") {
+                Some(secret) => format!("secret {secret} in {place}"),
+                None => format!("variable {source} in {place}"),
+            });
+        }
+    }
+    found
+}
+
+/// What a value takes from elsewhere: `NAME` or `secret:NAME`.
+fn sources(value: &str) -> Vec<&str> {
+    if value.starts_with("secret:") {
+        return vec![value];
+    }
+    let parts = value.split("${").skip(1);
+    parts
+        .filter_map(|part| Some(part.split_once('}')?.0))
+        .map(|name| name.strip_prefix("env:").unwrap_or(name))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::credentials;
+
+    #[test]
+    fn the_credentials_of_a_server_are_named() {
+        for (definition, expected) in [
+            (
+                json!({"url": "https://a.example", "headers": {"Authorization": "Bearer ${secret:KEY}", "X-Region": "eu"}}),
+                vec!["secret KEY in Authorization"],
+            ),
+            (
+                json!({"command": "x", "env": {"A": "${env:ONE}-${TWO}", "B": "secret:KEY"}}),
+                vec!["variable ONE in A", "variable TWO in A", "secret KEY in B"],
+            ),
+            (json!({"url": "https://a.example"}), vec![]),
+        ] {
+            let definition = serde_json::from_value(definition).unwrap();
+            assert_eq!(credentials(&definition), expected);
+        }
+    }
+}

@@ -1,0 +1,355 @@
+//! The form of a server: how it is reached, and with what.
+
+use std::collections::BTreeMap;
+
+use leptos::prelude::*;
+use toolgate_api::Diagnostic;
+use toolgate_api::mcp_servers::{McpChangePolicy, McpServerDefinition, McpTransport};
+
+use super::connection::transport_name;
+use crate::action::Action;
+use crate::api::ApiError;
+use crate::components::{Field, Select, TextArea, TextInput};
+use crate::reactive::{When, condition};
+
+/// The ways to reach a server, by their names in the API.
+const TRANSPORTS: [(&str, McpTransport); 3] = [
+    ("streamable_http", McpTransport::StreamableHttp),
+    ("sse", McpTransport::Sse),
+    ("stdio", McpTransport::Stdio),
+];
+
+/// What becomes of calls of a changed tool.
+const POLICIES: [(&str, &str); 2] = [
+    ("serve", "They are sent; callers see the approved definition"),
+    ("refuse", "They are refused until the change is approved"),
+];
+
+/// What is filled in.
+#[derive(Clone, Copy)]
+pub(super) struct ServerForm {
+    transport: RwSignal<String>,
+    url: RwSignal<String>,
+    headers: RwSignal<String>,
+    command: RwSignal<String>,
+    args: RwSignal<String>,
+    env: RwSignal<String>,
+    description: RwSignal<String>,
+    timeout: RwSignal<String>,
+    concurrent: RwSignal<String>,
+    idle: RwSignal<String>,
+    on_change: RwSignal<String>,
+    enabled: RwSignal<bool>,
+    network: RwSignal<bool>,
+}
+
+impl ServerForm {
+    /// Nothing is filled in.
+    pub(super) fn new() -> Self {
+        let form = Self {
+            transport: RwSignal::new(String::new()),
+            url: RwSignal::new(String::new()),
+            headers: RwSignal::new(String::new()),
+            command: RwSignal::new(String::new()),
+            args: RwSignal::new(String::new()),
+            env: RwSignal::new(String::new()),
+            description: RwSignal::new(String::new()),
+            timeout: RwSignal::new(String::new()),
+            concurrent: RwSignal::new(String::new()),
+            idle: RwSignal::new(String::new()),
+            on_change: RwSignal::new(POLICIES[0].0.to_owned()),
+            enabled: RwSignal::new(true),
+            network: RwSignal::new(false),
+        };
+        form.transport.set(TRANSPORTS[0].0.to_owned());
+        form
+    }
+
+    /// Fills it in.
+    pub(super) fn show(self, definition: McpServerDefinition) {
+        let transport = definition.transport();
+        let name = TRANSPORTS.iter().find(|(_, other)| *other == transport);
+        self.transport.set(name.map_or("", |(name, _)| name).to_owned());
+        self.url.set(definition.url.unwrap_or_default());
+        self.headers.set(lines(&definition.headers, ": "));
+        self.command.set(definition.command.unwrap_or_default());
+        self.args.set(definition.args.join("\n"));
+        self.env.set(lines(&definition.env, "="));
+        self.description.set(definition.description.unwrap_or_default());
+        let number = |number: Option<u32>| number.map(|number| number.to_string()).unwrap_or_default();
+        self.timeout.set(number(definition.timeout_ms));
+        self.concurrent.set(number(definition.max_concurrent));
+        self.idle.set(number(definition.idle_stop_s));
+        let refuses = definition.on_change == McpChangePolicy::Refuse;
+        self.on_change.set(POLICIES[usize::from(refuses)].0.to_owned());
+        self.enabled.set(definition.enabled);
+        self.network.set(definition.network);
+    }
+
+    fn is_stdio(self) -> bool {
+        self.transport.with(|transport| transport == TRANSPORTS[2].0)
+    }
+
+    /// Whether it says where the server is, reactively.
+    pub(super) fn is_ready(self) -> bool {
+        let place = if self.is_stdio() { self.command } else { self.url };
+        place.with(|place| !place.trim().is_empty())
+    }
+
+    /// Notices every change.
+    pub(super) fn track(self) {
+        let texts = [
+            self.transport,
+            self.url,
+            self.headers,
+            self.command,
+            self.args,
+            self.env,
+            self.description,
+            self.timeout,
+            self.concurrent,
+            self.idle,
+            self.on_change,
+        ];
+        texts.iter().for_each(RwSignal::track);
+        self.enabled.track();
+        self.network.track();
+    }
+
+    /// The server as it is filled in. What belongs to another way to reach servers is left out.
+    pub(super) fn definition(self) -> McpServerDefinition {
+        untrack(|| {
+            let is_stdio = self.is_stdio();
+            let text = |field: RwSignal<String>, is_meant: bool| {
+                let text = field.get().trim().to_owned();
+                Some(text).filter(|text| is_meant && !text.is_empty())
+            };
+            let entries = |field: RwSignal<String>, sign: char, is_meant: bool| {
+                field.with(|text| {
+                    if is_meant {
+                        entries(text, sign)
+                    } else {
+                        BTreeMap::new()
+                    }
+                })
+            };
+            let transport = self.transport.get();
+            let transport = TRANSPORTS.iter().find(|(name, _)| *name == transport);
+            // That of an address is evident.
+            let transport = transport.map(|(_, transport)| *transport);
+            // What is no number is beyond what the server takes, and it says so.
+            let number = |field: RwSignal<String>| {
+                let text = text(field, true)?;
+                Some(text.parse().unwrap_or(u32::MAX))
+            };
+            let mut definition = McpServerDefinition {
+                transport: transport.filter(|transport| *transport == McpTransport::Sse),
+                command: text(self.command, is_stdio),
+                args: self
+                    .args
+                    .with(|args| if is_stdio { words(args) } else { Vec::new() }),
+                env: entries(self.env, '=', is_stdio),
+                url: text(self.url, !is_stdio),
+                headers: entries(self.headers, ':', !is_stdio),
+                description: text(self.description, true),
+                enabled: self.enabled.get(),
+                network: is_stdio && self.network.get(),
+                timeout_ms: number(self.timeout),
+                max_concurrent: number(self.concurrent),
+                idle_stop_s: number(self.idle),
+                on_change: McpChangePolicy::Serve,
+            };
+            if self.on_change.with(|policy| policy == POLICIES[1].0) {
+                definition.on_change = McpChangePolicy::Refuse;
+            }
+            definition
+        })
+    }
+
+    /// The fields. What the server says is wrong is at its field.
+    pub(super) fn view(self, action: Action) -> AnyView {
+        let is_stdio = condition(move || self.is_stdio());
+        let options = Signal::stored(
+            TRANSPORTS
+                .map(|(name, transport)| (name.to_owned(), transport_name(transport).to_owned()))
+                .to_vec(),
+        );
+        let policies = Signal::stored(
+            POLICIES
+                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .to_vec(),
+        );
+        let wrong = move |place: &'static str| {
+            Signal::derive(move || action.error.with(|error| fault(error.as_ref(), place)))
+        };
+        view! {
+            <Field id="server-transport" label="Transport" error=wrong("/transport")>
+                <Select id="server-transport" value=self.transport options on_change=move |chosen| self.transport.set(chosen) />
+            </Field>
+            <When test=move || !is_stdio.get()>
+                <Field id="server-url" label="Address" help="Its origin must be on an egress list." error=wrong("/url")>
+                    <TextInput id="server-url" value=self.url mono=true placeholder="https://mcp.example.com/mcp" max="2000" />
+                </Field>
+                <Field
+                    id="server-headers"
+                    label="Headers"
+                    help="One a line: Authorization: Bearer ${secret:NAME}. A secret of the project is ${secret:NAME}."
+                    error=wrong("/headers")
+                >
+                    <TextArea id="server-headers" value=self.headers rows=3 mono=true />
+                </Field>
+            </When>
+            <When test=move || is_stdio.get()>
+                <Field
+                    id="server-command"
+                    label="Command"
+                    help="Exactly as the operator lists it in mcp.stdio_commands."
+                    error=wrong("/command")
+                >
+                    <TextInput id="server-command" value=self.command mono=true placeholder="uvx" max="1000" />
+                </Field>
+                <Field id="server-args" label="Arguments" help="One a line." error=wrong("/args")>
+                    <TextArea id="server-args" value=self.args rows=3 mono=true />
+                </Field>
+                <Field
+                    id="server-env"
+                    label="Environment"
+                    help="One a line: API_KEY=${secret:NAME}. A secret of the project is ${secret:NAME}."
+                    error=wrong("/env")
+                >
+                    <TextArea id="server-env" value=self.env rows=3 mono=true />
+                </Field>
+                {check("Give it the network, if the operator allows that", self.network)}
+            </When>
+            <Field id="server-description" label="Description" error=wrong("/description")>
+                <TextInput id="server-description" value=self.description max="1000" />
+            </Field>
+            {check("Enabled: it may be connected to", self.enabled)}
+            <details>
+                <summary>"Bounds, and changed tools"</summary>
+                <div class="stack settings-more">
+                    <div class="columns columns-level">
+                        <Field id="server-timeout" label="Time-out in ms" help="30000 when empty." error=wrong("/timeout_ms")>
+                            <TextInput id="server-timeout" value=self.timeout kind="number" max="6" />
+                        </Field>
+                        <Field id="server-concurrent" label="Calls at once" help="16 when empty." error=wrong("/max_concurrent")>
+                            <TextInput id="server-concurrent" value=self.concurrent kind="number" max="4" />
+                        </Field>
+                        <Field
+                            id="server-idle"
+                            label="Seconds until it is ended"
+                            help="Without a call; 600 when empty, 0 for never."
+                            error=wrong("/idle_stop_s")
+                        >
+                            <TextInput id="server-idle" value=self.idle kind="number" max="5" />
+                        </Field>
+                    </div>
+                    <Field id="server-on-change" label="Calls of a tool that the server has changed">
+                        <Select
+                            id="server-on-change"
+                            value=self.on_change
+                            options=policies
+                            on_change=move |chosen| self.on_change.set(chosen)
+                        />
+                    </Field>
+                </div>
+            </details>
+        }
+        .into_any()
+    }
+}
+
+fn check(words: &'static str, value: RwSignal<bool>) -> AnyView {
+    view! {
+        <label class="check">
+            <input
+                type="checkbox"
+                prop:checked=move || value.get()
+                on:change=move |event| value.set(event_target_checked(&event))
+            />
+            {words}
+        </label>
+    }
+    .into_any()
+}
+
+/// What is wrong at a place of the definition, as the server says.
+fn fault(error: Option<&ApiError>, place: &str) -> Option<String> {
+    let here = error?
+        .diagnostics()
+        .iter()
+        .filter_map(|fault| Some((inside(fault)?.strip_prefix(place)?, fault)));
+    let texts: Vec<String> = here
+        .map(|(rest, fault)| {
+            let name = rest.trim_start_matches('/');
+            let name = if name.is_empty() {
+                String::new()
+            } else {
+                format!("{name}: ")
+            };
+            let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})"));
+            format!("{name}{}{}", fault.message, hint.unwrap_or_default())
+        })
+        .collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
+}
+
+/// Where in the definition of a server a fault is: in a document of servers, the definition is under its name.
+fn inside(fault: &Diagnostic) -> Option<&str> {
+    let pointer = fault.pointer.as_deref()?;
+    let Some(below) = pointer.strip_prefix("/mcpServers/") else {
+        return Some(pointer);
+    };
+    below.find('/').map(|at| &below[at..])
+}
+
+/// Names and values, one a line.
+fn lines(entries: &BTreeMap<String, String>, sign: &str) -> String {
+    let lines: Vec<String> = entries
+        .iter()
+        .map(|(name, value)| format!("{name}{sign}{value}"))
+        .collect();
+    lines.join("\n")
+}
+
+/// The names and values of lines. A line without the sign is a name, which the server refuses where it is none.
+fn entries(text: &str, sign: char) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for line in words(text) {
+        let (name, value) = line.split_once(sign).unwrap_or((&line, ""));
+        found.insert(name.trim().to_owned(), value.trim().to_owned());
+    }
+    found
+}
+
+/// The lines that are not empty.
+fn words(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim);
+    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use toolgate_api::Diagnostic;
+
+    use super::{entries, inside, lines, words};
+
+    #[test]
+    fn lines_become_names_and_values_and_lines_again() {
+        let found = entries(" A: b: c \n\nX-Region:eu\nbare", ':');
+        assert_eq!(lines(&found, ": "), "A: b: c\nX-Region: eu\nbare: ");
+        assert_eq!(words("-y\n\n a b \n"), ["-y", "a b"]);
+    }
+
+    #[test]
+    fn a_fault_is_found_in_a_definition_and_in_a_document() {
+        for (pointer, expected) in [
+            ("/url", Some("/url")),
+            ("/mcpServers/a/headers/Host", Some("/headers/Host")),
+            ("/mcpServers/a", None),
+        ] {
+            let fault = Diagnostic::error("no").at_pointer(pointer);
+            assert_eq!(inside(&fault), expected, "{pointer}");
+        }
+    }
+}

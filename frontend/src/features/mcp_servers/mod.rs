@@ -1,0 +1,18 @@
+//! MCP servers behind the gateway: adding them, how their connections are, and their tools.
+
+mod account;
+mod add;
+mod connection;
+mod edit;
+mod follow;
+mod form;
+mod import;
+mod list;
+mod log;
+mod page;
+mod removal;
+mod testing;
+mod tools;
+
+pub(crate) use list::McpServersPage;
+pub(crate) use page::McpServerPage;

@@ -1,0 +1,229 @@
+//! The page of one server: its definition, its connection, its tools, importing them, and its log.
+
+use leptos::prelude::*;
+use toolgate_api::mcp_servers::{
+    McpChangePolicy, McpServer, McpServerDefinition, McpTransport, StoredMcpServer,
+};
+
+use super::account::credentials;
+use super::connection::{connection_facts, target, transport_name, warnings_view};
+use super::edit::Edit;
+use super::follow::follow;
+use super::import::Import;
+use super::log::Log;
+use super::removal::Removal;
+use super::testing::{Testing, patience_ms};
+use super::tools::Tools;
+use crate::api::in_project;
+use crate::components::{Breadcrumbs, PageHeading, Tabs, Tags, TimeAgo, fact, facts};
+use crate::loaded::Loaded;
+use crate::reactive::{When, condition, part};
+use crate::routes::{Page, PageKind};
+use crate::session::{Permission, Session};
+use crate::url::{Navigator, UrlParam, mcp_server_in_path, project_in_path};
+
+const TOOLS: (&str, &str) = ("", "Tools");
+const IMPORT: (&str, &str) = ("import", "Import");
+const LOG: (&str, &str) = ("log", "Log");
+const DEFINITION: (&str, &str) = ("definition", "Edit");
+
+/// The views: importing is for those who edit definitions, changing the server for those who manage the project.
+const fn views(is_stdio: bool, may_edit: bool, may_manage: bool) -> &'static [(&'static str, &'static str)] {
+    match (is_stdio, may_edit, may_manage) {
+        (true, _, true) => &[TOOLS, IMPORT, LOG, DEFINITION],
+        (false, _, true) => &[TOOLS, IMPORT, DEFINITION],
+        (true, true, false) => &[TOOLS, IMPORT, LOG],
+        (false, true, false) => &[TOOLS, IMPORT],
+        (true, false, false) => &[TOOLS, LOG],
+        (false, false, false) => &[TOOLS],
+    }
+}
+
+/// One server.
+#[component]
+pub(crate) fn McpServerPage() -> impl IntoView {
+    let project = project_in_path();
+    let name = mcp_server_in_path();
+    let tab = UrlParam::new("tab");
+    let session = Session::get();
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
+    let may_manage = condition(move || session.may(&project.get(), Permission::ManagePolicy));
+    let loaded = Loaded::new(move || in_project(&project.get(), &["mcp-servers", &name.get()]));
+    follow(loaded);
+    let server = Memo::new(move |_| loaded.read::<McpServer>());
+    // What is stored changes seldom; the connection is read again and again.
+    let stored =
+        Memo::new(move |_| server.with(|server| server.as_ref().map(|server| server.stored.clone())));
+    let warnings = Memo::new(move |_| {
+        server.with(|server| {
+            server
+                .as_ref()
+                .map(|server| server.warnings.clone())
+                .unwrap_or_default()
+        })
+    });
+    let is_there = condition(move || loaded.is_there());
+    let is_stdio = condition(move || {
+        stored.with(|stored| {
+            let definition = stored.as_ref().map(|stored| &stored.definition);
+            definition.is_some_and(|definition| definition.transport() == McpTransport::Stdio)
+        })
+    });
+    let definition =
+        move || stored.with_untracked(|stored| stored.as_ref().map(|stored| stored.definition.clone()));
+    let patience = move || patience_ms(definition().as_ref());
+    let reload = Callback::new(move |()| loaded.reload());
+    let shown = move || {
+        let shown = tab.get();
+        let choices = views(is_stdio.get(), may_edit.get(), may_manage.get());
+        let known = choices.iter().find(|(key, _)| *key == shown);
+        if !is_there.get() {
+            return ().into_any();
+        }
+        match known.map_or("", |(key, _)| *key) {
+            "import" => {
+                let patience = Signal::derive(patience);
+                view! { <Import project name patience on_done=reload /> }.into_any()
+            }
+            "log" => view! { <Log project name /> }.into_any(),
+            "definition" => {
+                let (definition, tag) = (definition().unwrap_or_default(), loaded.etag());
+                view! { <Edit project name definition tag on_done=reload /> }.into_any()
+            }
+            _ => view! { <Tools project name may_edit /> }.into_any(),
+        }
+    };
+    view! {
+        <Breadcrumbs project section=PageKind::McpServers here=name />
+        <div class="page-head">
+            <div>
+                <PageHeading text=name />
+                {part(move || {
+                    let description = stored.with(|stored| stored.as_ref()?.definition.description.clone());
+                    description.map(|text| view! { <p class="muted break">{text}</p> }).into_any()
+                })}
+            </div>
+            <When test=move || is_there.get() && may_edit.get()>
+                <Actions project name may_manage loaded patience=Signal::derive(patience) />
+            </When>
+        </div>
+        {loaded.placeholder("the server")}
+        <div class="stack">
+            {part(move || warnings.with(|warnings| warnings_view(warnings)))}
+            <When test=move || is_there.get()>
+                <div class="columns import-about">
+                    <section class="panel" aria-label="Connection">
+                        <h2>"Connection"</h2>
+                        {part(move || server.with(|server| server.as_ref().map(connection_facts)).into_any())}
+                    </section>
+                    <section class="panel" aria-label="About">
+                        <h2>"About"</h2>
+                        {part(move || stored.with(|stored| stored.as_ref().map(about)).into_any())}
+                    </section>
+                </div>
+            </When>
+        </div>
+        <When test=move || is_there.get()>
+            {part(move || {
+                let choices = views(is_stdio.get(), may_edit.get(), may_manage.get());
+                (choices.len() > 1).then(|| view! { <Tabs param=tab name="Views of the server" choices /> }).into_any()
+            })}
+        </When>
+        {part(shown)}
+    }
+}
+
+/// What is stored of it.
+fn about(stored: &StoredMcpServer) -> AnyView {
+    let definition = &stored.definition;
+    let is_stdio = definition.transport() == McpTransport::Stdio;
+    let place = if is_stdio { "Command" } else { "Address" };
+    let (what, values) = if is_stdio {
+        ("Environment", &definition.env)
+    } else {
+        ("Headers", &definition.headers)
+    };
+    let values: Vec<String> = values
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    let credentials = credentials(definition);
+    let account = if credentials.is_empty() {
+        "none: calls carry no credential".to_owned()
+    } else {
+        format!("{}; the same for every caller", credentials.join(", "))
+    };
+    let network = is_stdio.then(|| {
+        let text = if definition.network { "asked for" } else { "none" };
+        fact("Network", text)
+    });
+    let changed = match definition.on_change {
+        McpChangePolicy::Serve => "are called as approved",
+        McpChangePolicy::Refuse => "are refused until approved",
+    };
+    facts(vec![
+        fact("Transport", transport_name(definition.transport())),
+        fact(place, view! { <code class="break">{target(definition)}</code> }),
+        fact(what, view! { <Tags names=values none="none" /> }),
+        fact("Account", account),
+        network.into_any(),
+        fact("Bounds", bounds(definition)),
+        fact("Changed tools", changed),
+        fact(
+            "Changed",
+            view! {
+                <TimeAgo at=stored.updated_at />
+                {format!(" by {}, revision {}", stored.updated_by, stored.revision)}
+            },
+        ),
+    ])
+}
+
+/// Its bounds, where they are not the defaults.
+fn bounds(definition: &McpServerDefinition) -> String {
+    let parts = [
+        definition.timeout_ms.map(|ms| format!("time-out {ms} ms")),
+        definition
+            .max_concurrent
+            .map(|calls| format!("{calls} calls at once")),
+        definition.idle_stop_s.map(|s| match s {
+            0 => "never ended".to_owned(),
+            s => format!("ended after {s} s without a call"),
+        }),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() {
+        "the defaults".to_owned()
+    } else {
+        parts.join(", ")
+    }
+}
+
+/// Testing and deleting it.
+#[component]
+fn Actions(
+    project: Memo<String>,
+    name: Memo<String>,
+    may_manage: Memo<bool>,
+    loaded: Loaded,
+    /// Milliseconds that the server may take to connect.
+    patience: Signal<u32>,
+) -> impl IntoView {
+    let testing = Testing::new(project, move || loaded.reload());
+    let removing = RwSignal::new(false);
+    let navigator = Navigator::new();
+    let leave =
+        move |()| navigator.go(&Page::of_project(project.get_untracked(), PageKind::McpServers).path());
+    view! {
+        <div class="page-actions">
+            {part(move || testing.button(name.get(), "button", move || patience.get_untracked()))}
+            <When test=move || may_manage.get()>
+                <button type="button" class="button" on:click=move |_| removing.set(true)>
+                    "Delete"
+                </button>
+            </When>
+        </div>
+        {testing.outcome()}
+        <Removal project name open=removing on_done=leave />
+    }
+}
