@@ -211,7 +211,10 @@ async fn a_database_that_is_away_for_long_leaves_nothing_open() {
     })
     .await;
     // The row is there a moment before what completed it counts it.
-    until("nothing waits", async || app.gateway.completer.waiting() == Waiting::default()).await;
+    until("nothing waits", async || {
+        app.gateway.completer.waiting() == Waiting::default()
+    })
+    .await;
     let again = admin.send(keyed(&admin, "k")).await.expect(200);
     assert_eq!(again.header("idempotency-replayed"), "true");
     assert_eq!(again.json()["result"]["ok"], true);

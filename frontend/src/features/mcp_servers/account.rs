@@ -18,6 +18,12 @@ pub(super) fn credentials(definition: &McpServerDefinition) -> Vec<String> {
             });
         }
     }
+    if let Some(client) = &definition.oauth {
+        found.push(format!(
+            "the access token of the OAuth client {}",
+            client.client_id
+        ));
+    }
     found
 }
 
@@ -49,6 +55,10 @@ mod tests {
             (
                 json!({"command": "x", "env": {"A": "${env:ONE}-${TWO}", "B": "secret:KEY"}}),
                 vec!["variable ONE in A", "variable TWO in A", "secret KEY in B"],
+            ),
+            (
+                json!({"url": "https://a.example", "oauth": {"token_url": "https://b.example", "client_id": "me", "client_secret": "secret:KEY"}}),
+                vec!["the access token of the OAuth client me"],
             ),
             (json!({"url": "https://a.example"}), vec![]),
         ] {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use leptos::prelude::*;
 use toolgate_api::Diagnostic;
-use toolgate_api::mcp_servers::{McpChangePolicy, McpServerDefinition, McpTransport};
+use toolgate_api::mcp_servers::{
+    McpChangePolicy, McpClientStyle, McpOAuthClient, McpServerDefinition, McpTransport,
+};
 
 use super::connection::transport_name;
 use crate::action::Action;
@@ -31,6 +33,12 @@ pub(super) struct ServerForm {
     transport: RwSignal<String>,
     url: RwSignal<String>,
     headers: RwSignal<String>,
+    token_url: RwSignal<String>,
+    client_id: RwSignal<String>,
+    client_secret: RwSignal<String>,
+    scopes: RwSignal<String>,
+    /// What of the OAuth client has no field, and stays as it is.
+    unshown: StoredValue<(Option<String>, McpClientStyle)>,
     command: RwSignal<String>,
     args: RwSignal<String>,
     env: RwSignal<String>,
@@ -50,6 +58,11 @@ impl ServerForm {
             transport: RwSignal::new(String::new()),
             url: RwSignal::new(String::new()),
             headers: RwSignal::new(String::new()),
+            token_url: RwSignal::new(String::new()),
+            client_id: RwSignal::new(String::new()),
+            client_secret: RwSignal::new(String::new()),
+            scopes: RwSignal::new(String::new()),
+            unshown: StoredValue::default(),
             command: RwSignal::new(String::new()),
             args: RwSignal::new(String::new()),
             env: RwSignal::new(String::new()),
@@ -72,6 +85,13 @@ impl ServerForm {
         self.transport.set(name.map_or("", |(name, _)| name).to_owned());
         self.url.set(definition.url.unwrap_or_default());
         self.headers.set(lines(&definition.headers, ": "));
+        if let Some(client) = definition.oauth {
+            self.token_url.set(client.token_url);
+            self.client_id.set(client.client_id);
+            self.client_secret.set(client.client_secret);
+            self.scopes.set(client.scopes.join(" "));
+            self.unshown.set_value((client.audience, client.auth_style));
+        }
         self.command.set(definition.command.unwrap_or_default());
         self.args.set(definition.args.join("\n"));
         self.env.set(lines(&definition.env, "="));
@@ -102,6 +122,10 @@ impl ServerForm {
             self.transport,
             self.url,
             self.headers,
+            self.token_url,
+            self.client_id,
+            self.client_secret,
+            self.scopes,
             self.command,
             self.args,
             self.env,
@@ -151,6 +175,7 @@ impl ServerForm {
                 env: entries(self.env, '=', is_stdio),
                 url: text(self.url, !is_stdio),
                 headers: entries(self.headers, ':', !is_stdio),
+                oauth: text(self.token_url, !is_stdio).map(|token_url| self.client(token_url)),
                 description: text(self.description, true),
                 enabled: self.enabled.get(),
                 network: is_stdio && self.network.get(),
@@ -164,6 +189,55 @@ impl ServerForm {
             }
             definition
         })
+    }
+
+    fn client(self, token_url: String) -> McpOAuthClient {
+        let (audience, auth_style) = self.unshown.get_value();
+        let text = |field: RwSignal<String>| field.get().trim().to_owned();
+        McpOAuthClient {
+            token_url,
+            client_id: text(self.client_id),
+            client_secret: text(self.client_secret),
+            scopes: text(self.scopes).split_whitespace().map(str::to_owned).collect(),
+            audience,
+            auth_style,
+        }
+    }
+
+    /// The fields of the OAuth client.
+    fn client_view(self, wrong: impl Fn(&'static str) -> Signal<Option<String>>) -> AnyView {
+        view! {
+            <details open=!self.token_url.with_untracked(String::is_empty)>
+                <summary>"Access token of an OAuth client"</summary>
+                <div class="stack settings-more">
+                    <Field
+                        id="server-token-url"
+                        label="Token address"
+                        help="Where tokens are given out (client credentials). Its origin must be on an egress list."
+                        error=wrong("/oauth/token_url")
+                    >
+                        <TextInput id="server-token-url" value=self.token_url mono=true placeholder="https://auth.example.com/token" max="2000" />
+                    </Field>
+                    <div class="columns columns-level">
+                        <Field id="server-client-id" label="Client id" error=wrong("/oauth/client_id")>
+                            <TextInput id="server-client-id" value=self.client_id mono=true max="8000" />
+                        </Field>
+                        <Field
+                            id="server-client-secret"
+                            label="Client secret"
+                            help="A secret of the project: ${secret:NAME}"
+                            error=wrong("/oauth/client_secret")
+                        >
+                            <TextInput id="server-client-secret" value=self.client_secret mono=true placeholder="${secret:NAME}" max="8000" />
+                        </Field>
+                        <Field id="server-scopes" label="Scopes" help="Separated by spaces." error=wrong("/oauth/scopes")>
+                            <TextInput id="server-scopes" value=self.scopes mono=true max="2000" />
+                        </Field>
+                    </div>
+                </div>
+            </details>
+        }
+        .into_any()
     }
 
     /// The fields. What the server says is wrong is at its field.
@@ -198,6 +272,7 @@ impl ServerForm {
                 >
                     <TextArea id="server-headers" value=self.headers rows=3 mono=true />
                 </Field>
+                {self.client_view(wrong)}
             </When>
             <When test=move || is_stdio.get()>
                 <Field

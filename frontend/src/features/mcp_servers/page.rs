@@ -14,8 +14,9 @@ use super::log::Log;
 use super::removal::Removal;
 use super::testing::{Testing, patience_ms};
 use super::tools::Tools;
-use crate::api::in_project;
-use crate::components::{Breadcrumbs, PageHeading, Tabs, Tags, TimeAgo, fact, facts};
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project};
+use crate::components::{Breadcrumbs, PageHeading, Tabs, Tags, TimeAgo, Toasts, fact, facts};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
@@ -69,6 +70,8 @@ pub(crate) fn McpServerPage() -> impl IntoView {
             definition.is_some_and(|definition| definition.transport() == McpTransport::Stdio)
         })
     });
+    let awaits =
+        condition(move || stored.with(|stored| stored.as_ref().is_some_and(|stored| stored.awaits_approval)));
     let definition =
         move || stored.with_untracked(|stored| stored.as_ref().map(|stored| stored.definition.clone()));
     let patience = move || patience_ms(definition().as_ref());
@@ -104,7 +107,7 @@ pub(crate) fn McpServerPage() -> impl IntoView {
                 })}
             </div>
             <When test=move || is_there.get() && may_edit.get()>
-                <Actions project name may_manage loaded patience=Signal::derive(patience) />
+                <Actions project name may_manage awaits loaded patience=Signal::derive(patience) />
             </When>
         </div>
         {loaded.placeholder("the server")}
@@ -205,17 +208,35 @@ fn Actions(
     project: Memo<String>,
     name: Memo<String>,
     may_manage: Memo<bool>,
+    /// Whether it was registered by a tool and waits for approval.
+    awaits: Memo<bool>,
     loaded: Loaded,
     /// Milliseconds that the server may take to connect.
     patience: Signal<u32>,
 ) -> impl IntoView {
     let testing = Testing::new(project, move || loaded.reload());
     let removing = RwSignal::new(false);
+    let approving = Action::new();
+    let toasts = Toasts::get();
+    let approve = move |_| {
+        let name = name.get_untracked();
+        let path = in_project(&project.get_untracked(), &["mcp-servers", &name, "approve"]);
+        let ask = Ask::post(path, Body::None).if_match(&loaded.etag());
+        approving.send(ask, move |_| {
+            toasts.done(format!("{name} is approved, and is connected to."));
+            loaded.reload();
+        });
+    };
     let navigator = Navigator::new();
     let leave =
         move |()| navigator.go(&Page::of_project(project.get_untracked(), PageKind::McpServers).path());
     view! {
         <div class="page-actions">
+            <When test=move || may_manage.get() && awaits.get()>
+                <button type="button" class="button button-primary" disabled=move || approving.busy.get() on:click=approve>
+                    "Approve"
+                </button>
+            </When>
             {part(move || testing.button(name.get(), "button", move || patience.get_untracked()))}
             <When test=move || may_manage.get()>
                 <button type="button" class="button" on:click=move |_| removing.set(true)>
@@ -224,6 +245,7 @@ fn Actions(
             </When>
         </div>
         {testing.outcome()}
+        {approving.outcome()}
         <Removal project name open=removing on_done=leave />
     }
 }

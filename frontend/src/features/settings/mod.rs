@@ -159,6 +159,17 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 <div class="columns columns-level">{fields.try_update_value(Option::take).flatten()}</div>
             </section>
             {sessions.view()}
+            <section class="panel stack">
+                <h2>"MCP servers that tools register"</h2>
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || trusted.get()
+                        on:change=move |event| trusted.set(event_target_checked(&event))
+                    />
+                    "Connect to a server that mcp_register_server registers without waiting for approval"
+                </label>
+            </section>
             </fieldset>
             {action.outcome()}
             {part(move || {
