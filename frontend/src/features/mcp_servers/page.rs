@@ -221,7 +221,7 @@ fn Actions(
     let approve = move |_| {
         let name = name.get_untracked();
         let path = in_project(&project.get_untracked(), &["mcp-servers", &name, "approve"]);
-        let ask = Ask::post(path, Body::None).if_match(&loaded.etag());
+        let ask = Ask::post(path, Body::None).if_match(loaded.etag());
         approving.send(ask, move |_| {
             toasts.done(format!("{name} is approved, and is connected to."));
             loaded.reload();
