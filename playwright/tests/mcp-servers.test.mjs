@@ -107,7 +107,7 @@ stage.story('a server is pasted, imported, changed, lost, found again and delete
   await page.getByRole('link', { name: 'MCP server weather-server' }).click();
   await page.getByRole('heading', { name: 'weather-server', level: 1 }).waitFor();
 
-  // It goes away: the list, which is open, tells so by itself.
+  // The server stops: the open list shows it without being loaded again.
   await servers.open(id);
   const row = servers.row('weather-server');
   await row.getByText('connected', { exact: true }).waitFor();

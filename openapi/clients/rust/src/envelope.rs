@@ -29,7 +29,7 @@ impl Request {
     /// Sends a part of the result before the rest; the caller sees it at once. What the function returns is the last part, or
     /// none when it returns `null`.
     pub async fn send(&self, part: impl Into<Value>) {
-        // Nobody reads the parts of a call that was cancelled.
+        // The receiver is gone when the call was cancelled.
         let _gone = self.parts.send(part.into()).await;
     }
 

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::Client;
-use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, join};
 use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
@@ -135,17 +135,25 @@ impl ToolService {
         println!("serving {}", self.request);
         let running = Running::new(self.concurrency);
         let mut stop = std::pin::pin!(stop);
-        loop {
-            tokio::select! {
-                () = &mut stop => break,
-                Some(message) = cancelled.next() => running.cancel(&id(&message)),
-                message = requests.next() => {
-                    let Some(message) = message else { break };
-                    let Some(place) = running.place().await else { break };
-                    let (service, client) = (self.clone(), client.clone());
-                    running.start(id(&message), place, async move { service.work(&client, message).await });
-                }
+        let cancelling = async {
+            while let Some(message) = cancelled.next().await {
+                running.cancel(&id(&message));
             }
+        };
+        let mut cancelling = std::pin::pin!(cancelling.fuse());
+        loop {
+            // A request is read when there is a place for it; cancellations are read meanwhile.
+            let next = async { Some((running.place().await?, requests.next().await?)) };
+            let next = tokio::select! {
+                () = &mut stop => break,
+                () = &mut cancelling => continue,
+                next = next => next,
+            };
+            let Some((place, message)) = next else { break };
+            let (service, client) = (self.clone(), client.clone());
+            running.start(id(&message), place, async move {
+                service.work(&client, message).await;
+            });
         }
         drop(requests);
         running.finished().await;
@@ -223,7 +231,7 @@ impl ToolService {
 
     /// Answers a request by one or more messages.
     async fn answer(&self, content: &[u8], answers: mpsc::Sender<Message>) {
-        // Nobody reads the answers to a call that takes too long.
+        // The receiver is gone when the call took longer than its time-out.
         let send = async |answer: Message| answers.send(answer).await.unwrap_or_default();
         let (sender, mut parts) = mpsc::channel(PARTS);
         let mut call = match Request::read(content, sender) {

@@ -117,19 +117,20 @@ impl Worker {
         let running = Running::new(self.concurrency);
         let mut stop = std::pin::pin!(stop);
         loop {
-            let message = tokio::select! {
+            // A command is read when there is a place for it.
+            let next = async { Some((running.place().await?, messages.next().await?)) };
+            let next = tokio::select! {
                 () = &mut stop => break,
-                message = messages.next() => message,
+                next = next => next,
             };
-            let message = match message {
-                Some(Ok(message)) => message,
-                Some(Err(error)) => {
+            let (place, message) = match next {
+                Some((place, Ok(message))) => (place, message),
+                Some((_, Err(error))) => {
                     tracing::warn!(%error, "a command was not read");
                     continue;
                 }
                 None => break,
             };
-            let Some(place) = running.place().await else { break };
             let (worker, client, cards) = (self.clone(), client.clone(), cards.clone());
             let id = message
                 .info()
