@@ -6,6 +6,7 @@ use rmcp::model::CallToolResult;
 use toolgate_api::ErrorCode;
 use toolgate_api::calls::{CallRequest, CallResponse};
 use toolgate_core::definition::ExecutorKind;
+use toolgate_executors::Parts;
 
 use super::server::Arguments;
 use super::turn::{Placed, Turn};
@@ -14,7 +15,8 @@ use crate::gateway::call::{CallOptions, Called, call_once_with};
 use crate::gateway::idempotency::Answer;
 use crate::gateway::{Gateway, Problem};
 
-/// Calls a tool by the name that it is listed under, or one of the tools that are this entrance's own.
+/// Calls a tool by the name that it is listed under, or one of the tools that are this entrance's own. `parts` takes the parts of
+/// its answer as they come.
 ///
 /// # Errors
 /// When the call is refused without a further word about it.
@@ -23,6 +25,7 @@ pub(super) async fn call(
     turn: &Turn,
     name: &str,
     arguments: Arguments,
+    parts: Option<Parts>,
 ) -> Result<CallToolResult, Problem> {
     if name.contains('\0') {
         return Err(Problem::new(
@@ -36,7 +39,7 @@ pub(super) async fn call(
             own::DESCRIBE => return Box::pin(own::describe(gateway, turn, arguments)).await,
             own::CALL => {
                 let (name, arguments) = own::called(arguments)?;
-                return Box::pin(tool(gateway, turn, &name, arguments)).await;
+                return Box::pin(tool(gateway, turn, &name, arguments, parts)).await;
             }
             _ => {}
         }
@@ -50,7 +53,7 @@ pub(super) async fn call(
         guides::GET if guides::is_free(turn, name) => return guides::get(turn, &arguments),
         _ => {}
     }
-    Box::pin(tool(gateway, turn, name, arguments)).await
+    Box::pin(tool(gateway, turn, name, arguments, parts)).await
 }
 
 /// Calls a tool of the project.
@@ -59,6 +62,7 @@ async fn tool(
     turn: &Turn,
     listed_name: &str,
     mut arguments: Arguments,
+    parts: Option<Parts>,
 ) -> Result<CallToolResult, Problem> {
     let snapshot = &turn.entry.project.snapshot;
     let name = snapshot.listed_names().name(listed_name);
@@ -85,6 +89,7 @@ async fn tool(
         key: turn.key.clone(),
         coercions: read.clone(),
         cancelled: turn.cancelled.clone(),
+        parts,
     };
     let called = call_once_with(gateway, &turn.entry, request, options);
     let Called { answer, limits: _ } = Box::pin(called).await;

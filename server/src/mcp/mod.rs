@@ -17,6 +17,7 @@ mod listing;
 mod message;
 mod metadata;
 mod own;
+mod progress;
 mod server;
 mod session;
 pub mod stdio;

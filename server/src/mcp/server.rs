@@ -1,28 +1,26 @@
 //! What the protocol's implementation asks for: lists, a call, a guide, a subscription.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
     Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool,
+    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
+    ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSendError};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
-use tokio::time::interval;
+use tokio::sync::Notify;
 use tracing::Instrument;
 
 use super::changes::{Changed, Changes, Follower};
+use super::progress::{self, Progress};
 use super::turn::Turn;
 use super::{answer, calling, guidance, guides, listing};
 use crate::gateway::{Gateway, Problem};
 
-/// How often a client is told that a call still runs.
-const PROGRESS: Duration = Duration::from_secs(15);
 /// The request was cancelled, in the protocols that JSON-RPC is used for.
 const CANCELLED: ErrorCode = ErrorCode(-32800);
 
@@ -112,17 +110,32 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let turn = turn(&context)?;
         let arguments = request.arguments.unwrap_or_default();
-        let call = calling::call(&self.gateway, &turn, &request.name, arguments);
+        let ended = Notify::new();
+        let (progress, parts) = Progress::of(&context, &turn, &ended).unzip();
+        let is_reported = progress.is_some();
+        let call = calling::call(&self.gateway, &turn, &request.name, arguments, parts);
         let call = call.instrument(turn.span.clone());
-        let reporting = report(&context, &turn);
+        let reporting = async move {
+            match progress {
+                Some(progress) => progress.report().await,
+                None => std::future::pending().await,
+            }
+        };
+        let mut reporting = std::pin::pin!(reporting);
         // A call that is given up completes its record by itself.
-        tokio::select! {
+        let result = tokio::select! {
             biased;
-            () = turn.cancelled.cancelled() => Err(ErrorData::new(CANCELLED, "The client cancelled the call.", None)),
-            () = context.ct.cancelled() => Err(ErrorData::new(CANCELLED, "The client is gone.", None)),
-            never = reporting => match never {},
-            result = call => Ok(result.unwrap_or_else(|problem| answer::problem(&turn, problem, None)).into()),
+            () = turn.cancelled.cancelled() => return Err(ErrorData::new(CANCELLED, "The client cancelled the call.", None)),
+            () = context.ct.cancelled() => return Err(ErrorData::new(CANCELLED, "The client is gone.", None)),
+            never = &mut reporting => match never {},
+            result = call => result,
+        };
+        if is_reported {
+            progress::finish(reporting, &ended).await;
         }
+        Ok(result
+            .unwrap_or_else(|problem| answer::problem(&turn, problem, None))
+            .into())
     }
 
     async fn list_prompts(
@@ -214,25 +227,6 @@ async fn notify(context: &SubscriptionContext, changed: Changed) -> Result<(), S
         sink.notify_resource_list_changed().await?;
     }
     Ok(())
-}
-
-/// Says at once and from time to time that a call runs, if its client asked for that; it never ends.
-async fn report(context: &RequestContext<RoleServer>, turn: &Turn) -> std::convert::Infallible {
-    let token: Option<ProgressToken> = context.meta.get_progress_token();
-    let Some(token) = token.filter(|_| turn.takes_events) else {
-        return std::future::pending().await;
-    };
-    let mut ticks = interval(PROGRESS);
-    let mut progress = 0.0;
-    loop {
-        ticks.tick().await;
-        progress += 1.0;
-        let told =
-            ProgressNotificationParam::new(token.clone(), progress).with_message("the call is running");
-        if context.peer.notify_progress(told).await.is_err() {
-            return std::future::pending().await;
-        }
-    }
 }
 
 /// The arguments of a request as they are recorded.

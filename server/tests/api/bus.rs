@@ -5,6 +5,7 @@ use axum::http::Method;
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
+use crate::mcp::{McpClient, messages};
 use crate::nats::{Nats, subscribe};
 use crate::support::{Client, TestApp};
 
@@ -205,6 +206,46 @@ async fn parts_of_an_answer_reach_the_caller_as_they_come() {
             assert!(event.contains(&json!(word).to_string()), "{event}");
         }
     }
+}
+
+#[tokio::test]
+async fn parts_of_an_answer_are_progress_of_an_mcp_call() {
+    let nats = Nats::start();
+    let app = with_bus(&nats).await;
+    let admin = app.demo().await;
+    let mut jokes = Jokes::start(&nats, "tg.request.joke").await;
+    upload(&admin, SERVICE).await;
+    upload(&admin, TOOL).await;
+    let agent = app.key(&admin, "demo", "agent", &["default"]).await;
+    let mcp = McpClient::new(agent, "");
+    let call = json!({"name": "tell-joke", "arguments": {"topic": "cats"}, "_meta": {"progressToken": "p"}});
+    let answering = async {
+        let (request, _) = jokes.request().await;
+        for (part, is_last) in [
+            (json!("Knock "), false),
+            (json!({"n": 2}), false),
+            (json!(""), true),
+        ] {
+            let body = json!({"response": part, "end_of_stream": is_last});
+            jokes.answer("tg.response.joke", &request, &body).await;
+        }
+    };
+    let (answer, ()) = tokio::join!(mcp.send("tools/call", call), answering);
+    let told = messages(&answer.expect(200));
+    let progress: Vec<&Value> = told.iter().map(|told| &told["params"]["message"]).collect();
+    assert_eq!(
+        progress,
+        [
+            &json!("the call is running"),
+            &json!("Knock "),
+            &json!("{\"n\":2}"),
+            &json!(null)
+        ]
+    );
+    let numbers: Vec<&Value> = told.iter().map(|told| &told["params"]["progress"]).collect();
+    assert_eq!(numbers[..3], [&json!(1.0), &json!(2.0), &json!(3.0)]);
+    let result = &told.last().expect("a result")["result"];
+    assert_eq!(result["isError"], json!(false), "{result}");
 }
 
 #[tokio::test]

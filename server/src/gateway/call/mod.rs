@@ -52,6 +52,8 @@ pub struct CallOptions {
     pub coercions: Vec<ArgumentCoercion>,
     /// Ends the call. It is recorded as cancelled.
     pub cancelled: CancellationToken,
+    /// Takes the parts of the answer as they come.
+    pub parts: Option<Parts>,
 }
 
 /// What a call is run with.

@@ -84,6 +84,7 @@ pub async fn call_once_with(
             let watch = Watch {
                 coercions: options.coercions,
                 cancelled: options.cancelled,
+                parts: options.parts,
                 ..Watch::default()
             };
             answer(gateway, entry, &request, options.key, id, watch).await

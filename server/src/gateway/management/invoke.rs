@@ -42,6 +42,7 @@ impl ProjectManager {
             key: None,
             coercions,
             cancelled,
+            parts: None,
         };
         let called = call_once_with(&self.gateway, &self.entry, request, options).await;
         let response = match called.answer.map_err(failure)? {
