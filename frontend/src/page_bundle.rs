@@ -12,6 +12,7 @@ use crate::api::ApiError;
 use crate::components::{ProblemPanel, Skeleton, after_paint, deferred, is_first_page};
 use crate::features::alerts::AlertsPage;
 use crate::features::authorize::AuthorizePage;
+use crate::features::bus_programs::{BusProgramPage, BusProgramsPage};
 use crate::features::connect::ConnectPage;
 use crate::features::connections::ConnectionsPage;
 use crate::features::groups::GroupsPage;

@@ -53,6 +53,12 @@ macro_rules! page_table {
                 /// One MCP server.
                 McpServer = "projects/{project}/mcp-servers/{subject}", "MCP server", Server, Unlisted, In(ReadDefinitions) => McpServerPage;
             }
+            bus_pages {
+                /// Tool services and workers on the message bus.
+                BusPrograms = "projects/{project}/services", "Services", Plug, Build, In(ReadDefinitions) => BusProgramsPage;
+                /// One service or worker.
+                BusProgram = "projects/{project}/services/{subject}", "Service", Plug, Unlisted, In(ReadDefinitions) => BusProgramPage;
+            }
             model_pages {
                 /// Groups, and which tools are in them.
                 Groups = "projects/{project}/groups", "Groups", Group, Build, In(Use) => GroupsPage;

@@ -179,6 +179,15 @@ impl Page {
         }
     }
 
+    /// One service or worker of a project.
+    pub(crate) fn bus_program(project: String, program: String) -> Self {
+        Self {
+            kind: PageKind::BusProgram,
+            project,
+            subject: program,
+        }
+    }
+
     /// Its path.
     pub(crate) fn path(&self) -> String {
         let mut path = ROOT.to_owned();

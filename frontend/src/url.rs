@@ -176,6 +176,11 @@ pub(crate) fn mcp_server_in_path() -> Memo<String> {
     subject(PageKind::McpServer)
 }
 
+/// The service or worker in the address; empty on other pages.
+pub(crate) fn bus_program_in_path() -> Memo<String> {
+    subject(PageKind::BusProgram)
+}
+
 /// The tool in the address; empty on other pages.
 pub(crate) fn tool_in_path() -> Memo<String> {
     subject(PageKind::Tool)

@@ -58,6 +58,8 @@ pub enum DescriptionFormat {
     Openapi32,
     /// The tools of an MCP server.
     Mcp,
+    /// What a tool service or a worker announced on the message bus.
+    Announced,
 }
 
 /// One operation, and the tool that it would become.
@@ -224,6 +226,14 @@ pub struct ImportSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_length = 63))]
     pub mcp_server: Option<String>,
+    /// The tool service that announced them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 128))]
+    pub tool_service: Option<String>,
+    /// The worker that announced them, by its target.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(max_length = 128))]
+    pub worker: Option<String>,
     /// Operations with any of these tags become tools; empty: whatever their tags.
     #[cfg_attr(feature = "utoipa", schema(example = json!(["pets"]), max_items = 1000))]
     pub tags: Vec<String>,

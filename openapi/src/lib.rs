@@ -24,6 +24,7 @@ pub mod mcp_servers;
 mod numbers;
 pub mod permissions;
 pub mod policy_tests;
+pub mod presence;
 pub mod problem;
 pub mod projects;
 pub mod quarantine;

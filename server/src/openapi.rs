@@ -232,6 +232,7 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
         }
         Some("approve_change" | "reject_change" | "decide_changes") => statuses.extend([409, 412, 422, 428]),
         Some("refresh_mcp_server") => statuses.extend([409, 422, 502, 504]),
+        Some("decide_announced_descriptor") => statuses.extend([412, 422]),
         Some("approve_mcp_server") => statuses.extend([409, 412, 428]),
         // The request of the client is one text of the query, with rules of its own.
         Some("get_consent") => statuses.push(422),

@@ -11,10 +11,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, artifacts, audit, auth, calls, connections, definitions, egress, explain, groups,
-    guides, health, imports, keys, limits, mcp_clients, mcp_servers, permissions, policy_tests, projects,
-    quarantine, recommendations, secrets, sessions, settings, states, status, tool_api, tool_changes,
-    tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams, usage, users,
+    agent_requests, alerts, artifacts, audit, auth, bus_programs, calls, connections, definitions, egress,
+    explain, groups, guides, health, imports, keys, limits, mcp_clients, mcp_servers, permissions,
+    policy_tests, projects, quarantine, recommendations, secrets, sessions, settings, states, status,
+    tool_api, tool_changes, tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams, usage,
+    users,
 };
 use crate::gateway::Problem;
 use crate::state::App;
@@ -79,6 +80,9 @@ pub fn routes() -> OpenApiRouter<App> {
             tool_services::get_tool_service,
             tool_services::delete_tool_service
         ))
+        .routes(routes!(bus_programs::list_bus_programs))
+        .routes(routes!(bus_programs::get_bus_program))
+        .routes(routes!(bus_programs::decide_announced_descriptor))
         .routes(routes!(guides::list_guides, guides::upload_guides))
         .routes(routes!(
             guides::get_guide,

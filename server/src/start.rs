@@ -24,6 +24,8 @@ use crate::gateway::Gateway;
 use crate::gateway::alerts;
 use crate::gateway::audit::concurrency_limit::ConcurrencyLimit;
 use crate::gateway::audit::tail::Tail;
+use crate::gateway::bus_programs::presence::Presence;
+use crate::gateway::bus_programs::receive;
 use crate::gateway::call::{self, RunningCalls};
 use crate::gateway::checks::Checks;
 use crate::gateway::connections::{self, Connecting};
@@ -158,6 +160,7 @@ pub async fn start(
         mcp_clients: SeenClients::default(),
         executors,
         bus,
+        presence: Presence::default(),
         probes: Probes::default(),
         egress,
         env,
@@ -196,6 +199,15 @@ impl Started {
         });
         if let Some(reports) = self.app.gateway.bus.as_ref().and_then(|bus| bus.take_reports()) {
             tokio::spawn(call::receive_reports(Arc::clone(&self.app.gateway), reports));
+        }
+        if let Some(bus) = self.app.gateway.bus.clone() {
+            let gateway = Arc::clone(&self.app.gateway);
+            tokio::spawn(async move {
+                match bus.announcements().await {
+                    Ok(messages) => receive::run(gateway, messages).await,
+                    Err(error) => tracing::warn!("announcements on the message bus are not read: {error}"),
+                }
+            });
         }
         let pulse = Arc::new(Pulse::default());
         every(&self.app.gateway, HEARTBEAT, move |gateway| {

@@ -2,6 +2,7 @@
 
 pub(crate) mod alerts;
 pub(crate) mod authorize;
+pub(crate) mod bus_programs;
 pub(crate) mod connect;
 pub(crate) mod connections;
 pub(crate) mod groups;

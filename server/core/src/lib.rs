@@ -5,6 +5,7 @@
 
 pub mod agent;
 pub mod alerts;
+pub mod announcements;
 pub mod arguments;
 mod decimal;
 pub mod definition;

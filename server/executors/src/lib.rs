@@ -41,7 +41,8 @@ mod static_answer;
 mod values;
 
 pub use bus::{
-    Bus, BusAuth, BusConfig, BusError, BusReport, BusTls, ServiceExecutor, WorkerExecutor, WorkerReport,
+    Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, ServiceExecutor, WorkerExecutor,
+    WorkerReport,
 };
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Origins, Resolve};

@@ -6,6 +6,7 @@ pub mod artifacts;
 pub mod audit;
 mod audit_filter;
 pub mod auth;
+pub mod bus_programs;
 mod call_events;
 pub mod calls;
 pub mod connections;

@@ -10,6 +10,7 @@ pub mod artifacts;
 pub mod audit;
 pub mod available;
 pub mod bounds;
+pub mod bus_programs;
 pub mod call;
 pub mod change_record;
 pub mod checks;
@@ -68,6 +69,7 @@ use toolgate_store::{RecordWriter, Store};
 
 use self::audit::concurrency_limit::ConcurrencyLimit;
 use self::audit::tail::Tail;
+use self::bus_programs::presence::Presence;
 use self::call::RunningCalls;
 use self::checks::Checks;
 use self::connections::Connecting;
@@ -123,6 +125,8 @@ pub struct Gateway {
     pub executors: Executors,
     /// The message bus, if one is configured.
     pub bus: Option<Arc<Bus>>,
+    /// Which programs on the message bus run, as this server hears them.
+    pub presence: Presence,
     /// When each upstream is probed next.
     pub probes: Probes,
     /// The destinations that tools may connect to.

@@ -10,6 +10,7 @@ use toolgate_api::alerts::{AlertDelivery, AlertRule};
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_api::auth::{PrincipalKind, Role};
 use toolgate_api::imports::DescriptionFormat;
+use toolgate_api::presence::AnnouncerKind;
 
 use crate::error::{Result, StoreError};
 use crate::rows::UsageKind;
@@ -113,7 +114,8 @@ words! {
         Denied = "denied",
         Interrupted = "interrupted",
     }
-    DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31", Openapi32 = "openapi32", Mcp = "mcp" }
+    DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31", Openapi32 = "openapi32", Mcp = "mcp", Announced = "announced" }
+    AnnouncerKind { ToolService = "tool_service", Worker = "worker" }
     PrincipalKind { User = "user", ServiceKey = "service_key", External = "external" }
     AlertRule {
         EscalationAttempts = "escalation_attempts",

@@ -12,6 +12,7 @@
 //! which runs on both databases.
 
 mod alerts;
+mod announcements;
 mod artifacts;
 mod calls;
 mod claims;

@@ -1,6 +1,7 @@
 //! What goes into the store and comes out of it. Typed ids outside, raw columns inside the modules that own them.
 
 mod alerts;
+mod announcements;
 mod artifacts;
 mod claims;
 mod connections;
@@ -18,6 +19,7 @@ mod usage;
 pub use toolgate_core::record::RecordFilter;
 
 pub use self::alerts::{AlertDeliveries, AlertFilter, DueAlert, NO_PROJECT, NewAlert};
+pub use self::announcements::{AnnouncedProgram, AnnouncementClaim, ProgramKey};
 pub use self::artifacts::{ArtifactLimits, ArtifactRow};
 pub use self::claims::{Claim, Claimed, IdempotencyKey, KeptAnswer, Settlement};
 pub use self::connections::{CodeRow, CodeUse, ConnectionRow, OauthClientRow, Refresh, RefreshTokenRow};

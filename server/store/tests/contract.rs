@@ -25,6 +25,8 @@ macro_rules! contract {
 
 #[path = "contract/alerts.rs"]
 mod alerts;
+#[path = "contract/announcements.rs"]
+mod announcements;
 #[path = "contract/artifacts.rs"]
 mod artifacts;
 #[path = "contract/calls.rs"]

@@ -14,6 +14,9 @@ use toolgate::gateway::observe;
 
 use crate::imports_kept::{description, pet};
 use crate::oauth;
+use toolgate_api::presence::AnnouncerKind;
+use toolgate_store::rows::{AnnouncedProgram, AnnouncementClaim, ProgramKey};
+
 use crate::support::{ANY, Client, NEW, PASSWORD, TestApp, serve, tool};
 
 /// Operations with a method that changes something, though they do not.
@@ -237,6 +240,55 @@ async fn every_mutating_operation_leaves_a_record() {
             &demo("tool-services/spare"),
             &ANY,
             &none,
+        )
+        .await;
+
+    // What a service on the message bus announced, and what differs from the service.
+    let gateway = &app.gateway;
+    let uid = gateway
+        .snapshots
+        .now()
+        .project("demo")
+        .expect("the project")
+        .row
+        .uid;
+    let jokes = json!({"id": "jokes", "request-queue": "tg.demo.a", "response-queue": "tg.demo.b"});
+    trial
+        .admin
+        .upload(
+            &demo("tools"),
+            "tool-service: {jokes: {request-queue: tg.demo.x, response-queue: tg.demo.b}}",
+        )
+        .await
+        .expect(201);
+    let announced = AnnouncedProgram {
+        key: ProgramKey {
+            project: uid,
+            kind: AnnouncerKind::ToolService,
+            name: "jokes".to_owned(),
+        },
+        digest: "d".to_owned(),
+        version: "1".to_owned(),
+        instance: "a".to_owned(),
+        started_at: gateway.clock.now(),
+        announced_at: gateway.clock.now(),
+        descriptor: Some(jokes),
+        base: None,
+        problems: Vec::new(),
+        imported: false,
+    };
+    let claimed = gateway
+        .store
+        .claim_announcement(&announced, gateway.clock.now())
+        .await;
+    assert_eq!(claimed.expect("stored"), AnnouncementClaim::Mine);
+    trial
+        .does(
+            "decide_announced_descriptor",
+            "definition",
+            &demo("tool-services/jokes/announced-descriptor"),
+            &[],
+            &json!({"decision": "approve", "digest": "d"}),
         )
         .await;
 

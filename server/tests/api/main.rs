@@ -2,6 +2,7 @@
 
 mod agent_requests;
 mod alerts;
+mod announcements;
 mod artifacts;
 mod audit;
 mod audit_export;

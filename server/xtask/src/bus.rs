@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Child;
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
@@ -20,6 +20,9 @@ const START: Duration = Duration::from_secs(60);
 pub(crate) const SUBJECTS: &str = "tg.request.*,tg.response.*,tg.{project_id}.>";
 /// The groups of the example's tools.
 const GROUP: &str = "fun";
+
+/// The example that announces itself.
+const ANNOUNCED: &str = "dice";
 
 /// What is added to the names of the examples in Rust, beside those in Python.
 const IN_RUST: &str = "-rust";
@@ -74,7 +77,7 @@ impl Bus {
     pub(crate) fn start_examples(&mut self) -> Result<()> {
         Sh::cargo("build --quiet --package toolgate-worker --examples").run()?;
         let kit = paths::root().join("openapi/clients/python");
-        for example in ["joke", "search"] {
+        for example in ["joke", "search", ANNOUNCED] {
             let python = Sh::new(install::nats()?.join("python"))
                 .arg(kit.join(format!("examples/{example}.py")))
                 .env("PYTHONPATH", kit.join("src"))
@@ -139,6 +142,24 @@ impl Bus {
                 "the worker did not fail as it should: {answer}"
             );
         }
+        println!(
+            "10. Programs in Python and Rust have announced themselves; the administrator enables their tools"
+        );
+        for suffix in ["", IN_RUST] {
+            let (service, tool) = (
+                format!("{ANNOUNCED}{suffix}"),
+                format!("roll-{ANNOUNCED}{suffix}"),
+            );
+            announced(admin, project, &service)?;
+            let enable = json!({"select": {"names": [tool]}, "change": {"enabled": true}});
+            admin.post(&format!("/projects/{project}/tool-changes"), &enable)?;
+            let answer = call(tool.clone(), json!({"dice": 2}))?;
+            println!("   {tool} -> {}", answer["result"]);
+            ensure!(
+                answer["result"].as_array().map(Vec::len) == Some(2),
+                "the announced service did not answer as it should: {answer}"
+            );
+        }
         Ok(())
     }
 
@@ -152,6 +173,32 @@ impl Bus {
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .env("NATS_URL", &self.url)
             .run()
+    }
+}
+
+/// Waits until a service has announced itself and its process is heard.
+fn announced(admin: &Client, project: &str, service: &str) -> Result<()> {
+    let path = format!("/projects/{project}/bus-programs");
+    let until = Instant::now() + START;
+    loop {
+        let programs = admin.get(&path)?;
+        let mut items = programs["items"].as_array().into_iter().flatten();
+        let found = items.find(|program| program["name"] == service);
+        if let Some(program) = found
+            && program["tools"][0].is_string()
+            && let Some(version) = program["instances"][0]["version"].as_str()
+        {
+            println!(
+                "   {service} {version} runs; its tool {} waits",
+                program["tools"][0]
+            );
+            return Ok(());
+        }
+        ensure!(
+            Instant::now() < until,
+            "{service} did not announce itself: {programs}"
+        );
+        thread::sleep(Duration::from_millis(100));
     }
 }
 

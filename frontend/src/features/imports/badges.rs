@@ -42,5 +42,6 @@ pub(super) const fn format_name(format: DescriptionFormat) -> &'static str {
         DescriptionFormat::Openapi31 => "OpenAPI 3.1",
         DescriptionFormat::Openapi32 => "OpenAPI 3.2",
         DescriptionFormat::Mcp => "MCP",
+        DescriptionFormat::Announced => "announced",
     }
 }

@@ -11,7 +11,7 @@ use crate::reactive::effect;
 const REST: Duration = Duration::from_secs(3);
 
 /// Reads a resource again and again while the page is visible. A failure ends it until reading it again succeeds.
-pub(super) fn follow(loaded: Loaded) {
+pub(crate) fn follow(loaded: Loaded) {
     let turn = StoredValue::new(0_u32);
     effect(move || {
         if loaded.is_there() {

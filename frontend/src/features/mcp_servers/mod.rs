@@ -14,5 +14,6 @@ mod removal;
 mod testing;
 mod tools;
 
+pub(crate) use follow::follow;
 pub(crate) use list::McpServersPage;
 pub(crate) use page::McpServerPage;

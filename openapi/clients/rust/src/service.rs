@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use crate::connection::{Shared, connect, stopped};
 use crate::envelope::{CONTENT_TYPE, ID, Message, Request, TIMEOUT, subject};
 use crate::error::{Error, Failure, guarded};
+use crate::presence::{Announcement, announcing};
 use crate::running::Running;
 
 /// How long a persistent queue keeps a request that nothing has read, as Toolgate has it.
@@ -28,6 +29,10 @@ type Invoke = dyn Fn(Request) -> BoxFuture<'static, Result<Value, Failure>> + Se
 /// same request queue share its requests.
 #[derive(Clone)]
 pub struct ToolService {
+    id: String,
+    request_queue: String,
+    response_queue: String,
+    announcement: Option<Announcement>,
     request: String,
     is_persistent: bool,
     response: String,
@@ -43,6 +48,10 @@ impl ToolService {
         R: Future<Output = Result<Value, Failure>> + Send + 'static,
     {
         Self {
+            id: topic.to_owned(),
+            request_queue: format!("non-persistent://tg/request/{topic}"),
+            response_queue: format!("non-persistent://tg/response/{topic}"),
+            announcement: None,
             request: format!("tg.request.{topic}"),
             is_persistent: false,
             response: format!("tg.response.{topic}"),
@@ -55,6 +64,7 @@ impl ToolService {
     #[must_use]
     pub fn request_queue(mut self, queue: &str) -> Self {
         (self.request, self.is_persistent) = subject(queue);
+        queue.clone_into(&mut self.request_queue);
         self
     }
 
@@ -62,6 +72,15 @@ impl ToolService {
     #[must_use]
     pub fn response_queue(mut self, queue: &str) -> Self {
         (self.response, _) = subject(queue);
+        queue.clone_into(&mut self.response_queue);
+        self
+    }
+
+    /// Announces the service under this id, answers the question for it and sends heartbeats; nothing of it without this.
+    #[must_use]
+    pub fn announce(mut self, id: &str, announcement: Announcement) -> Self {
+        id.clone_into(&mut self.id);
+        self.announcement = Some(announcement);
         self
     }
 
@@ -141,12 +160,17 @@ impl ToolService {
             }
         };
         let mut cancelling = std::pin::pin!(cancelling.fuse());
+        let announcement = self.announcement.as_ref();
+        let announcer =
+            announcement.map(|said| said.of_service(&self.id, &self.request_queue, &self.response_queue));
+        let mut announced = std::pin::pin!(announcing(announcer.as_ref(), &client));
         loop {
             // A request is read when there is a place for it; cancellations are read meanwhile.
             let next = async { Some((running.place().await?, requests.next().await?)) };
             let next = tokio::select! {
                 () = &mut stop => break,
                 () = &mut cancelling => continue,
+                () = &mut announced => continue,
                 next = next => next,
             };
             let Some((place, message)) = next else { break };
@@ -154,6 +178,9 @@ impl ToolService {
             running.start(id(&message), place, async move {
                 service.work(&client, message).await;
             });
+        }
+        if let Some(announcer) = &announcer {
+            announcer.stop(&client).await;
         }
         drop(requests);
         running.finished().await;

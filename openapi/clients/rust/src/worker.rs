@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::cards::{self, Call, header};
 use crate::connection::{Shared, connect, stopped};
 use crate::error::{Error, Failure, guarded};
+use crate::presence::{Announcement, announcing};
 use crate::running::Running;
 
 /// After which time a command that was not acknowledged is delivered again, and how often at most.
@@ -43,6 +44,7 @@ pub struct Worker {
     project: String,
     version: String,
     concurrency: u32,
+    announcement: Option<Announcement>,
     invoke: Arc<Invoke>,
 }
 
@@ -58,6 +60,7 @@ impl Worker {
             project: std::env::var("TOOLGATE_PROJECT").unwrap_or_else(|_| "demo".to_owned()),
             version: "v1r4".to_owned(),
             concurrency: 16,
+            announcement: None,
             invoke: Arc::new(move |call| guarded(invoke(call))),
         }
     }
@@ -80,6 +83,13 @@ impl Worker {
     #[must_use]
     pub fn concurrency(mut self, most: u32) -> Self {
         self.concurrency = most.max(1);
+        self
+    }
+
+    /// Announces the worker in its project, answers the question for it and sends heartbeats; nothing of it without this.
+    #[must_use]
+    pub fn announce(mut self, announcement: Announcement) -> Self {
+        self.announcement = Some(announcement);
         self
     }
 
@@ -116,11 +126,15 @@ impl Worker {
         println!("serving {commands}");
         let running = Running::new(self.concurrency);
         let mut stop = std::pin::pin!(stop);
+        let announcement = self.announcement.clone();
+        let announcer = announcement.map(|said| said.project(project).of_worker(target));
+        let mut announced = std::pin::pin!(announcing(announcer.as_ref(), &client));
         loop {
             // A command is read when there is a place for it.
             let next = async { Some((running.place().await?, messages.next().await?)) };
             let next = tokio::select! {
                 () = &mut stop => break,
+                () = &mut announced => continue,
                 next = next => next,
             };
             let (place, message) = match next {
@@ -141,6 +155,9 @@ impl Worker {
                     tracing::error!(error = %error.message, "a command was not reported: it is delivered again");
                 }
             });
+        }
+        if let Some(announcer) = &announcer {
+            announcer.stop(&client).await;
         }
         drop(messages);
         running.finished().await;

@@ -6,6 +6,7 @@ use toolgate_api::Diagnostic;
 use toolgate_api::imports::DescriptionFormat;
 
 use super::tool::ImportedTool;
+use crate::definition::ServiceDefinition;
 
 /// What would be imported.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +25,8 @@ pub struct Preview {
     pub problems: Vec<Diagnostic>,
     /// What of its text was read although it is against the rules.
     pub warnings: Vec<Diagnostic>,
+    /// The tool service that its tools are called through, where the source describes that too.
+    pub service: Option<ServiceDefinition>,
 }
 
 /// One operation of a source: what becomes one tool.

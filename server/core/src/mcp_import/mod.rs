@@ -120,6 +120,7 @@ pub fn preview(server: &str, listing: &McpListing, prefix: &str, context: &Uploa
         hosts: BTreeSet::new(),
         problems,
         warnings: Vec::new(),
+        service: None,
     }
 }
 

@@ -89,6 +89,7 @@ pub fn preview(
         hosts,
         problems,
         warnings,
+        service: None,
     })
 }
 

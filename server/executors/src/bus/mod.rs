@@ -3,16 +3,20 @@
 //! A process has one [`Bus`]: a connection that reconnects by itself, and the calls that wait for answers (`replies`). A tool
 //! service (`service`) gets an envelope (`envelope`) on its request queue and answers on its response queue, or to the inbox
 //! of the request; its messages become one result (`answer`). A worker (`worker`) gets a command that points at a card with its
-//! arguments, and reports with a card that has its result.
+//! arguments, and reports with a card that has its result. What programs say of themselves is read by `announcements`, and what waits
+//! for them is counted by `queues`.
 
+mod announcements;
 mod answer;
 mod config;
 mod connection;
 mod envelope;
+mod queues;
 mod replies;
 mod service;
 mod worker;
 
+pub use announcements::BusAnnouncement;
 pub use config::{BusAuth, BusConfig, BusTls};
 pub use connection::{Bus, BusError, BusReport};
 pub use service::ServiceExecutor;

@@ -22,6 +22,7 @@ use toolgate_api::imports::{
 };
 use toolgate_api::quarantine::OperationChange;
 use toolgate_api::{Diagnostic, ErrorCode};
+use toolgate_core::announcements;
 use toolgate_core::definition::{self, ToolDefinition};
 use toolgate_core::imports::{Operation, Preview, SecurityNeed, suggested_prefix};
 use toolgate_core::mcp_import;
@@ -91,6 +92,9 @@ async fn found(
     request: &mut ImportRequest,
     source: &ImportSource,
 ) -> Result<Preview, Problem> {
+    if source.tool_service.is_some() || source.worker.is_some() {
+        return announced(gateway, project, request).await;
+    }
     let Some(server) = &source.mcp_server else {
         let options = request::options(source)?;
         let bytes = request.take_description(gateway, project).await?;
@@ -111,6 +115,33 @@ async fn found(
     })
     .await
     .map_err(|error| Problem::internal(&error))
+}
+
+/// What a program on the message bus announced.
+async fn announced(
+    gateway: &Arc<Gateway>,
+    project: &Arc<ProjectState>,
+    request: &ImportRequest,
+) -> Result<Preview, Problem> {
+    let Some(announcement) = request.announcement.clone() else {
+        return Err(Problem::new(
+            ErrorCode::InvalidRequest,
+            "This import has what a program on the message bus announced. It is imported again when the program announces a change.",
+        ));
+    };
+    let (gateway, project) = (Arc::clone(gateway), Arc::clone(project));
+    tokio::task::spawn_blocking(move || {
+        publish::with_context(&gateway, &project, |context| {
+            announcements::preview(&announcement, context).map_err(|reason| {
+                Problem::new(
+                    ErrorCode::InvalidDefinition,
+                    format!("The announced service is invalid: {reason}"),
+                )
+            })
+        })
+    })
+    .await
+    .map_err(|error| Problem::internal(&error))?
 }
 
 /// Reads a description away from the threads that serve requests, few at a time: the largest take seconds.

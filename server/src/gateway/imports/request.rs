@@ -1,10 +1,13 @@
 //! What a request says about an import: where the description is and how it is read, over what the import keeps.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use toolgate_api::ErrorCode;
 use toolgate_api::imports::ImportSource;
+use toolgate_api::presence::AnnouncerKind;
+use toolgate_core::announcements::Announcement;
 use toolgate_core::imports::Selection;
 use toolgate_core::openapi_import::ImportOptions;
 use url::Url;
@@ -14,7 +17,7 @@ use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
 
 /// What is asked of an import, or of a preview. What it does not mention stays as the import has it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ImportRequest {
     /// The description, if it was sent.
     pub description: Bytes,
@@ -22,6 +25,8 @@ pub struct ImportRequest {
     pub url: Option<String>,
     /// The MCP server whose tools are meant instead.
     pub mcp_server: Option<String>,
+    /// What a program on the message bus announced instead.
+    pub announcement: Option<Arc<Announcement>>,
     /// Which operations; together, so that a new choice does not mix with an old one.
     pub selection: Option<Selection>,
     /// Where the description came from; empty: nowhere.
@@ -63,6 +68,13 @@ impl ImportRequest {
     pub fn over(&self, before: Option<&ImportSource>) -> ImportSource {
         let mut source = before.cloned().unwrap_or_default();
         source.url.clone_from(&self.url);
+        if let Some(announcement) = &self.announcement {
+            let name = Some(announcement.name.clone());
+            match announcement.kind {
+                AnnouncerKind::ToolService => source.tool_service = name,
+                AnnouncerKind::Worker => source.worker = name,
+            }
+        }
         if let Some(selection) = self.selection.clone() {
             source.tags = selection.tags;
             source.paths = selection.paths;

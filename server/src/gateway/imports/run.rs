@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::imports::{ImportOutcome, ImportReport, ImportSource, ImportedOperation};
-use toolgate_core::definition::ToolDefinition;
+use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{ImportId, ProjectId};
 use toolgate_core::imports::{Kept, Operation, Place, Preview, Selection, Verdict, plan, suggested_prefix};
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
@@ -28,7 +28,7 @@ use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
 
 /// Imports of one project.
-const MAX_IMPORTS: usize = 200;
+const MAX_IMPORTS: usize = 1_000;
 /// Operations of one import.
 const MAX_OPERATIONS: usize = 5_000;
 /// Characters of a title and of a version that are kept.
@@ -76,7 +76,7 @@ pub async fn import(
             .map_err(|error| Problem::internal(&error))??;
         if run.request.dry_run {
             if !state.policy_tests.is_empty() {
-                let candidate = candidate(gateway, &state, &by.author, &change.tools, &[]);
+                let candidate = candidate(gateway, &state, &by.author, &change.tools, &change.services);
                 let effects = policy_tests::effects(gateway, &gateway.snapshots.now(), &state, &candidate);
                 report.policy_tests = Some(policy_tests::wire_effects(effects));
             }
@@ -104,10 +104,15 @@ pub async fn import(
 /// Whether an import goes on with the kind of source that it began with.
 fn same_kind(before: Option<&ImportSource>, source: &ImportSource) -> Result<(), Problem> {
     match before {
-        Some(before) if before.mcp_server != source.mcp_server => Err(Problem::new(
-            ErrorCode::InvalidRequest,
-            "This import has another source: an MCP server, or a description of an API. Choose another id.",
-        )),
+        Some(before)
+            if (&before.mcp_server, &before.tool_service, &before.worker)
+                != (&source.mcp_server, &source.tool_service, &source.worker) =>
+        {
+            Err(Problem::new(
+                ErrorCode::InvalidRequest,
+                "This import has another source: an MCP server, a program on the message bus, or a description of an API. Choose another id.",
+            ))
+        }
         _ => Ok(()),
     }
 }
@@ -213,6 +218,7 @@ impl Run {
             )));
         }
         let suggested_prefix = self.suggested_prefix(&stored, &operations);
+        let services = self.services(&stored.state);
         let Stored {
             state,
             row,
@@ -230,6 +236,7 @@ impl Run {
         ));
         let change = DefinitionChange {
             tools,
+            services,
             imports: ImportChange {
                 put: Some(row),
                 operations: changed(after, &before),
@@ -248,6 +255,14 @@ impl Run {
             policy_tests: None,
         };
         Ok((change, report))
+    }
+
+    /// The tool service of the source, if the project has none of its id. One that is there stays as it is until a change is approved,
+    /// because enabled tools may use it.
+    fn services(&self, state: &ProjectState) -> Vec<ServiceDefinition> {
+        let service = self.found.service.iter();
+        let new = service.filter(|service| state.snapshot.service(service.id.as_str()).is_none());
+        new.cloned().collect()
     }
 
     /// A prefix with which no operation is left out because its name is taken; `None` when none is.

@@ -6,7 +6,7 @@ import json
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import nats
@@ -17,6 +17,7 @@ from nats.js.errors import NotFoundError
 from . import envelope
 from .envelope import Response
 from .errors import ToolError
+from .presence import Announcement, Announcer
 
 log = logging.getLogger("toolgate_worker")
 
@@ -41,10 +42,26 @@ class DynamicToolService:
         request_queue: str | None = None,
         response_queue: str | None = None,
         concurrency: int = 64,
+        service_id: str | None = None,
+        config_params: Sequence[dict[str, Any]] = (),
+        announce: Announcement | None = None,
     ) -> None:
+        """`announce` makes the service announce itself, as `service_id` (its topic without it) and with `config_params`."""
         topic = topic or self.default_topic
-        self.request, self.persistent = envelope.subject(request_queue or f"non-persistent://tg/request/{topic}")
-        self.response, _ = envelope.subject(response_queue or f"non-persistent://tg/response/{topic}")
+        request_queue = request_queue or f"non-persistent://tg/request/{topic}"
+        response_queue = response_queue or f"non-persistent://tg/response/{topic}"
+        self.request, self.persistent = envelope.subject(request_queue)
+        self.response, _ = envelope.subject(response_queue)
+        self.announcer = None
+        if announce:
+            service_id = service_id or topic
+            descriptor = {
+                "id": service_id,
+                "request-queue": request_queue,
+                "response-queue": response_queue,
+                "config-params": list(config_params),
+            }
+            self.announcer = Announcer(announce, {"tool-service": descriptor}, {"service": service_id})
         self._places = asyncio.Semaphore(concurrency)
         self._running: dict[str, asyncio.Task[None]] = {}
 
@@ -119,10 +136,14 @@ class DynamicToolService:
         # The client writes the first ping before the subscriptions that wait to be written; the second comes after them.
         await client.flush()
         await client.flush()
+        if self.announcer:
+            await self.announcer.start(client)
         log.info("serving %s", self.request)
 
     async def drain(self, client: Client) -> None:
         """Takes no more requests, finishes those that run, and closes the connection."""
+        if self.announcer:
+            await self.announcer.stop()
         if self._running:
             await asyncio.wait(list(self._running.values()))
         await client.drain()

@@ -8,6 +8,7 @@ import os
 import secrets
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -19,6 +20,7 @@ from nats.js.errors import KeyNotFoundError, NotFoundError
 from nats.js.kv import KeyValue
 
 from .cards import Call, UtpError, failed, read_call, result_card
+from .presence import Announcement, Announcer
 from .service import connect
 
 log = logging.getLogger("toolgate_worker")
@@ -39,9 +41,22 @@ class Worker:
     `__cg_control.after_execution`. A command that is delivered again is reported again, and not run again.
     """
 
-    def __init__(self, target: str, *, project: str, version: str = "v1r4", concurrency: int = 16) -> None:
+    def __init__(
+        self,
+        target: str,
+        *,
+        project: str,
+        version: str = "v1r4",
+        concurrency: int = 16,
+        announce: Announcement | None = None,
+    ) -> None:
+        """`announce` makes the worker announce itself, in its own project."""
         self.target, self.project, self.version = target, project, version
         self.name = f"tool.{target}"
+        self.announcer = None
+        if announce:
+            announce = replace(announce, project=project)
+            self.announcer = Announcer(announce, {"worker": {"target": target}}, {"worker": target})
         self._places = asyncio.Semaphore(concurrency)
         self._running: set[asyncio.Task[None]] = set()
 
@@ -81,10 +96,14 @@ class Worker:
         await context.subscribe(
             commands, queue=durable, durable=durable, cb=self._take, manual_ack=True, config=config
         )
+        if self.announcer:
+            await self.announcer.start(client)
         log.info("serving %s", commands)
 
     async def drain(self, client: Client) -> None:
         """Takes no more commands, finishes those that run, and closes the connection."""
+        if self.announcer:
+            await self.announcer.stop()
         if self._running:
             await asyncio.wait(list(self._running))
         await client.drain()

@@ -116,6 +116,7 @@ fn preview(source: &[Listed], prefix: &str) -> Preview {
         hosts: BTreeSet::new(),
         problems: Vec::new(),
         warnings: Vec::new(),
+        service: None,
     }
 }
 

@@ -1,0 +1,135 @@
+//! The services and workers of a project.
+
+use leptos::prelude::*;
+use toolgate_api::presence::{BusProgram, BusPrograms, BusState, RefusedAnnouncement};
+
+use super::words::{kind_name, needs, page_of, presence};
+use crate::api::in_project;
+use crate::components::{EmptyState, SectionHead, Symbol, Tags, TimeAgo, table};
+use crate::features::mcp_servers::follow;
+use crate::loaded::Loaded;
+use crate::reactive::{When, condition, part};
+use crate::routes::PageKind;
+use crate::url::project_in_path;
+
+/// All of them, with their processes as this server hears them.
+#[component]
+pub(crate) fn BusProgramsPage() -> impl IntoView {
+    let project = project_in_path();
+    let loaded = Loaded::new(move || in_project(&project.get(), &["bus-programs"]));
+    follow(loaded);
+    let programs = Memo::new(move |_| loaded.read::<BusPrograms>());
+    let items = Memo::new(move |_| {
+        programs.with(|programs| {
+            programs
+                .as_ref()
+                .map(|programs| programs.items.clone())
+                .unwrap_or_default()
+        })
+    });
+    let refused = Memo::new(move |_| {
+        programs.with(|programs| {
+            programs
+                .as_ref()
+                .map(|programs| programs.refused.clone())
+                .unwrap_or_default()
+        })
+    });
+    let bus = Memo::new(move |_| programs.with(|programs| programs.as_ref().map(|programs| programs.bus)));
+    let is_empty = condition(move || bus.get().is_some() && items.with(Vec::is_empty));
+    // The rows stay while what is in them changes, so that the focus stays too.
+    let keys = Memo::new(move |_| {
+        items.with(|items| {
+            items
+                .iter()
+                .map(|item| (item.kind, item.name.clone()))
+                .collect::<Vec<_>>()
+        })
+    });
+    let has_rows = condition(move || keys.with(|keys| !keys.is_empty()));
+    let row = move |(kind, name): (_, String)| {
+        let of = name.clone();
+        let program = Memo::new(move |_| {
+            items.with(|items| {
+                items
+                    .iter()
+                    .find(|item| item.kind == kind && item.name == of)
+                    .cloned()
+            })
+        });
+        let href = page_of(&project.get_untracked(), kind, &name);
+        let show = move |view: fn(&BusProgram) -> AnyView| {
+            part(move || program.with(|program| program.as_ref().map(view)).into_any())
+        };
+        view! {
+            <tr role="row">
+                <th scope="row" role="rowheader">
+                    <a class="tool-name" data-row="" href=href>{name}</a>
+                    <span class="muted tool-description">{kind_name(kind)}</span>
+                </th>
+                <td role="cell" data-label="Processes">{show(presence)}</td>
+                <td role="cell" data-label="Tools">
+                    {show(|program| view! { <Tags names=program.tools.clone() none="none" /> }.into_any())}
+                </td>
+                <td role="cell" data-label="To decide">{show(needs)}</td>
+            </tr>
+        }
+    };
+    view! {
+        <SectionHead section=PageKind::BusPrograms text="Tool services and workers on the message bus. Their tools are called through the gateway, by the same rules as any other tool." />
+        {loaded.placeholder("the services")}
+        {part(move || bus.get().map(note).into_any())}
+        <When test=move || is_empty.get()>
+            <EmptyState
+                symbol=Symbol::Plug
+                title="No services or workers yet"
+                text="Upload a tool-service with its tools, or start a program that announces itself: its tools arrive here, disabled."
+            />
+        </When>
+        <When test=move || has_rows.get()>
+            {table(
+                "Services and workers",
+                &["Program", "Processes", "Tools", "To decide"],
+                view! { <For each=move || keys.get() key=Clone::clone children=row /> },
+            )}
+        </When>
+        {part(move || refused.with(|refused| refusals(refused)))}
+    }
+}
+
+/// What keeps programs from being called.
+fn note(bus: BusState) -> AnyView {
+    let text = match bus {
+        BusState::Connected => return ().into_any(),
+        BusState::None => "This server is connected to no message bus. The operator sets TOOLGATE_NATS_URL.",
+        BusState::Disconnected => {
+            "This server has no connection to the message bus now. It reconnects by itself."
+        }
+    };
+    view! { <p class="note">{text}</p> }.into_any()
+}
+
+/// The latest announcements that were refused.
+fn refusals(refused: &[RefusedAnnouncement]) -> AnyView {
+    if refused.is_empty() {
+        return ().into_any();
+    }
+    let lines: Vec<_> = refused
+        .iter()
+        .map(|refused| {
+            view! {
+                <li class="break">
+                    <span class="muted"><TimeAgo at=refused.at />": "</span>
+                    {refused.reason.clone()}
+                </li>
+            }
+        })
+        .collect();
+    view! {
+        <section class="panel stack" aria-label="Refused announcements">
+            <h2>"Refused announcements"</h2>
+            <ul>{lines}</ul>
+        </section>
+    }
+    .into_any()
+}

@@ -1,0 +1,329 @@
+//! The page of one service or worker.
+
+use leptos::prelude::*;
+use toolgate_api::presence::{
+    Announced, AnnouncerKind, BusInstance, BusProgramStatus, FailedCall, QueueStatus,
+};
+
+use super::words::{KIND, kind_name, kind_word, presence, state_badge};
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project, object, with_query};
+use crate::components::{Badge, Breadcrumbs, Diff, PageHeading, TimeAgo, Toasts, Tone, fact, facts, table};
+use crate::features::imports::Next;
+use crate::features::mcp_servers::follow;
+use crate::loaded::Loaded;
+use crate::reactive::{When, condition, part};
+use crate::routes::{Page, PageKind};
+use crate::session::{Permission, Session};
+use crate::url::{UrlParam, bus_program_in_path, project_in_path};
+use crate::words::counted;
+
+/// One program: its processes, its queue, what it announced, its tools, and what went wrong.
+#[component]
+pub(crate) fn BusProgramPage() -> impl IntoView {
+    let project = project_in_path();
+    let name = bus_program_in_path();
+    let kind = UrlParam::new(KIND);
+    let kind = Memo::new(move |_| match kind.get().as_str() {
+        "worker" => AnnouncerKind::Worker,
+        _ => AnnouncerKind::ToolService,
+    });
+    let session = Session::get();
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
+    let may_audit = condition(move || session.may(&project.get(), Permission::ReadAudit));
+    let loaded = Loaded::new(move || {
+        in_project(
+            &project.get(),
+            &["bus-programs", kind_word(kind.get()), &name.get()],
+        )
+    });
+    follow(loaded);
+    let status = Memo::new(move |_| loaded.read::<BusProgramStatus>());
+    let is_there = condition(move || loaded.is_there());
+    let show = move |view: fn(&str, &BusProgramStatus) -> AnyView| {
+        part(move || {
+            status
+                .with(|status| status.as_ref().map(|status| view(&project.get(), status)))
+                .into_any()
+        })
+    };
+    let announced = Memo::new(move |_| status.with(|status| status.as_ref()?.program.announced.clone()));
+    let waits = condition(move || {
+        announced.with(|announced| {
+            announced
+                .as_ref()
+                .is_some_and(|one| one.descriptor_diff.is_some())
+        })
+    });
+    let tools = Memo::new(move |_| {
+        status.with(|status| {
+            status
+                .as_ref()
+                .map(|status| status.program.tools.clone())
+                .unwrap_or_default()
+        })
+    });
+    let has_disabled = condition(move || {
+        status.with(|status| status.as_ref().is_some_and(|status| status.program.disabled > 0))
+    });
+    view! {
+        <Breadcrumbs project section=PageKind::BusPrograms here=name />
+        <div class="page-head">
+            <div>
+                <PageHeading text=name />
+                <p class="muted">{move || kind_name(kind.get())}</p>
+            </div>
+        </div>
+        {loaded.placeholder("the program")}
+        <When test=move || is_there.get()>
+            <div class="stack">
+                <div class="columns import-about">
+                    <section class="panel" aria-label="Now">
+                        <h2>"Now"</h2>
+                        {show(now)}
+                    </section>
+                    <section class="panel" aria-label="Announced">
+                        <h2>"Announced"</h2>
+                        {show(said)}
+                    </section>
+                </div>
+                <When test=move || waits.get()>
+                    <Waiting project name announced may_edit on_done=move |()| loaded.reload() />
+                </When>
+                <section class="stack" aria-label="Processes">
+                    <h2>"Processes"</h2>
+                    {show(|_, status| processes(&status.program.instances))}
+                </section>
+                <section class="stack" aria-label="Tools">
+                    <h2>"Tools"</h2>
+                    {show(tool_list)}
+                    <When test=move || may_edit.get() && has_disabled.get()>
+                        <details class="settings-more">
+                            <summary>"Enable disabled tools, and try them"</summary>
+                            <div class="stack">
+                                <Next project tools on_changed=move |()| loaded.reload() />
+                            </div>
+                        </details>
+                    </When>
+                </section>
+                <When test=move || may_audit.get()>
+                    <section class="stack" aria-label="Latest failures">
+                        <h2>"Latest failures"</h2>
+                        {show(failures)}
+                    </section>
+                </When>
+            </div>
+        </When>
+    }
+}
+
+/// What is true of it now.
+fn now(_: &str, status: &BusProgramStatus) -> AnyView {
+    let program = &status.program;
+    let count = u32::try_from(program.tools.len()).unwrap_or(u32::MAX);
+    facts(vec![
+        fact("Processes", presence(program)),
+        fact("Queue", queue(&status.queue)),
+        fact(
+            "Tools",
+            format!("{}, {} disabled", counted(count, "tool"), program.disabled),
+        ),
+    ])
+}
+
+/// What waits in its queue.
+fn queue(queue: &QueueStatus) -> AnyView {
+    match queue {
+        QueueStatus::NotKept => {
+            "not kept: the bus delivers requests to processes that listen, and keeps none".into_any()
+        }
+        QueueStatus::Empty => "nothing was sent yet".into_any(),
+        QueueStatus::Unknown { reason } => {
+            view! { <span class="break">"not known: " {reason.clone()}</span> }.into_any()
+        }
+        QueueStatus::Kept {
+            subject,
+            waiting,
+            in_progress,
+            redelivered,
+        } => {
+            let waiting = match waiting {
+                Some(count) => format!("{count} waiting"),
+                None => "not read yet by any process".to_owned(),
+            };
+            let repeated = (*redelivered > 0)
+                .then(|| view! { <Badge tone=Tone::Note text=format!("{redelivered} delivered again") /> });
+            view! {
+                <span class="stack-small">
+                    <span class="row">{format!("{waiting}, {in_progress} in progress")} {repeated}</span>
+                    <code class="muted break">{subject.clone()}</code>
+                </span>
+            }
+            .into_any()
+        }
+    }
+}
+
+/// What it announced last.
+fn said(project: &str, status: &BusProgramStatus) -> AnyView {
+    let Some(announced) = &status.program.announced else {
+        return view! { <p class="muted">"It announced nothing: its tools were uploaded."</p> }.into_any();
+    };
+    let inbox = Page::of_project(project.to_owned(), PageKind::Quarantine).path();
+    let import = Page::import(project.to_owned(), announced.import.clone()).path();
+    let waiting = match announced.waiting {
+        0 => "none".into_any(),
+        count => {
+            view! { <a href=inbox>{format!("{} in the quarantine", counted(count, "change"))}</a> }.into_any()
+        }
+    };
+    let problems: Vec<_> = announced
+        .problems
+        .iter()
+        .map(|problem| view! { <p class="note break">{problem.message.clone()}</p> })
+        .collect();
+    view! {
+        {facts(vec![
+            fact("Version", announced.version.clone()),
+            fact("First announced", view! { <TimeAgo at=announced.at /> " by " <code class="break">{announced.instance.clone()}</code> }),
+            fact("Import", view! { <a class="break" href=import>{announced.import.clone()}</a> }),
+            fact("Changes waiting", waiting),
+        ])}
+        {problems}
+    }
+    .into_any()
+}
+
+/// A descriptor that waits, with the decision.
+#[component]
+fn Waiting(
+    project: Memo<String>,
+    name: Memo<String>,
+    announced: Memo<Option<Announced>>,
+    may_edit: Memo<bool>,
+    on_done: impl Fn(()) + Copy + Send + Sync + 'static,
+) -> impl IntoView {
+    let action = Action::new();
+    let toasts = Toasts::get();
+    let decide = move |decision: &'static str, done: &'static str| {
+        let digest = announced.with_untracked(|announced| announced.as_ref().map(|one| one.digest.clone()));
+        let path = in_project(
+            &project.get_untracked(),
+            &["tool-services", &name.get_untracked(), "announced-descriptor"],
+        );
+        let body = object(vec![
+            ("decision", decision.into()),
+            ("digest", digest.unwrap_or_default().into()),
+        ]);
+        action.send(Ask::post(path, Body::Json(body.to_string())), move |_| {
+            toasts.done(done.to_owned());
+            on_done(());
+        });
+    };
+    let diff = move || {
+        let text = announced.with(|announced| announced.as_ref()?.descriptor_diff.clone());
+        text.map(|text| view! { <Diff text name="Change of the descriptor" /> })
+            .into_any()
+    };
+    view! {
+        <section class="panel stack" aria-label="Descriptor waiting">
+            <h2>"Another descriptor waits"</h2>
+            <p>"The service announces other queues, parameters or bounds than it has here. Calls go on as before until this is decided."</p>
+            {part(diff)}
+            {action.outcome()}
+            <When test=move || may_edit.get()>
+                <div class="row">
+                    <button
+                        type="button"
+                        class="button button-primary"
+                        disabled=move || action.busy.get()
+                        on:click=move |_| decide("approve", "The service is what it announced.")
+                    >
+                        "Approve"
+                    </button>
+                    <button
+                        type="button"
+                        class="button"
+                        disabled=move || action.busy.get()
+                        on:click=move |_| decide("reject", "The service stays as it is.")
+                    >
+                        "Reject"
+                    </button>
+                </div>
+            </When>
+        </section>
+    }
+}
+
+/// Its processes.
+fn processes(instances: &[BusInstance]) -> AnyView {
+    if instances.is_empty() {
+        return view! { <p class="muted">"This server hears no heartbeats of it. A program that sends none may run nevertheless."</p> }
+            .into_any();
+    }
+    let rows: Vec<_> = instances
+        .iter()
+        .map(|instance| {
+            view! {
+                <tr role="row">
+                    <th scope="row" role="rowheader">
+                        <code class="break">{instance.instance.clone()}</code>
+                    </th>
+                    <td role="cell" data-label="State">{state_badge(instance)}</td>
+                    <td role="cell" data-label="Version"><span class="break">{instance.version.clone()}</span></td>
+                    <td role="cell" data-label="Heard first"><TimeAgo at=instance.since /></td>
+                    <td role="cell" data-label="Heard last"><TimeAgo at=instance.seen /></td>
+                </tr>
+            }
+        })
+        .collect();
+    table(
+        "Processes",
+        &["Process", "State", "Version", "Heard first", "Heard last"],
+        rows,
+    )
+}
+
+/// Its tools; each page has the form to try it.
+fn tool_list(project: &str, status: &BusProgramStatus) -> AnyView {
+    let tools = &status.program.tools;
+    if tools.is_empty() {
+        return view! { <p class="muted">"No tool of this project is executed by it."</p> }.into_any();
+    }
+    let items: Vec<_> = tools
+        .iter()
+        .map(|tool| {
+            let href = Page::tool(project.to_owned(), tool.clone()).path();
+            view! {
+                <li>
+                    <a class="tool-name" href=href>{tool.clone()}</a>
+                </li>
+            }
+        })
+        .collect();
+    view! { <ul>{items}</ul> }.into_any()
+}
+
+/// Its latest failed calls.
+fn failures(project: &str, status: &BusProgramStatus) -> AnyView {
+    if status.failures.is_empty() {
+        return view! { <p class="muted">"None of the latest failed calls is one of its tools."</p> }
+            .into_any();
+    }
+    let row = |failed: &FailedCall| {
+        let records = Page::of_project(project.to_owned(), PageKind::Records).path();
+        let href = with_query(records, &[("id", &failed.call_id.to_string())]);
+        let code = failed.code.map_or("failed", |code| code.as_str());
+        view! {
+            <tr role="row">
+                <th scope="row" role="rowheader">
+                    <a class="tool-name" href=href>{failed.tool.clone()}</a>
+                </th>
+                <td role="cell" data-label="Why"><code>{code}</code></td>
+                <td role="cell" data-label="When"><TimeAgo at=failed.at /></td>
+            </tr>
+        }
+    };
+    let rows: Vec<_> = status.failures.iter().map(row).collect();
+    table("Latest failures", &["Tool", "Why", "When"], rows)
+}

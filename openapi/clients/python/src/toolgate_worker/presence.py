@@ -1,0 +1,78 @@
+"""What a service or a worker says of itself on the bus: its announcement, the answer to a question for it, and heartbeats."""
+
+import asyncio
+import json
+import os
+import secrets
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+# Seconds between two heartbeats; Toolgate takes a process that was silent for three of them for gone.
+HEARTBEAT_S = 10
+
+
+@dataclass
+class Announcement:
+    """What a service or a worker announces, with `announce=`.
+
+    `tools` are definitions as in an upload, without type, service and `envs`. They arrive disabled, and wait for approval when they change.
+    """
+
+    tools: Sequence[dict[str, Any]] = ()
+    version: str = ""
+    project: str = field(default_factory=lambda: os.environ.get("TOOLGATE_PROJECT", "demo"))
+
+
+class Announcer:
+    """Announces one process, and says that it lives."""
+
+    def __init__(self, announcement: Announcement, descriptor: dict[str, Any], who: dict[str, str]) -> None:
+        self._said, self._descriptor, self._who = announcement, descriptor, who
+        self._instance = f"{socket.gethostname()[:60]}-{secrets.token_hex(4)}"
+        self._started = datetime.now(UTC).isoformat()
+        self._subject = f"tg.{announcement.project}.tool-descriptors"
+        self._beating: asyncio.Task[None] | None = None
+
+    def message(self) -> dict[str, Any]:
+        """The announcement as it travels."""
+        return {
+            **self._descriptor,
+            "instance": self._instance,
+            "version": self._said.version,
+            "started": self._started,
+            "tools": list(self._said.tools),
+        }
+
+    async def start(self, client: Client) -> None:
+        """Announces, answers questions from now on, and begins to send heartbeats."""
+        self._client = client
+        await client.subscribe(f"{self._subject}.discover", cb=self._asked)
+        await self._announce()
+        self._beating = asyncio.create_task(self._beat())
+
+    async def stop(self) -> None:
+        """Says that the process stops."""
+        if self._beating:
+            self._beating.cancel()
+            await self._heartbeat(stopping=True)
+
+    async def _asked(self, _: Msg) -> None:
+        await self._announce()
+
+    async def _announce(self) -> None:
+        await self._client.publish(self._subject, json.dumps(self.message()).encode())
+
+    async def _beat(self) -> None:
+        while True:
+            await self._heartbeat(stopping=False)
+            await asyncio.sleep(HEARTBEAT_S)
+
+    async def _heartbeat(self, stopping: bool) -> None:
+        beat = {**self._who, "instance": self._instance, "version": self._said.version, "stopping": stopping}
+        await self._client.publish(f"{self._subject}.heartbeat", json.dumps(beat).encode())

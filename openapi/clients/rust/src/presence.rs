@@ -1,0 +1,156 @@
+//! What a service or a worker says of itself on the bus: its announcement, the answer to a question for it, and heartbeats.
+
+use std::time::Duration;
+
+use async_nats::Client;
+use futures_util::StreamExt;
+use serde_json::{Map, Value, json};
+
+use crate::error::Error;
+
+/// The time between two heartbeats; Toolgate takes a process that was silent for three of them for gone.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// What a service or a worker announces.
+///
+/// The tools are definitions as in an upload, without type, service and `envs`. They arrive disabled, and wait for approval when they
+/// change.
+#[derive(Debug, Clone, Default)]
+pub struct Announcement {
+    version: String,
+    project: Option<String>,
+    tools: Vec<Value>,
+    config_params: Vec<Value>,
+}
+
+impl Announcement {
+    /// Of a version of the program.
+    #[must_use]
+    pub fn new(version: &str) -> Self {
+        Self {
+            version: version.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// With a further tool.
+    #[must_use]
+    pub fn tool(mut self, definition: Value) -> Self {
+        self.tools.push(definition);
+        self
+    }
+
+    /// With a further parameter of a service, which its tools give a value.
+    #[must_use]
+    pub fn config_param(mut self, name: &str, required: bool) -> Self {
+        self.config_params
+            .push(json!({ "name": name, "required": required }));
+        self
+    }
+
+    /// In this project instead of `TOOLGATE_PROJECT` (`demo` without it).
+    #[must_use]
+    pub fn project(mut self, project: &str) -> Self {
+        self.project = Some(project.to_owned());
+        self
+    }
+
+    pub(crate) fn of_service(&self, id: &str, request: &str, response: &str) -> Announcer {
+        let descriptor = json!({
+            "id": id,
+            "request-queue": request,
+            "response-queue": response,
+            "config-params": self.config_params,
+        });
+        self.announcer(json!({ "tool-service": descriptor }), json!({ "service": id }))
+    }
+
+    pub(crate) fn of_worker(&self, target: &str) -> Announcer {
+        self.announcer(
+            json!({ "worker": { "target": target } }),
+            json!({ "worker": target }),
+        )
+    }
+
+    fn announcer(&self, mut message: Value, mut beat: Value) -> Announcer {
+        let mut bytes = [0; 8];
+        // Without random numbers, processes of one machine are told apart by their ids.
+        let _none = getrandom::fill(&mut bytes);
+        let instance = format!("{}-{:016x}", std::process::id(), u64::from_le_bytes(bytes));
+        let project = self
+            .project
+            .clone()
+            .or_else(|| std::env::var("TOOLGATE_PROJECT").ok());
+        for said in [&mut message, &mut beat] {
+            said["instance"] = instance.as_str().into();
+            said["version"] = self.version.as_str().into();
+        }
+        message["started"] = chrono::Utc::now().to_rfc3339().into();
+        message["tools"] = self.tools.clone().into();
+        Announcer {
+            subject: format!("tg.{}.tool-descriptors", project.as_deref().unwrap_or("demo")),
+            message,
+            beat,
+        }
+    }
+}
+
+/// Announces one process, and says that it lives.
+pub(crate) struct Announcer {
+    subject: String,
+    message: Value,
+    beat: Value,
+}
+
+impl Announcer {
+    /// Announces, answers questions and sends heartbeats; it ends only when the bus takes no message any more.
+    pub(crate) async fn run(&self, client: &Client) -> Result<(), Error> {
+        let cannot = "cannot announce the process";
+        let mut asked = client
+            .subscribe(format!("{}.discover", self.subject))
+            .await
+            .map_err(Error::while_doing(cannot))?;
+        let announce = async || {
+            let sent = client.publish(self.subject.clone(), self.message.to_string().into());
+            sent.await.map_err(Error::while_doing(cannot))
+        };
+        announce().await?;
+        let mut beats = tokio::time::interval(HEARTBEAT);
+        loop {
+            tokio::select! {
+                _ = beats.tick() => self.heartbeat(client, false).await?,
+                question = asked.next() => match question {
+                    Some(_) => announce().await?,
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    /// Says that the process stops.
+    pub(crate) async fn stop(&self, client: &Client) {
+        if let Err(error) = self.heartbeat(client, true).await {
+            tracing::debug!(%error, "the process could not say that it stops");
+        }
+    }
+
+    async fn heartbeat(&self, client: &Client, stopping: bool) -> Result<(), Error> {
+        let mut beat: Map<String, Value> = self.beat.as_object().cloned().unwrap_or_default();
+        beat.insert("stopping".to_owned(), stopping.into());
+        let subject = format!("{}.heartbeat", self.subject);
+        client
+            .publish(subject, Value::Object(beat).to_string().into())
+            .await
+            .map_err(Error::while_doing("cannot send a heartbeat"))
+    }
+}
+
+/// Announces as long as it is polled, if there is an announcer; it never ends. The service works without it.
+pub(crate) async fn announcing(announcer: Option<&Announcer>, client: &Client) {
+    if let Some(announcer) = announcer
+        && let Err(error) = announcer.run(client).await
+    {
+        tracing::warn!(%error, "the process does not announce itself any more");
+    }
+    std::future::pending().await
+}
