@@ -312,7 +312,7 @@ fn failures(project: &str, status: &BusProgramStatus) -> AnyView {
     }
     let row = |failed: &FailedCall| {
         let records = Page::of_project(project.to_owned(), PageKind::Records).path();
-        let href = with_query(records, &[("id", &failed.call_id.to_string())]);
+        let href = with_query(records, &[("record", &failed.call_id.to_string())]);
         let code = failed.code.map_or("failed", |code| code.as_str());
         view! {
             <tr role="row">

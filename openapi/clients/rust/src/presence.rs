@@ -85,7 +85,12 @@ impl Announcement {
             said["instance"] = instance.as_str().into();
             said["version"] = self.version.as_str().into();
         }
-        message["started"] = chrono::Utc::now().to_rfc3339().into();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the kit stands alone; the time is when this process started"
+        )]
+        let started = chrono::Utc::now();
+        message["started"] = started.to_rfc3339().into();
         message["tools"] = self.tools.clone().into();
         Announcer {
             subject: format!("tg.{}.tool-descriptors", project.as_deref().unwrap_or("demo")),
@@ -152,5 +157,5 @@ pub(crate) async fn announcing(announcer: Option<&Announcer>, client: &Client) {
     {
         tracing::warn!(%error, "the process does not announce itself any more");
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

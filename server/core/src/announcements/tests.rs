@@ -43,7 +43,7 @@ fn previewed(message: &Value) -> Result<Preview, String> {
 }
 
 /// Why the only tool of an announcement is refused; empty when it is not.
-fn refusal(tool: Value) -> String {
+fn refusal(tool: &Value) -> String {
     let mut message = jokes();
     message["tools"][0]
         .as_object_mut()
@@ -104,7 +104,7 @@ fn a_worker_gets_its_own_commands_only() {
 #[case::bounds(json!({"options": {"timeout_ms": 1000}}), "")]
 #[case::groups(json!({"group": ["fun"], "available_in_states": ["idle"]}), "")]
 fn a_tool_says_nothing_but_what_describes_it(#[case] tool: Value, #[case] why: &str) {
-    let refusal = refusal(tool);
+    let refusal = refusal(&tool);
     assert!(
         refusal.contains(why) && refusal.is_empty() == why.is_empty(),
         "{refusal}"
