@@ -9,6 +9,8 @@ import { SERVER } from './mcp-upstream.mjs';
 const LIVELY = { project: 'demo', tool: 'look-up' };
 /** The import that is in every project with imports, and its tool whose change waits. */
 export const IMPORTED = { id: 'petstore', tool: 'getPet' };
+/** The tool service of the lively project. */
+export const SERVICE = 'joke-service';
 /** Where nothing is. */
 const BLANK = { project: 'blank' };
 
@@ -34,6 +36,7 @@ const NOTES = {
     hasEmpty: false,
     views: Object.fromEntries(['import', 'definition'].map((tab) => [tab, { query: `?tab=${tab}` }])),
   },
+  'services/{subject}': { name: 'service', subject: () => SERVICE, hasEmpty: false },
   quarantine: { views: { one: { query: `?tool=${IMPORTED.tool}`, hasEmpty: false } } },
   'tools/{subject}': {
     name: 'tool',

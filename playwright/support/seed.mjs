@@ -1,6 +1,7 @@
 // A project in which everything has something to show.
 import { petstore } from './descriptions.mjs';
 import { McpUpstream, SERVER } from './mcp-upstream.mjs';
+import { SERVICE } from './pages.mjs';
 import { Server, TOOLS } from './server.mjs';
 import { until } from './wait.mjs';
 import { Upstream } from './upstream.mjs';
@@ -61,6 +62,7 @@ export async function startLively() {
     await fill(server, upstream);
     await server.put(`/projects/demo/mcp-servers/${SERVER}`, { url: mcp.url, description: 'Weather of the next days' }, {});
     await server.post(`/projects/demo/mcp-servers/${SERVER}/test`, {});
+    await server.uploadTools('demo', `tool-service: {${SERVICE}: {request-queue: tg.demo.joke, response-queue: tg.demo.joke-answers}}`);
   } catch (error) {
     await stop();
     throw error;
