@@ -24,6 +24,7 @@ mod paged;
 mod reactive;
 mod review;
 mod routes;
+mod second_factor;
 mod session;
 mod snippets;
 mod theme;

@@ -16,6 +16,10 @@ pub struct LoginRequest {
     /// The user's password.
     #[cfg_attr(feature = "utoipa", schema(example = "correct horse battery staple", format = Password, min_length = 1, max_length = 1024))]
     pub password: String,
+    /// A code of the second factor, or a recovery code, where the user has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "492039", max_length = 32))]
+    pub code: Option<String>,
 }
 
 impl std::fmt::Debug for LoginRequest {
@@ -147,6 +151,9 @@ pub struct Me {
     pub name: String,
     /// Whether the caller may do everything in every project.
     pub system_admin: bool,
+    /// Whether the caller is a user who signs in with a second factor.
+    #[serde(default)]
+    pub second_factor: bool,
     /// Where the caller belongs.
     #[cfg_attr(feature = "utoipa", schema(max_items = 10000))]
     pub projects: Vec<Membership>,

@@ -48,6 +48,10 @@ codes! {
     MalformedRequest = "malformed_request", 400, false, "The request could not be read";
     /// No credential, or one that is not valid (any more).
     Unauthenticated = "unauthenticated", 401, false, "Sign in or send a valid key";
+    /// The password is right; a code of the user's second factor is missing.
+    SecondFactorRequired = "second_factor_required", 401, false, "A code of the second factor is needed";
+    /// The password is right; the user has to set up a second factor before signing in.
+    SecondFactorSetupRequired = "second_factor_setup_required", 401, false, "A second factor has to be set up first";
     /// The caller's role does not allow this operation.
     Forbidden = "forbidden", 403, false, "Your role does not allow this";
     /// The request asks for groups that the caller was not granted.

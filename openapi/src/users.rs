@@ -62,6 +62,11 @@ pub struct User {
     pub display_name: Option<String>,
     /// Whether the user may do everything in every project.
     pub system_admin: bool,
+    /// Since when the user signs in with a second factor; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_factor_at: Option<DateTime<Utc>>,
+    /// Whether the user has to sign in with a second factor.
+    pub second_factor_required: bool,
     /// When the user was disabled; absent while the user may sign in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<DateTime<Utc>>,
@@ -116,6 +121,9 @@ pub struct UpdateUser {
     /// Whether the user may do everything in every project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system_admin: Option<bool>,
+    /// Whether the user has to sign in with a second factor. One who has none sets it up at the next sign-in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_factor_required: Option<bool>,
 }
 
 /// A new password for a user.

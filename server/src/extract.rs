@@ -98,6 +98,17 @@ impl FromRequestParts<App> for ClientAddress {
     }
 }
 
+/// How a request came, where its caller has no credential yet.
+pub struct RequestOrigin(pub Origin);
+
+impl FromRequestParts<App> for RequestOrigin {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        Ok(Self(origin(parts, app, Entrance::Rest)))
+    }
+}
+
 /// The bearer token, or the session cookie when there is no `Authorization` header at all: a bad credential never
 /// falls back to another one.
 pub fn credential(headers: &HeaderMap) -> Result<Option<String>, Problem> {

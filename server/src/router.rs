@@ -13,9 +13,9 @@ use utoipa_axum::routes;
 use crate::api::{
     agent_requests, alerts, artifacts, audit, auth, bus_programs, calls, connections, definitions, egress,
     explain, groups, guides, health, imports, keys, limits, mcp_clients, mcp_servers, permissions,
-    policy_tests, projects, quarantine, recommendations, secrets, sessions, settings, states, status,
-    tool_api, tool_changes, tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams, usage,
-    users,
+    policy_tests, projects, quarantine, recommendations, second_factor, secrets, sessions, settings, states,
+    status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams,
+    usage, users,
 };
 use crate::gateway::Problem;
 use crate::state::App;
@@ -33,9 +33,14 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(auth::get_me))
         .routes(routes!(auth::get_jwks))
         .routes(routes!(users::change_password))
+        .routes(routes!(second_factor::begin_second_factor))
+        .routes(routes!(second_factor::confirm_second_factor))
+        .routes(routes!(second_factor::replace_recovery_codes))
+        .routes(routes!(second_factor::remove_second_factor))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(users::get_user, users::update_user, users::delete_user))
         .routes(routes!(users::reset_user_password))
+        .routes(routes!(users::remove_user_second_factor))
         .routes(routes!(projects::list_projects, projects::create_project))
         .routes(routes!(projects::get_project, projects::delete_project))
         .routes(routes!(settings::get_settings, settings::replace_settings))

@@ -365,6 +365,8 @@ async fn bootstrap_admin(
             .context("hashing the administrator's password")?,
         system_admin: true,
         disabled_at: None,
+        second_factor_at: None,
+        second_factor_required: false,
         created_at: clock.now(),
         revision: 0,
     };

@@ -35,6 +35,14 @@ impl ApiError {
         }
     }
 
+    /// The code of the problem, if the server answered with one.
+    pub(crate) fn code(&self) -> Option<ErrorCode> {
+        match self {
+            Self::Problem(problem) => Some(problem.code),
+            _ => None,
+        }
+    }
+
     /// Whether what was asked for does not exist.
     pub(crate) fn is_absent(&self) -> bool {
         match self {

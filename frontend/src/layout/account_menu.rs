@@ -17,6 +17,8 @@ use crate::words::counted;
 pub(super) fn AccountMenu(
     /// Whether the dialog that changes one's password is open.
     changing: RwSignal<bool>,
+    /// Whether the dialog of one's second factor is open.
+    factor: RwSignal<bool>,
 ) -> impl IntoView {
     let session = Session::get();
     let name = Memo::new(move |_| session.me().map(|me| me.name).unwrap_or_default());
@@ -26,7 +28,7 @@ pub(super) fn AccountMenu(
         None => String::new(),
     };
     let failed = RwSignal::new(None::<ApiError>);
-    let change_password = move |_| {
+    let show = move |dialog: RwSignal<bool>| {
         // The dialog gives the focus back to what had it, and the menu folds when it loses it.
         if let Ok(Some(button)) = document().query_selector("[aria-controls=account-menu]")
             && let Ok(button) = button.dyn_into::<HtmlElement>()
@@ -34,7 +36,7 @@ pub(super) fn AccountMenu(
             // A button on the page takes the focus.
             let _ = button.focus();
         }
-        changing.set(true);
+        dialog.set(true);
     };
     let sign_out = move |_| {
         failed.set(None);
@@ -67,9 +69,13 @@ pub(super) fn AccountMenu(
                 <a class="menu-item narrow-only" href=API_REFERENCE rel="external">
                     "API reference"
                 </a>
-                <button type="button" class="menu-item" on:click=change_password>
+                <button type="button" class="menu-item" on:click=move |_| show(changing)>
                     <Icon symbol=Symbol::Lock />
                     "Change your password"
+                </button>
+                <button type="button" class="menu-item" on:click=move |_| show(factor)>
+                    <Icon symbol=Symbol::Lock />
+                    "Second factor"
                 </button>
                 <button type="button" class="menu-item" on:click=sign_out>
                     <Icon symbol=Symbol::SignOut />

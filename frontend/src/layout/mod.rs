@@ -4,6 +4,7 @@ mod account_menu;
 mod palette;
 mod password;
 mod project_switcher;
+mod second_factor;
 mod shortcuts;
 mod sidebar;
 mod top_bar;

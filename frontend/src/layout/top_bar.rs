@@ -6,6 +6,7 @@ use super::account_menu::AccountMenu;
 use super::palette::Palette;
 use super::password::PasswordDialog;
 use super::project_switcher::ProjectSwitcher;
+use super::second_factor::SecondFactorDialog;
 use super::shortcuts::Shortcuts;
 use super::sidebar::Navigation;
 use crate::components::{Dialog, Icon, Placement, Symbol};
@@ -17,6 +18,7 @@ pub(crate) fn TopBar() -> impl IntoView {
     let palette = RwSignal::new(false);
     let pages = RwSignal::new(false);
     let password = RwSignal::new(false);
+    let factor = RwSignal::new(false);
     view! {
         <header class="top-bar">
             <button
@@ -42,7 +44,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             <a class="top-link" href=API_REFERENCE rel="external">
                 "API reference"
             </a>
-            <AccountMenu changing=password />
+            <AccountMenu changing=password factor />
         </header>
         <Dialog open=pages title="Pages" placement=Placement::Drawer>
             <div on:click=move |_| pages.set(false)>
@@ -50,6 +52,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             </div>
         </Dialog>
         <PasswordDialog open=password />
+        <SecondFactorDialog open=factor />
         <Palette open=palette />
         <Shortcuts palette />
     }

@@ -2,25 +2,21 @@
 
 use std::sync::Arc;
 
-use std::net::IpAddr;
-
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership};
 use toolgate_core::ids::UserId;
 use toolgate_core::principal::Permission;
-use toolgate_store::rows::UserRow;
 
 use crate::auth::authenticator::Credential;
 use crate::auth::directory::Directory;
 use crate::extract::{Caller, ClientAddress, Json};
-use crate::gateway::sign_ins;
-use crate::gateway::users;
 use crate::gateway::{Gateway, Problem};
+use crate::gateway::{second_factor, sign_ins, users};
 
 /// The session cookie's name where browsers reach the server by https; the prefix makes them insist on `Secure`.
 const SECURE_COOKIE: &str = "__Host-toolgate";
@@ -28,6 +24,10 @@ const SECURE_COOKIE: &str = "__Host-toolgate";
 const PLAIN_COOKIE: &str = "toolgate";
 
 /// Sign in with a password
+///
+/// A user with a second factor sends `code` too: six digits from the authenticator, or a recovery code. Without it the answer is
+/// 401 `second_factor_required`. A user who has to have a second factor and has none gets 401
+/// `second_factor_setup_required`, and sets it up with `/auth/second-factor`.
 ///
 /// After too many failures for a name from an address it answers 429 for a while. So it does after too many for a name or
 /// from an address alone, unless the user has signed in from the address before. A success
@@ -40,59 +40,25 @@ pub async fn login(
     ClientAddress(address): ClientAddress,
     Json(request): Json<LoginRequest>,
 ) -> Result<Response, Problem> {
-    let server_snapshot = gateway.snapshots.now();
-    let user = server_snapshot.directory.user_by_name(&request.username).cloned();
-    let matches = verify_password(
-        &gateway,
-        address,
-        &request.username,
-        user.as_deref(),
-        request.password.into(),
-    )
-    .await?;
-    let Some(user) = user.as_ref().filter(|user| matches && user.disabled_at.is_none()) else {
-        // What was typed as the name may be a password: only the id of a user is logged.
-        let user = user.map(|user| tracing::field::display(user.id));
-        tracing::info!(user, "sign-in refused");
-        gateway.observer.refused_sign_in(address, gateway.clock.now());
-        return Err(Problem::new(
-            ErrorCode::Unauthenticated,
-            "The user name or the password is wrong.",
-        ));
-    };
+    let given = request.password.into();
+    let code = request.code.as_deref();
+    let user = second_factor::sign_in(&gateway, address, &request.username, given, code).await?;
     sign_ins::keep(&gateway, user.id, address).await;
-    signed_in(&gateway, &server_snapshot.directory, user.id)
-}
-
-/// Whether a password is the right one. Too many wrong ones are answered 429 for a while.
-pub(super) async fn verify_password(
-    gateway: &Gateway,
-    address: Option<IpAddr>,
-    username: &str,
-    user: Option<&UserRow>,
-    given: SecretString,
-) -> Result<bool, Problem> {
-    let now = gateway.clock.now();
-    let attempt = sign_ins::attempt(gateway, username, user.map(|user| user.id), address, now).await;
-    let attempt = attempt.map_err(|seconds| {
-        gateway.observer.refused_sign_in(address, now);
-        Problem::new(
-            ErrorCode::RateLimited,
-            format!("Too many wrong passwords were tried. Try again in {seconds} s."),
-        )
-        .retry_after(seconds)
-    })?;
-    let stored = user.map(|user| user.password_hash.as_str());
-    let matches = gateway.passwords.verify(stored, given).await;
-    // What could not be tried counts as little as what is right.
-    if !matches!(matches, Ok(false)) {
-        gateway.sign_ins.succeeded(&attempt, now);
-    }
-    Ok(matches?)
+    signed_in(&gateway, &gateway.snapshots.now().directory, user.id)
 }
 
 /// A new token for a user who has just proven to be the one, in the answer and as a cookie.
 pub(super) fn signed_in(gateway: &Gateway, directory: &Directory, user: UserId) -> Result<Response, Problem> {
+    let (cookie, body) = issued(gateway, directory, user)?;
+    Ok(([(header::SET_COOKIE, cookie)], axum::Json(body)).into_response())
+}
+
+/// The same as a value for the `Set-Cookie` header and one for a body.
+pub(super) fn issued(
+    gateway: &Gateway,
+    directory: &Directory,
+    user: UserId,
+) -> Result<(HeaderValue, LoginResponse), Problem> {
     let issued = gateway
         .authenticator
         .issue(directory, user, gateway.clock.new_id(), gateway.clock.now())
@@ -104,7 +70,7 @@ pub(super) fn signed_in(gateway: &Gateway, directory: &Directory, user: UserId) 
         token_type: "Bearer".to_owned(),
         expires_in: issued.expires_in,
     };
-    Ok(([(header::SET_COOKIE, cookie)], axum::Json(body)).into_response())
+    Ok((cookie, body))
 }
 
 /// Sign out
@@ -163,6 +129,10 @@ pub async fn get_me(caller: Caller) -> Result<axum::Json<Me>, Problem> {
         kind: identity.principal.kind,
         name: identity.principal.name,
         system_admin: identity.system_admin,
+        second_factor: match &identity.credential {
+            Credential::User { user, .. } => user.second_factor_at.is_some(),
+            _ => false,
+        },
         projects,
     }))
 }

@@ -32,6 +32,7 @@ pub mod projects;
 pub mod quarantine;
 pub mod recommendations;
 pub mod requested_tools;
+pub mod second_factor;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;

@@ -15,14 +15,15 @@ use toolgate_core::principal::PrincipalRef;
 use toolgate_store::rows::UserRow;
 use uuid::Uuid;
 
-use super::auth::{signed_in, verify_password};
+use super::auth::signed_in;
 use super::permissions::GuardQuery;
 use super::precondition::{IfMatch, etag, unchanged};
 use super::projects::PageQuery;
 use crate::auth::authenticator::Credential;
 use crate::extract::{Caller, Json, Path, Query, SystemAdmin};
+use crate::gateway::sign_ins::verify_password;
 use crate::gateway::users::{self, check_display_name, check_password, check_username, refuse};
-use crate::gateway::{Gateway, Problem, cursor};
+use crate::gateway::{Gateway, Problem, cursor, second_factor};
 
 /// Create a user
 ///
@@ -57,6 +58,8 @@ pub async fn create_user(
         token_generation: 0,
         system_admin: request.system_admin,
         disabled_at: None,
+        second_factor_at: None,
+        second_factor_required: false,
         created_at: gateway.clock.now(),
         revision: 0,
     };
@@ -196,6 +199,22 @@ pub async fn reset_user_password(
     }))
 }
 
+/// Remove the second factor of a user
+///
+/// For system administrators: for a user who has lost the authenticator and the recovery codes. One who has to have a second
+/// factor sets it up at the next sign-in.
+#[utoipa::path(delete, path = "/users/{user_id}/second-factor", tag = "users", params(UserPath),
+    responses((status = 204, description = "Removed")))]
+pub async fn remove_user_second_factor(
+    State(gateway): State<Arc<Gateway>>,
+    admin: SystemAdmin,
+    Path(id): Path<Uuid>,
+) -> Result<StatusCode, Problem> {
+    let user = users::find(&admin.caller.server_snapshot, UserId(id))?;
+    Box::pin(second_factor::remove(&gateway, admin.caller.actor(), &user)).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Change one's own password
 ///
 /// For users who are signed in. All their sign-ins end within a second; the answer is a new one, as after signing in.
@@ -250,6 +269,8 @@ fn wire(user: &UserRow) -> User {
         username: user.username.clone(),
         display_name: user.display_name.clone(),
         system_admin: user.system_admin,
+        second_factor_at: user.second_factor_at,
+        second_factor_required: user.second_factor_required,
         disabled_at: user.disabled_at,
         created_at: user.created_at,
     }

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use toolgate_core::ids::ProjectId;
 use toolgate_core::policy::grants::{Ends, Granter, earlier, stands};
 use toolgate_core::policy::groups::GroupSet;
-use toolgate_core::principal::{Grant, Permission, Principal, PrincipalRef, Role, allows};
+use toolgate_core::principal::{Grant, Permission, Principal, PrincipalKind, PrincipalRef, Role, allows};
 use toolgate_store::rows::{ConnectionRow, KeyRow, ProjectRow, UserRow};
 
 use super::directory::{Directory, with_administration};
@@ -61,6 +61,24 @@ pub enum Credential {
 }
 
 impl Identity {
+    /// A user who has just shown the password, and has no token.
+    #[must_use]
+    pub fn by_password(user: &Arc<UserRow>, now: DateTime<Utc>) -> Self {
+        Self {
+            principal: Principal {
+                kind: PrincipalKind::User,
+                id: user.id.to_string(),
+                name: user.username.clone(),
+            },
+            system_admin: user.system_admin,
+            credential: Credential::User {
+                user: Arc::clone(user),
+                jti: String::new(),
+                expires_at: now,
+            },
+        }
+    }
+
     /// What it holds in a project; `None` means that it is not to learn whether the project exists.
     ///
     /// Grants are looked up now and never read from a token of ours. A system administrator manages every project but

@@ -20,6 +20,7 @@ mod jws;
 pub mod oauth_secret;
 pub mod password;
 mod random;
+pub mod recovery_code;
 pub mod signing;
 pub mod strength;
 #[cfg(test)]

@@ -44,6 +44,7 @@ pub mod recommend;
 pub mod record;
 pub mod recorded;
 pub mod resolve;
+pub mod second_factor;
 pub mod secrets;
 pub mod server_snapshot;
 pub mod sessions;

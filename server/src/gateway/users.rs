@@ -197,9 +197,12 @@ pub async fn update(
             .filter(|&disabled| disabled != is_disabled)
             .map(|disabled| disabled.then(|| gateway.clock.now())),
         system_admin: request.system_admin.filter(|&admin| admin != user.system_admin),
+        second_factor_required: request
+            .second_factor_required
+            .filter(|&required| required != user.second_factor_required),
     };
     let concerns_access = change.disabled_at.is_some() || change.system_admin.is_some();
-    if !concerns_access && change.display_name.is_none() {
+    if !concerns_access && change.display_name.is_none() && change.second_factor_required.is_none() {
         return Ok(user);
     }
     let mut what = what("user", &user);
@@ -240,7 +243,7 @@ pub async fn update(
             },
         )
     } else {
-        // A name for people: of no concern to projects.
+        // A name for people or how to sign in: of no concern to projects.
         vec![of_server(gateway, actor, what)]
     };
     tracing::info!(
@@ -302,21 +305,30 @@ pub async fn set_password(
 
 /// What a change of a user changes, before and after.
 fn sides(user: &UserRow, change: &UserChange) -> (Value, Value) {
-    let side = |name: Option<&String>, disabled: bool, admin: bool| {
+    let side = |name: Option<&String>, disabled: bool, admin: bool, second_factor: bool| {
         json!({
             "display_name": name,
             "disabled": disabled,
             "system_admin": admin,
+            "second_factor_required": second_factor,
         })
     };
     let is_disabled = user.disabled_at.is_some();
-    let before = side(user.display_name.as_ref(), is_disabled, user.system_admin);
+    let before = side(
+        user.display_name.as_ref(),
+        is_disabled,
+        user.system_admin,
+        user.second_factor_required,
+    );
     let name = change.display_name.as_ref().unwrap_or(&user.display_name);
     let disabled = change.disabled_at.map_or(is_disabled, |at| at.is_some());
     let after = side(
         name.as_ref(),
         disabled,
         change.system_admin.unwrap_or(user.system_admin),
+        change
+            .second_factor_required
+            .unwrap_or(user.second_factor_required),
     );
     differing(before, after)
 }
@@ -346,7 +358,7 @@ pub async fn sign_out(
 }
 
 /// What is recorded about a change of a user.
-fn what(change: &str, user: &UserRow) -> Map<String, Value> {
+pub(super) fn what(change: &str, user: &UserRow) -> Map<String, Value> {
     let mut what = Map::new();
     what.insert("change".to_owned(), json!(change));
     what.insert(
@@ -357,7 +369,7 @@ fn what(change: &str, user: &UserRow) -> Map<String, Value> {
     what
 }
 
-fn of_server(gateway: &Gateway, actor: Actor<'_>, what: Map<String, Value>) -> Opening {
+pub(super) fn of_server(gateway: &Gateway, actor: Actor<'_>, what: Map<String, Value>) -> Opening {
     access::server_opening(gateway, actor, &Value::Object(what))
 }
 

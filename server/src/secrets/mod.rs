@@ -6,6 +6,7 @@ pub mod keyring;
 pub mod place;
 pub mod project;
 pub mod rotate;
+pub mod second_factor;
 pub mod signing;
 
 pub use keyring::{Keyring, SealError};

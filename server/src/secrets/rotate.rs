@@ -5,7 +5,7 @@ use toolgate_store::Store;
 use toolgate_store::rows::{Resealed, ResealedSecret, SecretRow};
 
 use super::keyring::{Keyring, SealError, Sealed};
-use super::{place, signing};
+use super::{place, second_factor, signing};
 
 /// Secrets per transaction. Each holds at most 64 KiB.
 const BATCH: u32 = 100;
@@ -17,11 +17,13 @@ pub struct Rotation {
     pub secrets: u64,
     /// Signing keys that were sealed again.
     pub signing_keys: u64,
+    /// Second factors of users that were sealed again.
+    pub second_factors: u64,
     /// What could not be opened and stays as it is, each with the reason.
     pub unreadable: Vec<String>,
 }
 
-/// Seals again every secret and every signing key that is not under the first key.
+/// Seals again every secret, every signing key and every second factor that is not under the first key.
 ///
 /// Batches are transactions, and what is done is not done again: a rotation that was cut off is simply repeated. Servers
 /// go on meanwhile, if they have both keys.
@@ -73,6 +75,18 @@ pub async fn rotate(store: &Store, keyring: &Keyring) -> anyhow::Result<Rotation
     }
     if !keys.is_empty() {
         done.signing_keys = store.reseal_signing_keys(&keys).await?;
+    }
+    let mut factors = Vec::new();
+    for (user, row) in store.second_factors_not_under(&first).await? {
+        match second_factor::reseal(user, &row, keyring) {
+            Ok(sealed) => factors.push((user, row, sealed.into())),
+            Err(error) => done
+                .unreadable
+                .push(format!("second factor of user {user}: {error}")),
+        }
+    }
+    if !factors.is_empty() {
+        done.second_factors = store.reseal_second_factors(&factors).await?;
     }
     Ok(done)
 }

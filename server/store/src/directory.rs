@@ -25,6 +25,8 @@ struct UserColumns {
     disabled_at: Option<i64>,
     created_at: i64,
     revision: i64,
+    second_factor_at: Option<i64>,
+    second_factor_required: bool,
 }
 
 #[derive(sqlx::FromRow)]
@@ -122,6 +124,8 @@ fn user(columns: UserColumns) -> Result<UserRow> {
         token_generation: columns.token_generation,
         system_admin: columns.system_admin,
         disabled_at: columns.disabled_at.map(time).transpose()?,
+        second_factor_at: columns.second_factor_at.map(time).transpose()?,
+        second_factor_required: columns.second_factor_required,
         created_at: time(columns.created_at)?,
         revision: columns.revision,
     })

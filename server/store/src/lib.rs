@@ -42,6 +42,7 @@ mod policy_tests;
 mod projects;
 mod records;
 pub mod rows;
+mod second_factors;
 mod secrets;
 mod sessions;
 mod settings;

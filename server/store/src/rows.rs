@@ -28,8 +28,8 @@ pub use self::definitions::{
     ProjectChanges, ProjectParts, ProjectRow, ProjectRows, Publication, RevisionRow, ServiceRow, ToolRow,
 };
 pub use self::directory::{
-    DirectoryRows, GrantRow, KeyRotation, KeyRow, PreviousSecret, RevokedTokenRow, SigningKeyRow, UserChange,
-    UserRow,
+    DirectoryRows, GrantRow, KeyRotation, KeyRow, PreviousSecret, RevokedTokenRow, SecondFactorRow,
+    SigningKeyRow, UserChange, UserRow,
 };
 pub use self::documents::{Replacement, Revised};
 pub use self::guides::{GuideRow, McpClientRow};

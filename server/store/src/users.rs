@@ -141,6 +141,14 @@ impl Store {
             if let Some(is_admin) = change.system_admin {
                 execute!(tx, "UPDATE users SET system_admin = $1 WHERE id = $2", is_admin, user.0);
             }
+            if let Some(required) = change.second_factor_required {
+                execute!(
+                    tx,
+                    "UPDATE users SET second_factor_required = $1 WHERE id = $2",
+                    required,
+                    user.0
+                );
+            }
             execute!(tx, "UPDATE users SET revision = $1 WHERE id = $2", revision, user.0);
             revision
         })

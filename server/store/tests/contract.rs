@@ -73,6 +73,8 @@ mod projects;
 mod reading;
 #[path = "contract/records.rs"]
 mod records;
+#[path = "contract/second_factors.rs"]
+mod second_factors;
 #[path = "contract/secrets.rs"]
 mod secrets;
 #[path = "contract/sessions.rs"]

@@ -11,6 +11,7 @@ use axum::http::{HeaderName, Method, header};
 use axum::routing::any;
 use serde_json::{Value, json};
 use toolgate::gateway::observe;
+use totp_rs::{Builder, Secret};
 
 use crate::imports_kept::{description, pet};
 use crate::oauth;
@@ -599,6 +600,7 @@ async fn every_mutating_operation_leaves_a_record() {
             &none,
         )
         .await;
+    second_factors(&mut trial, &user).await;
     trial.does("delete_user", "access", &user, &ANY, &none).await;
 
     // Alerts.
@@ -638,6 +640,50 @@ async fn every_mutating_operation_leaves_a_record() {
         "operations without a trial"
     );
     last(&app, &passwords).await;
+}
+
+/// The second factor of a user, whose password is replaced first.
+async fn second_factors(trial: &mut Trial<'_>, user: &str) {
+    let password = "a password for the second factor";
+    let reset = format!("{user}/password");
+    let body = json!({"password": password});
+    trial.admin.post(&reset, &body).await.expect(200);
+    let mut given = json!({"username": "ada", "password": password});
+    let (own, factor) = ("/auth/second-factor", format!("{user}/second-factor"));
+    for again in [false, true] {
+        let (setup, _) = trial
+            .does("begin_second_factor", "access", own, &NO, &given)
+            .await;
+        let secret = Secret::try_from_base32(setup["secret"].as_str().expect("a secret")).expect("Base32");
+        let totp = Builder::new()
+            .with_secret(secret)
+            .with_account_name("ada")
+            .build();
+        let now = trial.app.gateway.clock.now().timestamp().unsigned_abs();
+        let mut proof = given.clone();
+        proof["code"] = json!(totp.expect("a password maker").generate(now).to_string());
+        let confirm = format!("{own}/confirm");
+        let (confirmed, record) = trial
+            .does("confirm_second_factor", "access", &confirm, &NO, &proof)
+            .await;
+        assert_eq!(change(&record)["change"], "second_factor_confirmed");
+        proof["code"] = confirmed["recovery_codes"][0].clone();
+        if again {
+            let codes = format!("{own}/recovery-codes");
+            let (codes, _) = trial
+                .does("replace_recovery_codes", "access", &codes, &NO, &proof)
+                .await;
+            given["code"] = codes["recovery_codes"][0].clone();
+            let remove = format!("{own}/remove");
+            trial
+                .does("remove_second_factor", "access", &remove, &NO, &given)
+                .await;
+        } else {
+            trial
+                .does("remove_user_second_factor", "access", &factor, &NO, &json!({}))
+                .await;
+        }
+    }
 }
 
 /// Changing one's password and signing out end the sign-in that the other operations need.

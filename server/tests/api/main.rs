@@ -64,6 +64,7 @@ mod resolve;
 mod results;
 mod revisions;
 mod schema_checks;
+mod second_factor;
 mod secrets;
 mod sessions;
 mod settings;

@@ -361,6 +361,7 @@ async fn keys_are_changed_by_having_both_for_a_while() {
         Rotation {
             secrets: 1,
             signing_keys: 1,
+            second_factors: 0,
             unreadable: vec![]
         }
     );

@@ -3,14 +3,16 @@
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use toolgate_api::ErrorCode;
 use toolgate_api::auth::LoginRequest;
 
 use super::TypedAhead;
 use crate::api::{ApiError, Ask, Body};
 use crate::browser;
 use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
-use crate::reactive::effect;
+use crate::reactive::{effect, part};
 use crate::routes;
+use crate::second_factor::SetUpSecondFactor;
 
 /// Name, password and the button; the markup equals the server's form, so that taking it over is not seen.
 #[component]
@@ -27,6 +29,9 @@ pub(crate) fn SignInForm(
     let password = NodeRef::<html::Input>::new();
     let busy = RwSignal::new(false);
     let failed = RwSignal::new(None::<ApiError>);
+    let code = NodeRef::<html::Input>::new();
+    let needs_code = RwSignal::new(false);
+    let setting_up = RwSignal::new(None::<LoginRequest>);
     let refused = move || failed.with(|error| error.as_ref().is_some_and(ApiError::is_unauthenticated));
 
     effect(move || {
@@ -41,6 +46,14 @@ pub(crate) fn SignInForm(
         }
     });
 
+    effect(move || {
+        if let Some(field) = code.get() {
+            // The field has just come, so it takes the focus.
+            let _ = field.focus();
+        }
+    });
+    let enter = move || browser::leave_to(&routes::after_sign_in(parameter("next").as_deref()));
+
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let (Some(name_field), Some(password_field)) = (username.get_untracked(), password.get_untracked())
@@ -53,6 +66,7 @@ pub(crate) fn SignInForm(
         let request = LoginRequest {
             username: name_field.value(),
             password: password_field.value(),
+            code: code.get_untracked().map(|field| field.value()),
         };
         busy.set(true);
         failed.set(None);
@@ -60,22 +74,29 @@ pub(crate) fn SignInForm(
             match Ask::post("/auth/login", Body::json(&request)).send().await {
                 Ok(_) => {
                     password_field.set_value("");
-                    let next = parameter("next");
-                    browser::leave_to(&routes::after_sign_in(next.as_deref()));
+                    enter();
                 }
                 Err(error) => {
                     busy.set(false);
-                    let refused = error.is_unauthenticated();
-                    failed.set(Some(error));
-                    if refused {
-                        password_field.select();
+                    match error.code() {
+                        Some(ErrorCode::SecondFactorRequired) => needs_code.set(true),
+                        Some(ErrorCode::SecondFactorSetupRequired) => setting_up.set(Some(request)),
+                        _ => {
+                            let refused = error.is_unauthenticated();
+                            failed.set(Some(error));
+                            if refused {
+                                code.get_untracked()
+                                    .map_or_else(|| password_field.select(), |field| field.select());
+                            }
+                        }
                     }
                 }
             }
         });
     };
 
-    view! {
+    let form = move || {
+        view! {
         <form class="form" method="post" on:submit=submit aria-busy=move || busy.get().to_string()>
             {(parameter("reason").as_deref() == Some("ended"))
                 .then(|| view! { <p class="note" role="status">"Your session has ended. Sign in to go on."</p> })}
@@ -91,7 +112,7 @@ pub(crate) fn SignInForm(
                     spellcheck="false"
                     required
                     maxlength="64"
-                    value=typed_name
+                    value=typed_name.clone()
                     node_ref=username
                 />
             </div>
@@ -105,12 +126,39 @@ pub(crate) fn SignInForm(
                     autocomplete="current-password"
                     required
                     maxlength="1024"
-                    prop:value=typed_password
+                    prop:value=typed_password.clone()
                     node_ref=password
                     aria-invalid=move || refused().then_some("true")
                     aria-describedby=move || refused().then_some("sign-in-refused")
                 />
             </div>
+            {part(move || {
+                needs_code
+                    .get()
+                    .then(|| {
+                        view! {
+                            <div class="field">
+                                <label for="code">"Code"</label>
+                                <input
+                                    id="code"
+                                    class="input mono"
+                                    name="code"
+                                    type="text"
+                                    autocomplete="one-time-code"
+                                    spellcheck="false"
+                                    required
+                                    maxlength="32"
+                                    node_ref=code
+                                    aria-describedby="code-help"
+                                />
+                                <p class="field-help" id="code-help">
+                                    "From your authenticator app, or a recovery code."
+                                </p>
+                            </div>
+                        }
+                    })
+                    .into_any()
+            })}
             <div>
                 <div class="form-outcome" aria-live="assertive">
                     {move || {
@@ -121,7 +169,7 @@ pub(crate) fn SignInForm(
                                     view! {
                                         <p class="field-error" id="sign-in-refused">
                                             <Icon symbol=Symbol::Alert />
-                                            "The user name or the password is wrong."
+                                            {error.detail()}
                                         </p>
                                     }
                                         .into_any()
@@ -136,6 +184,20 @@ pub(crate) fn SignInForm(
                 </button>
             </div>
         </form>
+        }
+        .into_any()
+    };
+    view! {
+        {part(move || match setting_up.get() {
+            Some(user) => {
+                view! {
+                    <p class="note" role="status">"An administrator requires a second factor of you. Set it up to sign in."</p>
+                    <SetUpSecondFactor user on_done=move |()| enter() />
+                }
+                    .into_any()
+            }
+            None => form(),
+        })}
         <ThemeSwitch />
     }
 }

@@ -20,6 +20,12 @@ pub(super) enum Deed {
     Disable,
     /// Allows signing in again.
     Enable,
+    /// Asks for a second factor at every sign-in.
+    RequireFactor,
+    /// Leaves a second factor to the user.
+    LeaveFactor,
+    /// Removes a second factor that was lost.
+    RemoveFactor,
 }
 
 impl Deed {
@@ -29,6 +35,9 @@ impl Deed {
             Self::NewPassword => "New password",
             Self::Disable => "Disable",
             Self::Enable => "Enable",
+            Self::RequireFactor => "Require 2FA",
+            Self::LeaveFactor => "2FA optional",
+            Self::RemoveFactor => "Remove 2FA",
         }
     }
 
@@ -38,6 +47,9 @@ impl Deed {
             Self::NewPassword => "Replace the password",
             Self::Disable => "Disable the user",
             Self::Enable => "Enable the user",
+            Self::RequireFactor => "Require a second factor",
+            Self::LeaveFactor => "Do not require it",
+            Self::RemoveFactor => "Remove the second factor",
         }
     }
 
@@ -46,6 +58,9 @@ impl Deed {
             Self::NewPassword => "Replace the password of",
             Self::Disable => "Disable",
             Self::Enable => "Enable",
+            Self::RequireFactor => "Require a second factor of",
+            Self::LeaveFactor => "No longer require a second factor of",
+            Self::RemoveFactor => "Remove the second factor of",
         }
     }
 
@@ -58,6 +73,13 @@ impl Deed {
                 "Every sign-in of this user ends within a second, and no new one is allowed. What was granted to the user is kept."
             }
             Self::Enable => "The user can sign in again, and holds what was granted before.",
+            Self::RequireFactor => {
+                "The user needs a code of an authenticator app at every sign-in. A user who has none sets it up at the next one."
+            }
+            Self::LeaveFactor => "The user may remove the second factor. It is still asked for until then.",
+            Self::RemoveFactor => {
+                "For a user who has lost the authenticator and the recovery codes. The password alone signs in, or sets up a new second factor where one is required."
+            }
         }
     }
 }
@@ -116,7 +138,31 @@ pub(super) fn ChangeUser(
             on_changed.run(());
         });
     };
+    let require = move |user: User, required: bool| {
+        let body = Body::json(&UpdateUser {
+            second_factor_required: Some(required),
+            ..UpdateUser::default()
+        });
+        let path = format!("/users/{}", encode(&user.id.to_string()));
+        action.send(Ask::patch(path, body).if_match("*"), move |_| {
+            let done = if required { "needs" } else { "no longer needs" };
+            toasts.done(format!("{} {done} a second factor.", user.username));
+            open.set(false);
+            on_changed.run(());
+        });
+    };
+    let remove = move |user: User| {
+        let path = format!("/users/{}/second-factor", encode(&user.id.to_string()));
+        action.send(Ask::delete(path), move |_| {
+            toasts.done(format!("The second factor of {} is removed.", user.username));
+            open.set(false);
+            on_changed.run(());
+        });
+    };
     let confirm = move |()| match asked.get_untracked() {
+        Some((user, Deed::RequireFactor)) => require(user, true),
+        Some((user, Deed::LeaveFactor)) => require(user, false),
+        Some((user, Deed::RemoveFactor)) => remove(user),
         Some((user, Deed::NewPassword)) => reset(user),
         Some((user, deed)) => switch(user, deed == Deed::Disable),
         None => {}
@@ -130,7 +176,7 @@ pub(super) fn ChangeUser(
             open
             title
             verb=text(move || deed().map(Deed::confirm).unwrap_or_default().to_owned())
-            is_danger=Signal::derive(move || deed() != Some(Deed::Enable))
+            is_danger=Signal::derive(move || !matches!(deed(), Some(Deed::Enable | Deed::RequireFactor)))
             action
             on_confirm=confirm
         >

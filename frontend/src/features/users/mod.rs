@@ -103,11 +103,20 @@ fn row(user: User, is_self: bool, ask: Callback<(User, Deed)>) -> AnyView {
     let is_disabled = user.disabled_at.is_some();
     let switch = if is_disabled { Deed::Enable } else { Deed::Disable };
     // One's own password is changed in the menu of the account, which takes the present one.
-    let deeds = if is_self {
+    let mut deeds = if is_self {
         vec![switch]
     } else {
         vec![Deed::NewPassword, switch]
     };
+    deeds.push(if user.second_factor_required {
+        Deed::LeaveFactor
+    } else {
+        Deed::RequireFactor
+    });
+    let has_factor = user.second_factor_at.is_some();
+    if has_factor {
+        deeds.push(Deed::RemoveFactor);
+    }
     let buttons: Vec<_> = deeds
         .into_iter()
         .map(|deed| {
@@ -137,6 +146,9 @@ fn row(user: User, is_self: bool, ask: Callback<(User, Deed)>) -> AnyView {
             <span class="row">
                 {is_self.then(|| view! { <Badge text="you" /> })}
                 {user.system_admin.then(|| view! { <Badge tone=Tone::Accent text="system administrator" /> })}
+                {has_factor.then(|| view! { <Badge tone=Tone::Good text="second factor" /> })}
+                {(user.second_factor_required && !has_factor)
+                    .then(|| view! { <Badge tone=Tone::Note text="second factor missing" /> })}
                 {is_disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
             </span>
         </td>

@@ -60,6 +60,8 @@ pub(super) fn rows() -> DirectoryRows {
         token_generation: 0,
         system_admin,
         disabled_at: None,
+        second_factor_at: None,
+        second_factor_required: false,
         created_at: at(0),
         revision: 1,
     };

@@ -24,6 +24,10 @@ pub struct UserRow {
     pub system_admin: bool,
     /// Since when it may not sign in.
     pub disabled_at: Option<DateTime<Utc>>,
+    /// Since when it signs in with a second factor.
+    pub second_factor_at: Option<DateTime<Utc>>,
+    /// Whether it has to.
+    pub second_factor_required: bool,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// The version of the directory that changed it last.
@@ -39,6 +43,19 @@ pub struct UserChange {
     pub disabled_at: Option<Option<DateTime<Utc>>>,
     /// Whether everything in every project is allowed.
     pub system_admin: Option<bool>,
+    /// Whether it has to sign in with a second factor.
+    pub second_factor_required: Option<bool>,
+}
+
+/// The shared secret of a user's one-time passwords.
+#[derive(Clone)]
+pub struct SecondFactorRow {
+    /// The key that it is sealed under; `None` when it is plain.
+    pub key_id: Option<String>,
+    /// The secret, sealed or plain.
+    pub secret: Vec<u8>,
+    /// Since when it counts; `None` until the user has shown a code.
+    pub confirmed_at: Option<DateTime<Utc>>,
 }
 
 /// What a principal holds in a project.

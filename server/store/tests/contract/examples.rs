@@ -61,6 +61,8 @@ pub(crate) fn user_row(username: &str) -> UserRow {
         token_generation: 0,
         system_admin: false,
         disabled_at: None,
+        second_factor_at: None,
+        second_factor_required: false,
         created_at: at(1),
         revision: 0,
     }

@@ -291,6 +291,7 @@ async fn a_user_is_changed_as_it_was_read(db: Backend) {
     let change = UserChange {
         display_name: Some(None),
         disabled_at: Some(Some(at(7))),
+        second_factor_required: None,
         system_admin: Some(false),
     };
     let revision = store
