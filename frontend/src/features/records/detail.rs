@@ -108,6 +108,17 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         lines.push(fact("Decision", view! { <a href=reason>"Why?"</a> }));
     }
     lines.extend(record.duration_ms.map(|ms| fact("Took", format!("{ms} ms"))));
+    lines.extend(record.deferred_until.map(|until| {
+        fact(
+            "Waits for its answer until",
+            view! { <TimeAgo at=until /> " (" {iso(until)} ")" },
+        )
+    }));
+    lines.extend(
+        record
+            .after_execution
+            .map(|after| fact("What the caller's turn does next", word(&after))),
+    );
     lines.extend(record.artifact_id.map(|id| {
         let href = in_project(project, &["artifacts", &id.to_string()]);
         fact(
