@@ -26,6 +26,23 @@ macro_rules! replace_codes {
     };
 }
 
+#[derive(sqlx::FromRow)]
+struct Columns {
+    user_id: Uuid,
+    key_id: Option<String>,
+    secret: Vec<u8>,
+    confirmed_at: Option<i64>,
+}
+
+fn second_factor(columns: Columns) -> Result<(UserId, SecondFactorRow)> {
+    let row = SecondFactorRow {
+        key_id: columns.key_id,
+        secret: columns.secret,
+        confirmed_at: columns.confirmed_at.map(time).transpose()?,
+    };
+    Ok((UserId(columns.user_id), row))
+}
+
 impl Store {
     /// Stores a second factor that the user has not confirmed yet, in the place of an earlier one like it; `false` when the
     /// user has a confirmed one.
@@ -55,21 +72,16 @@ impl Store {
 
     /// The second factor of a user, confirmed or not.
     pub async fn second_factor(&self, user: UserId) -> Result<Option<SecondFactorRow>> {
-        let row: Option<(Option<String>, Vec<u8>, Option<i64>)> = both!(self, |pool| {
-            sqlx::query_as("SELECT key_id, secret, confirmed_at FROM second_factors WHERE user_id = $1")
-                .bind(user.0)
-                .fetch_optional(pool)
-                .await?
+        let row: Option<Columns> = both!(self, |pool| {
+            sqlx::query_as(
+                "SELECT user_id, key_id, secret, confirmed_at FROM second_factors WHERE user_id = $1",
+            )
+            .bind(user.0)
+            .fetch_optional(pool)
+            .await?
         })
         .await?;
-        row.map(|(key_id, secret, confirmed_at)| {
-            Ok(SecondFactorRow {
-                key_id,
-                secret,
-                confirmed_at: confirmed_at.map(time).transpose()?,
-            })
-        })
-        .transpose()
+        Ok(row.map(second_factor).transpose()?.map(|(_, row)| row))
     }
 
     /// Confirms the second factor of a user by the step of a code, with the digests of the first recovery codes; `false` when
@@ -166,7 +178,7 @@ impl Store {
 
     /// The second factors that are not sealed under the key `key_id`.
     pub async fn second_factors_not_under(&self, key_id: &str) -> Result<Vec<(UserId, SecondFactorRow)>> {
-        let rows: Vec<(Uuid, Option<String>, Vec<u8>, Option<i64>)> = both!(self, |pool| {
+        let rows: Vec<Columns> = both!(self, |pool| {
             sqlx::query_as(
                 "SELECT user_id, key_id, secret, confirmed_at FROM second_factors
                  WHERE key_id IS NULL OR key_id <> $1 ORDER BY user_id",
@@ -176,19 +188,7 @@ impl Store {
             .await?
         })
         .await?;
-        rows.into_iter()
-            .map(|(user, key_id, secret, confirmed_at)| {
-                let confirmed_at = confirmed_at.map(time).transpose()?;
-                Ok((
-                    UserId(user),
-                    SecondFactorRow {
-                        key_id,
-                        secret,
-                        confirmed_at,
-                    },
-                ))
-            })
-            .collect()
+        rows.into_iter().map(second_factor).collect()
     }
 
     /// Replaces how second factors are sealed, not their secrets; the number of them. One that was replaced meanwhile is not
