@@ -50,6 +50,8 @@ codes! {
     Unauthenticated = "unauthenticated", 401, false, "Sign in or send a valid key";
     /// The caller's role does not allow this operation.
     Forbidden = "forbidden", 403, false, "Your role does not allow this";
+    /// The tool uses the caller's own account at another service, and none is connected or can be.
+    AccountRequired = "account_required", 403, false, "Connect your account first";
     /// The request asks for groups that the caller was not granted.
     InsufficientToolGroups = "insufficient_tool_groups", 403, false, "Insufficient permissions for requested tool groups";
     /// The tool is disabled.

@@ -303,8 +303,8 @@ async fn rotate_secrets(config: &Config) -> anyhow::Result<ExitCode> {
     let done = offline(&store, &SystemClock, AuditAction::Secret, what, rotation).await?;
     store.close().await;
     println!(
-        "{} secret(s) and {} signing key(s) were encrypted with the first key",
-        done.secrets, done.signing_keys
+        "{} secret(s), {} connected account(s) and {} signing key(s) were encrypted with the first key",
+        done.secrets, done.accounts, done.signing_keys
     );
     for what in &done.unreadable {
         eprintln!("error: {what}");
