@@ -10,6 +10,7 @@ use leptos::wasm_split::{SplitLoaderError, wasm_split};
 
 use crate::api::ApiError;
 use crate::components::{ProblemPanel, Skeleton, after_paint, deferred, is_first_page};
+use crate::features::accounts::{AccountCallbackPage, AccountsPage};
 use crate::features::alerts::AlertsPage;
 use crate::features::authorize::AuthorizePage;
 use crate::features::bus_programs::{BusProgramPage, BusProgramsPage};

@@ -72,6 +72,10 @@ macro_rules! page_table {
                 Keys = "projects/{project}/keys", "Keys", Key, Access, In(ManageKeys) => KeysPage;
                 /// The clients that users have let in.
                 Connections = "projects/{project}/connections", "Connections", Plug, Access, In(Use) => ConnectionsPage;
+                /// One's own accounts at services that tools call.
+                Accounts = "projects/{project}/accounts", "Accounts", Person, Access, In(Use) => AccountsPage;
+                /// Where a service sends a person back to who connects an account.
+                AccountCallback = "accounts/callback", "Connecting your account", Person, Unlisted, Anyone => AccountCallbackPage;
                 /// Whether a client is let in.
                 Authorize = "authorize", "Connect a client", Plug, Unlisted, Anyone => AuthorizePage;
                 /// What a caller would see, and why.

@@ -176,6 +176,22 @@ pub struct AuditConnection {
     pub client_name: String,
 }
 
+/// The account at another service that a call used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct AuditAccount {
+    /// The account provider's name.
+    #[cfg_attr(feature = "utoipa", schema(example = "github"))]
+    pub provider: String,
+    /// What the service calls the account, if it says; the subject of the token that was exchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "ada@example.com"))]
+    pub label: Option<String>,
+    /// The connected account; absent for a token that was exchanged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<Uuid>,
+}
+
 /// One decision, and the call that followed if it was allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -263,6 +279,9 @@ pub struct AuditRecord {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "2.1.0"))]
     pub client_version: Option<String>,
+    /// The caller's account that the call used, if its tool uses accounts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub account: Option<AuditAccount>,
     /// The version of the project's definitions that was decided on.
     pub snapshot_version: i64,
     /// Whether arguments, provenance, context and warnings are left out, because only an auditor of the project sees what was passed

@@ -54,6 +54,8 @@ codes! {
     SecondFactorSetupRequired = "second_factor_setup_required", 401, false, "A second factor has to be set up first";
     /// The caller's role does not allow this operation.
     Forbidden = "forbidden", 403, false, "Your role does not allow this";
+    /// The tool uses the caller's own account at another service, and none is connected or can be.
+    AccountRequired = "account_required", 403, false, "Connect your account first";
     /// The request asks for groups that the caller was not granted.
     InsufficientToolGroups = "insufficient_tool_groups", 403, false, "Insufficient permissions for requested tool groups";
     /// The tool is disabled.

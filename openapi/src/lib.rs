@@ -4,6 +4,7 @@
 //! to the API document when the `utoipa` feature is on. To add a resource, add a file here, a file of the same name under `server/src/api`, and its
 //! rows to the authorization table.
 
+pub mod accounts;
 pub mod agent;
 pub mod alerts;
 pub mod artifacts;

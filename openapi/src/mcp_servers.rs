@@ -119,6 +119,10 @@ pub struct McpServerDefinition {
     /// The OAuth client with whose access token every request to it is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub oauth: Option<McpOAuthClient>,
+    /// The account provider of the project with whose accounts callers use it: each call is sent with the caller's own credential.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!(null), max_length = 63))]
+    pub account: Option<String>,
     /// What it is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(

@@ -45,6 +45,13 @@ pub struct Problem {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub broken_policy_tests: Option<Vec<BrokenPolicyTest>>,
+    /// The page where the caller connects the account (`account_required` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "https://tools.example.com/ui/projects/demo/accounts")
+    )]
+    pub connect_url: Option<String>,
     /// The record of the refused or failed call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<Uuid>,

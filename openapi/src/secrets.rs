@@ -67,6 +67,10 @@ pub struct SecretUses {
     /// Names of MCP servers, sorted; at most 1000 of them.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub mcp_servers: Vec<String>,
+    /// Names of account providers, sorted; at most 100 of them.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
+    pub account_providers: Vec<String>,
     /// Whether it signs the alerts of the project's webhook.
     pub webhook: bool,
 }
@@ -75,7 +79,11 @@ impl SecretUses {
     /// Whether nothing refers to it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.tools.is_empty() && self.services.is_empty() && self.mcp_servers.is_empty() && !self.webhook
+        self.tools.is_empty()
+            && self.services.is_empty()
+            && self.mcp_servers.is_empty()
+            && self.account_providers.is_empty()
+            && !self.webhook
     }
 }
 

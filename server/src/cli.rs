@@ -303,8 +303,8 @@ async fn rotate_secrets(config: &Config) -> anyhow::Result<ExitCode> {
     let done = offline(&store, &SystemClock, AuditAction::Secret, what, rotation).await?;
     store.close().await;
     println!(
-        "{} secret(s), {} signing key(s) and {} second factor(s) were encrypted with the first key",
-        done.secrets, done.signing_keys, done.second_factors
+        "{} secret(s), {} connected account(s), {} signing key(s) and {} second factor(s) were encrypted with the first key",
+        done.secrets, done.accounts, done.signing_keys, done.second_factors
     );
     for what in &done.unreadable {
         eprintln!("error: {what}");

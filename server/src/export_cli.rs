@@ -137,6 +137,7 @@ mod tests {
             entrance: None,
             connection: None,
             client_name: None,
+            account: None,
             client_version: None,
             snapshot_version: 1,
             payloads_hidden: false,

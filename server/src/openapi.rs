@@ -234,6 +234,9 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
         Some("refresh_mcp_server") => statuses.extend([409, 422, 502, 504]),
         Some("decide_announced_descriptor") => statuses.extend([412, 422]),
         Some("approve_mcp_server") => statuses.extend([409, 412, 428]),
+        // The service that a person signs in at is asked.
+        Some("connect_account") => statuses.extend([422, 502, 504]),
+        Some("complete_account") => statuses.extend([404, 422, 502, 504]),
         // The request of the client is one text of the query, with rules of its own.
         Some("get_consent") => statuses.push(422),
         _ => {}

@@ -11,8 +11,8 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    agent_requests, alerts, artifacts, audit, auth, bus_programs, calls, connections, definitions, egress,
-    explain, groups, guides, health, imports, keys, limits, mcp_clients, mcp_servers, permissions,
+    accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, calls, connections, definitions,
+    egress, explain, groups, guides, health, imports, keys, limits, mcp_clients, mcp_servers, permissions,
     policy_tests, projects, quarantine, recommendations, second_factor, secrets, sessions, settings, states,
     status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams,
     usage, users,
@@ -63,6 +63,18 @@ pub fn routes() -> OpenApiRouter<App> {
             connections::limit_connection,
             connections::revoke_connection
         ))
+        .routes(routes!(accounts::list_account_providers))
+        .routes(routes!(
+            accounts::get_account_provider,
+            accounts::put_account_provider,
+            accounts::delete_account_provider
+        ))
+        .routes(routes!(accounts::list_accounts))
+        .routes(routes!(accounts::set_personal_key, accounts::disconnect_account))
+        .routes(routes!(accounts::connect_account))
+        .routes(routes!(accounts::complete_account))
+        .routes(routes!(accounts::list_connected_accounts))
+        .routes(routes!(accounts::revoke_connected_account))
         .routes(routes!(permissions::list_permissions))
         .routes(routes!(permissions::list_permission_candidates))
         .routes(routes!(

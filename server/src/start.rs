@@ -21,6 +21,7 @@ use crate::auth::signing;
 use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
 use crate::gateway::Gateway;
+use crate::gateway::accounts::Exchanged;
 use crate::gateway::alerts;
 use crate::gateway::audit::concurrency_limit::ConcurrencyLimit;
 use crate::gateway::audit::tail::Tail;
@@ -166,6 +167,7 @@ pub async fn start(
         env,
         connecting: Connecting::default(),
         sign_ins: SignInGuard::default(),
+        exchanged: Exchanged::default(),
         servers: AtomicU32::new(store.living_servers(now - SILENCE).await?),
         keyring,
         observer: Observer::load(&store, &metrics).await.context("loading usage")?,
@@ -264,6 +266,7 @@ impl Started {
             gateway.store.prune_sessions(now - sessions::KEPT).await?;
             gateway.store.prune_sign_ins(now - sign_ins::KEPT).await?;
             connections::prune(&gateway, now).await?;
+            gateway.store.prune_account_flows(now).await?;
             if let Some(days) = gateway.config.audit.retention_days {
                 gateway
                     .store

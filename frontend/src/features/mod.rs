@@ -1,5 +1,6 @@
 //! The screens, one folder per subject. Each exports its pages and what the frame needs of it.
 
+pub(crate) mod accounts;
 pub(crate) mod alerts;
 pub(crate) mod authorize;
 pub(crate) mod bus_programs;

@@ -53,7 +53,9 @@ pub const AUTH: &[Field] = &[
     Field::new(
         "scheme",
         "How the credential is presented.",
-        FieldValue::Choice(&["bearer", "basic", "header", "query", "cookie", "oauth2"]),
+        FieldValue::Choice(&[
+            "bearer", "basic", "header", "query", "cookie", "oauth2", "account",
+        ]),
     )
     .standard("\"bearer\""),
     Field::new(
@@ -67,6 +69,11 @@ pub const AUTH: &[Field] = &[
         FieldValue::Text,
     ),
     Field::new("client", "The OAuth 2 client (oauth2 only).", FieldValue::Json),
+    Field::new(
+        "provider",
+        "The account provider whose accounts callers use (account only).",
+        FieldValue::Text,
+    ),
 ];
 
 /// The keys of `options.http.probe`.

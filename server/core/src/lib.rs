@@ -3,6 +3,7 @@
 //! Time, randomness and everything stored come in as arguments, so that every rule can be tested as a table.
 //! To add a rule, put it in the module that owns its subject and give it a property or table test beside it.
 
+pub mod accounts;
 pub mod agent;
 pub mod alerts;
 pub mod announcements;

@@ -24,6 +24,7 @@ use crate::failure::Failure;
 use crate::guard::{Outcome, Refused, Slot, Slots, Upstreams, retry_after_s};
 use crate::http::executor::{HttpExecutor, Transport};
 use crate::http::fetch::{self, FetchLimits, Fetched};
+use crate::http::form::{self, JsonPost};
 use crate::http::message;
 use crate::http::send::Sender;
 use crate::http::stream::{self, StreamLimits, StreamedAnswer};
@@ -226,6 +227,15 @@ impl Executors {
         within: Duration,
     ) -> Result<u16, Failure> {
         message::post_message(&self.transport.sender, url, headers, content, within).await
+    }
+
+    /// Sends a request to an authorization server; the status and the JSON of its answer. The address passes the same gates as a
+    /// tool's; redirects are not followed.
+    ///
+    /// # Errors
+    /// Why no answer came back.
+    pub async fn post_for_json(&self, request: JsonPost) -> Result<(u16, serde_json::Value), Failure> {
+        form::post(&self.transport.sender, request).await
     }
 
     /// Reads a document from an address by GET, with redirects. Every hop passes the same gates as a tool's; `egress` is

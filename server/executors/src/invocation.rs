@@ -16,6 +16,7 @@ use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, ProjectId};
 use toolgate_core::principal::PrincipalRef;
 
+use crate::account::Account;
 use crate::config::SecretSource;
 use crate::egress::Origins;
 use crate::ledger::Ledger;
@@ -45,6 +46,8 @@ pub struct Invocation {
     pub envs: Arc<BTreeMap<String, String>>,
     /// The secrets of the project; `None` when it has none.
     pub secrets: Option<Arc<dyn SecretSource>>,
+    /// The caller's own account, for tools that use one; `None` for all others.
+    pub account: Option<Arc<dyn Account>>,
     /// What the project may reach beside the server's list; `None` when that is nothing.
     pub egress: Option<Arc<Origins>>,
     /// The MCP servers of the project; `None` when it has none.

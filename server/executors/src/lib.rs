@@ -18,6 +18,7 @@
 //! To add a kind of executor: give it an `ExecutorKind` and a `kinds` file in core, implement `Executor` and `Prepared` in a
 //! module beside `http`, and register it in `Executors::with_resolver`, or, if it needs configuration, by `Executors::with`.
 
+mod account;
 mod answers;
 mod bus;
 mod config;
@@ -40,6 +41,7 @@ mod result;
 mod static_answer;
 mod values;
 
+pub use account::Account;
 pub use bus::{
     Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, ServiceExecutor, WorkerExecutor,
     WorkerReport,
@@ -52,6 +54,7 @@ pub use executors::{Executors, Reach};
 pub use failure::Failure;
 pub use guard::UpstreamReport;
 pub use http::fetch::{FetchLimits, Fetched};
+pub use http::form::JsonPost;
 pub use http::stream::{StreamLimits, StreamedAnswer};
 pub use invocation::{Artifact, ArtifactKind, Execution, Invocation, Parts};
 pub use ledger::Ledger;

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use toolgate_api::ErrorCode;
 use toolgate_core::definition::source::{ValueSource, is_name};
 use toolgate_core::imports::{Selection, prefix_fault};
+use toolgate_core::principal::PrincipalRef;
 
 use super::tools_edit::read;
 use crate::extract::{Caller, body};
@@ -76,6 +77,7 @@ macro_rules! import_query {
             /// 400 for what is not readable; 403 when a caller other than a system administrator names an address.
             pub async fn read(&self, caller: &Caller, body: Request) -> Result<ImportRequest, Problem> {
                 let asked = ImportRequest {
+                    lister: Some(PrincipalRef::from(&caller.identity.principal)),
                     selection: selection([&self.tag, &self.path, &self.method, &self.operation_id])?,
                     mcp_server: text("mcp_server", self.mcp_server.as_deref())?,
                     document_url: text("document_url", self.document_url.as_deref())?,

@@ -13,6 +13,7 @@ use toolgate_api::mcp_servers::{
 };
 use toolgate_core::ids::ImportId;
 use toolgate_core::mcp_servers as rules;
+use toolgate_core::principal::PrincipalRef;
 
 use super::imports::RefreshQuery;
 use super::imports_query::prefix;
@@ -294,8 +295,9 @@ pub async fn test_mcp_server(
     place: InProject<EditDefinitions>,
     Path((_, name)): Path<(String, String)>,
 ) -> Result<axum::Json<McpServerTest>, Problem> {
+    let principal = PrincipalRef::from(&place.caller.identity.principal);
     Ok(axum::Json(
-        Box::pin(read::test(&gateway, &place.project, &name)).await?,
+        Box::pin(read::test(&gateway, &place.project, &name, &principal)).await?,
     ))
 }
 

@@ -1,5 +1,6 @@
 //! One file per resource: parameters and handlers, no rules.
 
+pub mod accounts;
 pub mod agent_requests;
 pub mod alerts;
 pub mod artifacts;

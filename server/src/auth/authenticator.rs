@@ -209,7 +209,7 @@ impl Authenticator {
         }
         let digest: [u8; 32] = Sha256::digest(token.as_bytes()).into();
         if let Some(verified) = self.verified.get(&digest) {
-            let outcome = self.standing(directory, &verified, now).await;
+            let outcome = self.standing(directory, (&verified, token), now).await;
             if outcome.is_err() {
                 self.verified.invalidate(&digest);
             }
@@ -217,7 +217,7 @@ impl Authenticator {
         }
         // Boxed, because it is large and seldom needed: every request carries the future of this function.
         let verified = Arc::new(Box::pin(self.verify(directory, token, now)).await?);
-        let identity = self.standing(directory, &verified, now).await?;
+        let identity = self.standing(directory, (&verified, token), now).await?;
         self.verified.insert(digest, verified);
         Ok(identity)
     }
@@ -243,7 +243,7 @@ impl Authenticator {
     async fn standing(
         &self,
         directory: &Directory,
-        token: &Verified,
+        (token, credential): (&Verified, &str),
         now: DateTime<Utc>,
     ) -> Result<Identity, Refusal> {
         match token {
@@ -282,6 +282,7 @@ impl Authenticator {
                         groups: token.groups.clone(),
                         role: issuer.role(),
                         projects: Arc::clone(&issuer.projects),
+                        token: credential.into(),
                         expires_at: token.expires_at,
                     },
                 })

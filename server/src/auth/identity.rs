@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use secrecy::SecretString;
 use toolgate_core::ids::ProjectId;
 use toolgate_core::policy::grants::{Ends, Granter, earlier, stands};
 use toolgate_core::policy::groups::GroupSet;
@@ -55,6 +56,8 @@ pub enum Credential {
         role: Role,
         /// Where they may act.
         projects: Arc<[ProjectId]>,
+        /// The token, which may be exchanged for that of another service.
+        token: SecretString,
         /// When the token expires.
         expires_at: DateTime<Utc>,
     },

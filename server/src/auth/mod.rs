@@ -19,7 +19,7 @@ pub mod identity;
 mod jws;
 pub mod oauth_secret;
 pub mod password;
-mod random;
+pub(crate) mod random;
 pub mod recovery_code;
 pub mod signing;
 pub mod strength;

@@ -19,7 +19,7 @@ pub(super) fn bytes<const N: usize>() -> Result<[u8; N], NoRandomness> {
 }
 
 /// `length` letters and digits, each equally likely (log2 62 = 5.95 bits a character).
-pub(super) fn text(length: usize) -> Result<String, NoRandomness> {
+pub(crate) fn text(length: usize) -> Result<String, NoRandomness> {
     // Bytes above the largest multiple of 62 are thrown away: taking the remainder would favour the first letters.
     let alphabet = LETTERS_AND_DIGITS.len();
     let limit = 256 / alphabet * alphabet;

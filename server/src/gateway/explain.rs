@@ -9,7 +9,7 @@ use toolgate_core::arguments::TemplateContext;
 use toolgate_core::explain::{
     self as rules, Arguments, Circumstances, Foreseen, Question, SessionTest, Shown,
 };
-use toolgate_core::ids::CallId;
+use toolgate_core::ids::{CallId, UserId};
 use toolgate_core::policy::decision::state_or_undefined;
 use toolgate_core::policy::evaluation_context::EvaluationContext;
 use toolgate_core::policy::groups::{self, ANY, GroupSet};
@@ -17,8 +17,9 @@ use toolgate_core::policy_tests::GrantLookup;
 use toolgate_core::principal::{Principal, PrincipalKind, PrincipalRef};
 use toolgate_core::session::{self, SessionLife, place};
 use toolgate_executors::Reach;
-use toolgate_store::rows::{Opening, SessionRow};
+use toolgate_store::rows::{AccountRow, Opening, SessionRow};
 
+use super::accounts;
 use super::limits;
 use super::policy_tests::CurrentGrants;
 use super::record::{self, Requester};
@@ -163,6 +164,7 @@ fn circumstances(
     subject: &Subject,
     tool: &str,
     at: Option<DateTime<Utc>>,
+    connected: &[AccountRow],
 ) -> Circumstances {
     let Some(tool) = project.snapshot.tool(tool) else {
         return Circumstances::default();
@@ -200,6 +202,17 @@ fn circumstances(
             code: failure.code,
             because: failure.message,
         },
+    };
+    let account = accounts::foreseen(
+        gateway,
+        project,
+        subject.principal.kind,
+        connected,
+        &tool.definition,
+    );
+    let execution = match account {
+        Err((code, because)) => Foreseen::Fails { code, because },
+        Ok(()) => execution,
     };
     Circumstances {
         limits: Some(limits),
@@ -247,6 +260,16 @@ pub async fn explain(
         }),
     };
     let visible = snapshot.visible(requester.granted);
+    let user = subject
+        .principal
+        .uuid()
+        .filter(|_| subject.principal.kind == PrincipalKind::User);
+    let connected = match user {
+        Some(user) if !project.account_providers.is_empty() => {
+            gateway.store.accounts_of(project.row.uid, UserId(user)).await?
+        }
+        _ => Vec::new(),
+    };
     let shown = |tool: &str| match sight {
         Sight::Definitions => Shown::Everything,
         Sight::Granted if visible.tool(tool).is_some() => Shown::Operands,
@@ -255,7 +278,7 @@ pub async fn explain(
     let one = |tool: &str| {
         let shown = shown(tool);
         let mut explanation = rules::explain(snapshot, &question, tool, shown);
-        let circumstances = circumstances(gateway, project, subject, tool, request.at);
+        let circumstances = circumstances(gateway, project, subject, tool, request.at, &connected);
         rules::add(&mut explanation, circumstances, shown);
         explanation
     };

@@ -4,6 +4,7 @@
 //! maps [`Problem`] to its own protocol.
 
 pub mod access;
+pub mod accounts;
 pub mod agent;
 pub mod alerts;
 pub mod artifacts;
@@ -68,6 +69,7 @@ use tokio::sync::Semaphore;
 use toolgate_executors::{Bus, EgressPolicy, Executors};
 use toolgate_store::{RecordWriter, Store};
 
+use self::accounts::Exchanged;
 use self::audit::concurrency_limit::ConcurrencyLimit;
 use self::audit::tail::Tail;
 use self::bus_programs::presence::Presence;
@@ -142,6 +144,8 @@ pub struct Gateway {
     pub connecting: Connecting,
     /// Counts failed sign-ins.
     pub sign_ins: SignInGuard,
+    /// Tokens of callers, got by exchange.
+    pub exchanged: Exchanged,
     /// The keys that secrets are encrypted with.
     pub keyring: Arc<Keyring>,
     /// The number of servers that share the database, as last read.

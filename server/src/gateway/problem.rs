@@ -34,6 +34,7 @@ impl Problem {
                 errors: Vec::new(),
                 missing_groups: None,
                 broken_policy_tests: None,
+                connect_url: None,
                 call_id: None,
                 upstream_status: None,
                 upstream_message: None,
@@ -88,6 +89,13 @@ impl Problem {
     #[must_use]
     pub fn broken_policy_tests(mut self, broken: Vec<BrokenPolicyTest>) -> Self {
         self.body.broken_policy_tests = Some(broken);
+        self
+    }
+
+    /// Adds where the caller connects the account.
+    #[must_use]
+    pub fn connect_url(mut self, url: String) -> Self {
+        self.body.connect_url = Some(url);
         self
     }
 

@@ -80,6 +80,7 @@ pub fn decided(
             .client
             .as_ref()
             .and_then(|client| client.version.clone()),
+        account: None,
         snapshot_version,
         duration_ms: None,
         payloads_hidden: false,

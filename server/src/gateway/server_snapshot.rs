@@ -20,6 +20,7 @@ use toolgate_store::rows::{
 };
 use toolgate_store::{Scope, Store, StoreError};
 
+use super::accounts::LoadedProviders;
 use super::egress::LoadedEgress;
 use super::limits::ProjectLimiter;
 use super::load::ProjectLoad;
@@ -53,6 +54,8 @@ pub struct ProjectState {
     pub egress: LoadedEgress,
     /// Its MCP servers.
     pub mcp_servers: LoadedMcpServers,
+    /// Where callers of its tools have accounts of their own.
+    pub account_providers: LoadedProviders,
     /// Its secrets, opened.
     pub secrets: Arc<ProjectSecrets>,
     /// How much of it may be used, and is.
@@ -274,6 +277,7 @@ fn put_together(
         limits: Arc::new(limits),
         egress: LoadedEgress::new(parts.egress),
         mcp_servers: LoadedMcpServers::new(parts.mcp_servers),
+        account_providers: LoadedProviders::new(parts.account_providers),
         row: parts.project,
         policy_tests: parts.policy_tests.into(),
         guides: parts.guides.into(),

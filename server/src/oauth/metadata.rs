@@ -7,6 +7,7 @@ use axum::extract::State;
 use serde_json::{Value, json};
 
 use super::{AUTHORIZE, REGISTER, REVOKE, TOKEN};
+use crate::gateway::accounts::client_document;
 use crate::gateway::connections::{SCOPE, issuer};
 use crate::gateway::{Gateway, Problem};
 
@@ -33,6 +34,11 @@ pub(super) async fn get_metadata(State(gateway): State<Arc<Gateway>>) -> Result<
         "authorization_response_iss_parameter_supported": true,
         "client_id_metadata_document_supported": true,
     })))
+}
+
+/// Who we are as a client of other authorization servers (OAuth Client ID Metadata Document).
+pub(super) async fn get_client(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
+    Json(client_document(&gateway))
 }
 
 /// The endpoints are not there where the operator has switched them off.

@@ -11,6 +11,7 @@ mod metadata;
 mod register;
 mod token;
 
+use crate::gateway::accounts::CLIENT_DOCUMENT;
 use axum::Router;
 use axum::http::{Method, header};
 use axum::routing::{get, post};
@@ -51,6 +52,7 @@ pub fn router() -> Router<App> {
     for path in METADATA {
         open = open.route(path, get(metadata::get_metadata));
     }
+    open = open.route(CLIENT_DOCUMENT, get(metadata::get_client));
     // Set before the layer, so that a preflight request reaches the layer.
     open.method_not_allowed_fallback(method_not_allowed)
         .layer(cors())

@@ -15,6 +15,8 @@ const BATCH: u32 = 100;
 pub struct Rotation {
     /// Secrets that were sealed again.
     pub secrets: u64,
+    /// Connected accounts that were sealed again.
+    pub accounts: u64,
     /// Signing keys that were sealed again.
     pub signing_keys: u64,
     /// Second factors of users that were sealed again.
@@ -55,6 +57,25 @@ pub async fn rotate(store: &Store, keyring: &Keyring) -> anyhow::Result<Rotation
             }
         }
         done.secrets += store.reseal_secrets(&resealed).await?;
+    }
+    let mut after = None;
+    loop {
+        let rows = store.accounts_not_under(&first, after, BATCH).await?;
+        let Some(last) = rows.last() else { break };
+        after = Some(last.id);
+        for row in &rows {
+            let place = place::account(row.project, row.id);
+            let opened = keyring.open(&row.sealed.key_id, &place, &row.sealed.sealed);
+            match opened.and_then(|value| keyring.seal(&place, &value)) {
+                Ok(sealed) => {
+                    let done_now = store.reseal_account(row.id, row.version, &sealed.into()).await?;
+                    done.accounts += u64::from(done_now);
+                }
+                Err(error) => done
+                    .unreadable
+                    .push(format!("connected account {}: {error}", row.id)),
+            }
+        }
     }
     let mut keys = Vec::new();
     for row in store.load_directory().await?.signing_keys {

@@ -50,6 +50,7 @@ fn opening(id: CallId) -> Opening {
         entrance: Some(Entrance::Rest),
         connection: None,
         client_name: None,
+        account: None,
         client_version: None,
         snapshot_version: 12,
         duration_ms: None,

@@ -1,5 +1,5 @@
-//! What a project has one of, as a JSON document with a revision: its settings, its limits, its egress list and its MCP
-//! servers.
+//! What a project has one of, as a JSON document with a revision: its settings, its limits, its egress list, its MCP
+//! servers and its account providers.
 
 use chrono::{DateTime, Utc};
 use serde::Serialize;
@@ -20,6 +20,7 @@ pub(crate) enum Kind {
     Limits,
     Egress,
     McpServers,
+    AccountProviders,
 }
 
 impl Kind {
@@ -29,6 +30,7 @@ impl Kind {
             Self::Limits => "limits",
             Self::Egress => "egress",
             Self::McpServers => "mcp_servers",
+            Self::AccountProviders => "account_providers",
         }
     }
 }

@@ -186,6 +186,20 @@ impl Store {
                 principal.kind.word(),
                 text(&principal.id),
             );
+            if let Some(user) = user {
+                execute!(
+                    tx,
+                    "DELETE FROM account_flows WHERE project_uid = $1 AND user_id = $2",
+                    project.0,
+                    user.0
+                );
+                execute!(
+                    tx,
+                    "DELETE FROM accounts WHERE project_uid = $1 AND user_id = $2",
+                    project.0,
+                    user.0
+                );
+            }
         })
         .await
     }

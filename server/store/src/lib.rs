@@ -11,6 +11,7 @@
 //! [`rows`], a method in the module of its subject, written with the macros of `db`, and a test of it to the contract suite,
 //! which runs on both databases.
 
+mod accounts;
 mod alerts;
 mod announcements;
 mod artifacts;

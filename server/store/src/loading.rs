@@ -37,6 +37,7 @@ impl Columns {
             limits: document(&self.documents, Kind::Limits, uid)?,
             egress: document(&self.documents, Kind::Egress, uid)?,
             mcp_servers: document(&self.documents, Kind::McpServers, uid)?,
+            account_providers: document(&self.documents, Kind::AccountProviders, uid)?,
             secrets: self.secrets.into_iter().map(secret).collect::<Result<_>>()?,
         })
     }

@@ -1,5 +1,6 @@
 //! What goes into the store and comes out of it. Typed ids outside, raw columns inside the modules that own them.
 
+mod accounts;
 mod alerts;
 mod announcements;
 mod artifacts;
@@ -18,6 +19,7 @@ mod usage;
 
 pub use toolgate_core::record::RecordFilter;
 
+pub use self::accounts::{AccountFlowRow, AccountRow};
 pub use self::alerts::{AlertDeliveries, AlertFilter, DueAlert, NO_PROJECT, NewAlert};
 pub use self::announcements::{AnnouncedProgram, AnnouncementClaim, ProgramKey};
 pub use self::artifacts::{ArtifactLimits, ArtifactRow};

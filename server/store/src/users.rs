@@ -138,6 +138,10 @@ impl Store {
                     user.0
                 );
             }
+            if disables {
+                execute!(tx, "DELETE FROM account_flows WHERE user_id = $1", user.0);
+                execute!(tx, "DELETE FROM accounts WHERE user_id = $1", user.0);
+            }
             if let Some(is_admin) = change.system_admin {
                 execute!(tx, "UPDATE users SET system_admin = $1 WHERE id = $2", is_admin, user.0);
             }

@@ -23,6 +23,8 @@ macro_rules! contract {
     };
 }
 
+#[path = "contract/accounts.rs"]
+mod accounts;
 #[path = "contract/alerts.rs"]
 mod alerts;
 #[path = "contract/announcements.rs"]

@@ -195,6 +195,7 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
         entrance: None,
         connection: None,
         client_name: None,
+        account: None,
         client_version: None,
         snapshot_version: 1,
         payloads_hidden: false,

@@ -21,12 +21,16 @@ use toolgate_store::rows::{AnnouncedProgram, AnnouncementClaim, ProgramKey};
 use crate::support::{ANY, Client, NEW, PASSWORD, TestApp, serve, tool};
 
 /// Operations with a method that changes something, though they do not.
-const HARMLESS: [(&str, &str); 5] = [
+const HARMLESS: [(&str, &str); 6] = [
     (
         "login",
         "makes a token that is stored nowhere; refusals are in the log",
     ),
     ("check_definitions", "checks a text"),
+    (
+        "connect_account",
+        "says where a person goes; what comes of it is on the record",
+    ),
     ("preview_import", "checks a text"),
     (
         "test_mcp_server",
@@ -39,9 +43,9 @@ const NO: [(HeaderName, &str); 0] = [];
 const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
 
 /// Does one operation after the other, and looks for the record of each.
-struct Trial<'a> {
-    app: &'a TestApp,
-    admin: Client<'a>,
+pub(crate) struct Trial<'a> {
+    pub(crate) app: &'a TestApp,
+    pub(crate) admin: Client<'a>,
     /// Method and path of every operation that is to leave a record.
     operations: BTreeMap<String, (String, String)>,
     done: BTreeSet<String>,
@@ -49,7 +53,7 @@ struct Trial<'a> {
 
 impl Trial<'_> {
     /// Does an operation, and gives its answer and its record.
-    async fn does<const N: usize>(
+    pub(crate) async fn does<const N: usize>(
         &mut self,
         id: &str,
         action: &str,
@@ -111,7 +115,7 @@ fn shape(template: &str, path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-fn change(record: &Value) -> &Value {
+pub(crate) fn change(record: &Value) -> &Value {
     &record["arguments"]
 }
 
@@ -139,7 +143,8 @@ async fn every_mutating_operation_leaves_a_record() {
     )
     .await;
     let upstream = crate::mcp_servers::Upstream::new(|_| None).await;
-    let allowed = format!("{base},{}", upstream.url);
+    let service = crate::accounts::Service::start().await;
+    let allowed = format!("{base},{},{}", upstream.url, service.base);
     let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &allowed), ("TOOLGATE_SECRETS_KEY", KEY)]).await;
     let document = app.anonymous().get("/openapi.json").await.expect(200).json();
     let mut operations = BTreeMap::new();
@@ -576,6 +581,7 @@ async fn every_mutating_operation_leaves_a_record() {
     trial
         .does("revoke_connection", "access", &connection, &ANY, &none)
         .await;
+    crate::accounts::leaves_records(&mut trial, &service).await;
     let body = json!({"username": "ada", "password": "a long enough password"});
     let (ada, _) = trial.does("create_user", "access", "/users", &NO, &body).await;
     let user = format!("/users/{}", ada["id"].as_str().expect("an id"));

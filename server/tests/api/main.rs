@@ -1,5 +1,6 @@
 //! The API through the real router: one file per resource, plus the tables that hold for all of it.
 
+mod accounts;
 mod agent_requests;
 mod alerts;
 mod announcements;

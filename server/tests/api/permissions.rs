@@ -1,7 +1,7 @@
 //! Who holds what, and who may change it.
 
 mod bounds;
-mod external;
+pub(crate) mod external;
 mod matrix;
 
 use axum::http::{Method, header};

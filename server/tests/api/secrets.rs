@@ -359,6 +359,7 @@ async fn keys_are_changed_by_having_both_for_a_while() {
     assert_eq!(
         done,
         Rotation {
+            accounts: 0,
             secrets: 1,
             signing_keys: 1,
             second_factors: 0,

@@ -134,6 +134,7 @@ fn row(secret: Secret, replace: Callback<Secret>, remove: Callback<Secret>) -> A
     let mut users = secret.used_by.tools;
     users.extend(secret.used_by.services);
     users.extend(secret.used_by.mcp_servers);
+    users.extend(secret.used_by.account_providers);
     if secret.used_by.webhook {
         users.push("webhook".to_owned());
     }

@@ -57,7 +57,7 @@ impl<'d> Place<'d> {
     #[must_use]
     pub fn of_credential(auth: &'d HttpAuth) -> Option<Self> {
         let kind = match auth.scheme {
-            AuthScheme::Bearer | AuthScheme::Basic | AuthScheme::OAuth2 => {
+            AuthScheme::Bearer | AuthScheme::Basic | AuthScheme::OAuth2 | AuthScheme::Account => {
                 return Some(Self::header("Authorization"));
             }
             AuthScheme::Header => Kind::Header,

@@ -130,6 +130,25 @@ pub fn check(server: &McpServerDefinition) -> Vec<Diagnostic> {
             "use `headers`",
         );
     }
+    if let Some(provider) = &server.account {
+        if is_stdio {
+            fault(
+                "/account",
+                "a stdio server gets no credential of callers: it serves all of them",
+                "use `env`",
+            );
+        }
+        if server.oauth.is_some() {
+            fault(
+                "/account",
+                "a server is called with an OAuth client or with accounts, not both",
+                "remove one of them",
+            );
+        }
+        if let Some(why) = crate::accounts::name_fault(provider) {
+            fault("/account", &why, "write the name of an account provider");
+        }
+    }
     if let Some(client) = &server.oauth {
         if is_stdio {
             fault("/oauth", "a stdio server gets no access token", "use `env`");

@@ -18,6 +18,7 @@ fn at(seconds: i64) -> DateTime<Utc> {
 
 fn record() -> AuditRecord {
     AuditRecord {
+        account: None,
         id: Uuid::from_u128(1),
         at: at(100),
         action: AuditAction::Call,

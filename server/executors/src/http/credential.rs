@@ -26,6 +26,8 @@ enum Place {
     Query(Arc<str>),
     Cookie(String),
     Token(Box<OAuthTemplate>),
+    /// As the account provider says.
+    Account,
 }
 
 impl Credential {
@@ -45,6 +47,7 @@ impl Credential {
             AuthScheme::Header => Place::Header(headers::name(name()?)?),
             AuthScheme::Query => Place::Query(name()?.into()),
             AuthScheme::Cookie => Place::Cookie(name()?.to_owned()),
+            AuthScheme::Account => Place::Account,
             AuthScheme::OAuth2 => match &auth.client {
                 Some(client) => Place::Token(Box::new(OAuthTemplate::new(client)?)),
                 None => {
@@ -63,7 +66,7 @@ impl Credential {
     /// The variable or secret with the value; `None` when it is fetched.
     pub(crate) fn env(&self) -> Option<&str> {
         match &self.place {
-            Place::Token(_) => None,
+            Place::Token(_) | Place::Account => None,
             _ => Some(&self.env),
         }
     }
@@ -74,6 +77,11 @@ impl Credential {
             Place::Token(template) => Some(template),
             _ => None,
         }
+    }
+
+    /// Whether it is that of the caller's account.
+    pub(crate) fn is_account(&self) -> bool {
+        matches!(self.place, Place::Account)
     }
 
     /// Puts the value in its place; what must be kept out of the address comes back. What is to be redacted is added to
@@ -110,7 +118,7 @@ impl Credential {
                     value: value.clone(),
                 }));
             }
-            Place::Token(_) => {}
+            Place::Token(_) | Place::Account => {}
         }
         Ok(None)
     }

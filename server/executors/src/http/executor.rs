@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use http::{HeaderName, HeaderValue, StatusCode};
 use secrecy::SecretString;
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 use toolgate_api::ErrorCode;
@@ -20,6 +21,7 @@ use super::plan::{Inputs, RequestPlan};
 use super::send::{Answer, Sender, denied};
 use super::template::HttpTemplate;
 use super::{files, probe, reuse};
+use crate::account::{self, Account};
 use crate::executor::{Circumstances, Executor, Key, Planned, Prepared, Reply, Scope};
 use crate::executors::{QUEUE_FOR, place};
 use crate::failure::Failure;
@@ -69,6 +71,11 @@ pub(crate) trait RequestTemplate: Send + Sync {
     /// How its token is fetched, if it presents one.
     fn token(&self) -> Option<&OAuthTemplate> {
         None
+    }
+
+    /// Whether it presents the credential of the caller's account.
+    fn uses_account(&self) -> bool {
+        false
     }
 
     /// The header by which the upstream knows a repetition.
@@ -230,6 +237,10 @@ impl Prepared for PreparedRequest {
         scope: Scope<'_>,
     ) -> Result<Box<dyn Planned + 'a>, Failure> {
         let template = &*self.template;
+        let account = match template.uses_account() {
+            true => Some(Arc::clone(account::required(call.account.as_ref())?)),
+            false => None,
+        };
         let token = self
             .token_request(&call.project, scope.values)?
             .map(|token| Box::new(token.reaching(call.egress.clone())));
@@ -244,10 +255,17 @@ impl Prepared for PreparedRequest {
             &call.envs,
             scope.values,
         )?;
+        if let Some(account) = &account {
+            account::may_be_sent(account.provider(), &plan.first.url)?;
+        }
+        let of_account = account
+            .as_ref()
+            .map(|account| Sha256::digest(account.key()).into());
         // Before anything that belongs to this one call is in it.
-        let key = scope
-            .wants_key
-            .then(|| reuse::key(&plan, token.as_ref().map(|token| &token.key)));
+        let key = scope.wants_key.then(|| {
+            let presented = token.as_ref().map(|token| &token.key);
+            reuse::key(&plan, presented.or(of_account.as_ref()))
+        });
         if let Some(name) = template.idempotency_header() {
             let id = HeaderValue::from_str(&call.call_id.to_string());
             plan.first.headers.extend(id.ok().map(|id| (name.clone(), id)));
@@ -259,6 +277,7 @@ impl Prepared for PreparedRequest {
             template,
             plan,
             token,
+            account,
             key,
             parts: call.parts.take(),
             _files: files,
@@ -305,6 +324,7 @@ struct PlannedRequest<'a> {
     template: &'a dyn RequestTemplate,
     plan: RequestPlan,
     token: Option<Box<TokenRequest>>,
+    account: Option<Arc<dyn Account>>,
     key: Option<Key>,
     parts: Option<Parts>,
     _files: Option<SemaphorePermit<'a>>,
@@ -323,6 +343,7 @@ impl Planned for PlannedRequest<'_> {
     async fn run(&mut self, deadline: Instant) -> Result<Reply, Failure> {
         let Transport { sender, tokens, .. } = self.transport;
         let answer = match &self.token {
+            None if self.account.is_some() => Box::pin(self.send_with_account(deadline)).await?,
             None => sender.send(&self.plan, self.parts.as_ref(), deadline).await?,
             // Boxed, so that the calls of other tools need not carry its state.
             Some(token) => {
@@ -342,6 +363,37 @@ impl Planned for PlannedRequest<'_> {
             execution: self.template.read(&answer, &self.plan)?,
             may_be_kept: reuse::is_permitted(&answer.headers),
         })
+    }
+}
+
+impl PlannedRequest<'_> {
+    /// Sends with the credential of the caller's account. A request that is refused for it is sent once more with a new one: it was
+    /// not read the first time.
+    async fn send_with_account(&mut self, deadline: Instant) -> Result<Answer, Failure> {
+        let account = account::required(self.account.as_ref())?;
+        let RequestPlan { first, secrets } = &mut self.plan;
+        let mut credential = account.credential(deadline).await?;
+        account::present(account.provider(), &credential, &mut first.headers, secrets)?;
+        let answer = self
+            .transport
+            .sender
+            .send(&self.plan, self.parts.as_ref(), deadline)
+            .await?;
+        if answer.status != StatusCode::UNAUTHORIZED || !account.refused(&credential, deadline).await {
+            return Ok(answer);
+        }
+        credential = account.credential(deadline).await?;
+        let RequestPlan { first, secrets } = &mut self.plan;
+        account::present(account.provider(), &credential, &mut first.headers, secrets)?;
+        let answer = self
+            .transport
+            .sender
+            .send(&self.plan, self.parts.as_ref(), deadline)
+            .await?;
+        if answer.status == StatusCode::UNAUTHORIZED {
+            account.refused(&credential, deadline).await;
+        }
+        Ok(answer)
     }
 }
 

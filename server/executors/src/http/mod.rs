@@ -11,6 +11,7 @@ mod exact_request;
 pub(crate) mod executor;
 pub(crate) mod fetch;
 pub(crate) mod files;
+pub(crate) mod form;
 pub(crate) mod headers;
 mod links;
 pub(crate) mod message;

@@ -155,6 +155,10 @@ impl RequestTemplate for HttpTemplate {
         self.credential.as_ref().and_then(Credential::token)
     }
 
+    fn uses_account(&self) -> bool {
+        self.credential.as_ref().is_some_and(Credential::is_account)
+    }
+
     fn idempotency_header(&self) -> Option<&HeaderName> {
         self.idempotency_header.as_ref()
     }

@@ -1,7 +1,7 @@
-//! The access token that a server over HTTP is sent, where its definition has an OAuth client.
+//! The access token that a server over HTTP is sent, where its definition has an OAuth client or uses the accounts of callers.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{HeaderMap, HeaderValue, header};
 use secrecy::SecretString;
@@ -11,6 +11,7 @@ use toolgate_core::definition::model::{AuthStyle, OAuthClient};
 use url::Url;
 
 use super::target::{McpTarget, fill};
+use crate::account::{self, Account};
 use crate::failure::Failure;
 use crate::http::executor::Transport;
 use crate::http::headers;
@@ -18,10 +19,17 @@ use crate::http::oauth::{OAuthTemplate, TokenRequest};
 use crate::redact::Secrets;
 use crate::values::Values;
 
-/// The token of one connection. All connections of a project with the same client share it.
+/// The token of one connection.
 pub(super) struct Bearer {
-    request: TokenRequest,
+    of: Whose,
     latest: Mutex<Option<SecretString>>,
+}
+
+enum Whose {
+    /// All connections of a project with the same client share it.
+    Client(Box<TokenRequest>),
+    /// A connection with an account is that of one caller.
+    Account(Arc<dyn Account>),
 }
 
 impl Bearer {
@@ -50,9 +58,17 @@ impl Bearer {
             .request(&target.project, presented)?
             .reaching(target.egress.clone());
         Ok(Self {
-            request,
+            of: Whose::Client(Box::new(request)),
             latest: Mutex::default(),
         })
+    }
+
+    /// The credential of a caller's account.
+    pub(super) fn of_account(account: &Arc<dyn Account>) -> Self {
+        Self {
+            of: Whose::Account(Arc::clone(account)),
+            latest: Mutex::default(),
+        }
     }
 
     /// The token of now, as a header.
@@ -65,20 +81,32 @@ impl Bearer {
         all: &mut HeaderMap<HeaderValue>,
         deadline: Instant,
     ) -> Result<(), Failure> {
-        let token = transport
-            .tokens
-            .get(&self.request, &transport.sender, deadline)
-            .await?;
-        all.insert(header::AUTHORIZATION, headers::bearer(&token)?);
+        let token = match &self.of {
+            Whose::Client(request) => {
+                let token = transport.tokens.get(request, &transport.sender, deadline).await?;
+                all.insert(header::AUTHORIZATION, headers::bearer(&token)?);
+                token
+            }
+            Whose::Account(account) => {
+                let token = account.credential(deadline).await?;
+                account::present(account.provider(), &token, all, &mut Secrets::default())?;
+                token
+            }
+        };
         *self.latest() = Some(token);
         Ok(())
     }
 
-    /// Forgets the token, which the server does not take.
-    pub(super) async fn forget(&self, transport: &Transport) {
+    /// Forgets the token, which the server does not take; whether there may be another one.
+    pub(super) async fn forget(&self, transport: &Transport, deadline: Instant) -> bool {
         let refused = self.latest().clone();
-        if let Some(refused) = refused {
-            transport.tokens.forget(&self.request, &refused).await;
+        let Some(refused) = refused else { return false };
+        match &self.of {
+            Whose::Client(request) => {
+                transport.tokens.forget(request, &refused).await;
+                true
+            }
+            Whose::Account(account) => account.refused(&refused, deadline).await,
         }
     }
 

@@ -118,7 +118,11 @@ impl Connection {
                 let bearer = Bearer::new(client, &target, shared.values(&target), &mut secrets)?;
                 Some(Arc::new(bearer))
             }
-            None => None,
+            None => definition
+                .account
+                .as_ref()
+                .and(target.account.as_ref())
+                .map(|account| Arc::new(Bearer::of_account(account))),
         };
         let client = GuardedClient {
             transport: Arc::clone(&shared.transport),

@@ -108,6 +108,7 @@ impl Prepared for McpTool {
             server: Arc::clone(self.server(&call.project, call.servers.as_ref())?),
             secrets: call.secrets.clone(),
             egress: call.egress.clone(),
+            account: call.account.clone(),
         };
         if let Some(failure) = self.servers.unavailable(&target) {
             return Err(failure);
@@ -144,6 +145,7 @@ impl Planned for McpCall<'_> {
         let server = &self.connection.server;
         let mut digest = Sha256::new();
         for part in [
+            self.connection.target().account_key(),
             server.name.as_str(),
             &server.revision.to_string(),
             &self.call.tool,

@@ -77,11 +77,18 @@ impl GuardedClient {
             if response.status() != StatusCode::UNAUTHORIZED {
                 return Ok(response);
             }
-            bearer.forget(&self.transport).await;
+            if !bearer.forget(&self.transport, deadline).await {
+                return Ok(response);
+            }
+            drop(response);
             bearer
                 .present(&self.transport, &mut again.headers, deadline)
                 .await?;
-            self.transport.sender.send_streaming(again, deadline).await
+            let response = self.transport.sender.send_streaming(again, deadline).await?;
+            if response.status() == StatusCode::UNAUTHORIZED {
+                bearer.forget(&self.transport, deadline).await;
+            }
+            Ok(response)
         };
         timeout(within, sent)
             .await

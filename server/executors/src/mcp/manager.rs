@@ -15,6 +15,7 @@ use super::log::LogLines;
 use super::settings::StdioSettings;
 use super::stdio;
 use super::target::{McpTarget, fill};
+use crate::account;
 use crate::config::EnvSource;
 use crate::egress::Origins;
 use crate::failure::Failure;
@@ -42,7 +43,8 @@ impl Shared {
     }
 }
 
-type Name = (ProjectId, String);
+/// Project, server and account.
+type Name = (ProjectId, String, String);
 
 /// The connections to the MCP servers of all projects.
 pub struct McpServers {
@@ -76,7 +78,11 @@ impl McpServers {
 
     /// The connection of a server. One of an earlier revision ends; its calls end with it.
     pub(super) fn connection(&self, target: &McpTarget) -> Arc<Connection> {
-        let name = (target.project.clone(), target.server.name.clone());
+        let name = (
+            target.project.clone(),
+            target.server.name.clone(),
+            target.account_key().to_owned(),
+        );
         let mut connections = self.lock();
         let mut log = None;
         if let Some(found) = connections.get(&name) {
@@ -100,7 +106,7 @@ impl McpServers {
             .map(|target| ((&target.project, target.server.name.as_str()), target))
             .collect();
         let mut due = Vec::new();
-        self.lock().retain(|(project, name), connection| {
+        self.lock().retain(|(project, name, _), connection| {
             let target = wanted.get(&(project, name.as_str()));
             let is_current =
                 target.is_some_and(|target| target.server.definition == connection.server.definition);
@@ -141,11 +147,21 @@ impl McpServers {
     /// Why a server cannot be reached from here, whatever it would answer; `None` when it can.
     #[must_use]
     pub fn unavailable(&self, target: &McpTarget) -> Option<Failure> {
-        self.unavailable_with(
+        let uses_account = target.server.definition.account.is_some();
+        let no_account = uses_account
+            .then(|| account::required(target.account.as_ref()).err())
+            .flatten();
+        let wrong_host = || {
+            let account = target.account.as_ref().filter(|_| uses_account)?;
+            let url = Url::parse(target.server.definition.url.as_deref()?).ok()?;
+            account::may_be_sent(account.provider(), &url).err()
+        };
+        let refused = self.unavailable_with(
             &target.server,
             target.egress.as_deref(),
             self.shared.values(target),
-        )
+        );
+        refused.or(no_account).or_else(wrong_host)
     }
 
     /// The same of a server with these values.
@@ -232,10 +248,20 @@ impl McpServers {
     /// How the connection of a server is.
     #[must_use]
     pub fn status(&self, target: &McpTarget) -> ConnectionStatus {
-        let name = (target.project.clone(), target.server.name.clone());
-        let found = self.lock().get(&name).cloned();
-        let mut status = found.map(|connection| connection.status()).unwrap_or_default();
-        if self.unavailable(target).is_some() {
+        let of_server = self.of_server(&target.project, &target.server.name);
+        let mut statuses: Vec<_> = of_server.iter().map(|connection| connection.status()).collect();
+        // Where each account has its own, the one that tells most.
+        statuses.sort_by_key(|status| {
+            (
+                status.state != McpConnectionState::Connected,
+                status.last_error.is_none(),
+            )
+        });
+        let running = statuses.iter().map(|status| status.running).sum();
+        let mut status = statuses.into_iter().next().unwrap_or_default();
+        status.running = running;
+        let (egress, values) = (target.egress.as_deref(), self.shared.values(target));
+        if self.unavailable_with(&target.server, egress, values).is_some() {
             status.state = McpConnectionState::Unavailable;
         }
         status
@@ -244,8 +270,17 @@ impl McpServers {
     /// What a stdio server has logged.
     #[must_use]
     pub fn log(&self, project: &ProjectId, server: &str) -> LogLines {
-        let found = self.lock().get(&(project.clone(), server.to_owned())).cloned();
+        let found = self.of_server(project, server).into_iter().next();
         found.map(|connection| connection.log.read()).unwrap_or_default()
+    }
+
+    /// The connections of a server: one, or one for each account.
+    fn of_server(&self, project: &ProjectId, server: &str) -> Vec<Arc<Connection>> {
+        let connections = self.lock();
+        let of_server = connections
+            .iter()
+            .filter(|((of, name, _), _)| of == project && name == server);
+        of_server.map(|(_, connection)| Arc::clone(connection)).collect()
     }
 
     /// How many connections are in which state.

@@ -9,6 +9,7 @@ use toolgate_api::mcp_servers::StoredMcpServer;
 use toolgate_core::ids::ProjectId;
 use toolgate_core::mcp_servers::{Part, ValueTemplate};
 
+use crate::account::Account;
 use crate::config::SecretSource;
 use crate::egress::Origins;
 use crate::failure::Failure;
@@ -58,6 +59,15 @@ pub struct McpTarget {
     pub secrets: Option<Arc<dyn SecretSource>>,
     /// What the project may reach beside the server's list.
     pub egress: Option<Arc<Origins>>,
+    /// The account that it is reached with, where it is reached with those of callers.
+    pub account: Option<Arc<dyn Account>>,
+}
+
+impl McpTarget {
+    /// What tells its connection from those of other callers; empty where they share one.
+    pub(super) fn account_key(&self) -> &str {
+        self.account.as_ref().map_or("", |account| account.key())
+    }
 }
 
 /// Values of a server's definition with everything inserted.

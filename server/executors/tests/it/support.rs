@@ -74,6 +74,7 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
         envs: Arc::new(definition.options.envs.clone()),
         definition: definition.clone(),
         secrets: None,
+        account: None,
         egress: None,
         servers: None,
         manager: None,

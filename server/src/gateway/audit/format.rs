@@ -5,7 +5,7 @@ use toolgate_api::audit::{AuditFormat, AuditRecord};
 use crate::gateway::spreadsheet;
 
 /// The columns of a CSV file: every field of a record, in the order of its document.
-pub const COLUMNS: [&str; 36] = [
+pub const COLUMNS: [&str; 37] = [
     "id",
     "at",
     "action",
@@ -34,6 +34,7 @@ pub const COLUMNS: [&str; 36] = [
     "connection",
     "client_name",
     "client_version",
+    "account",
     "snapshot_version",
     "payloads_hidden",
     "duration_ms",
@@ -97,7 +98,8 @@ mod tests {
     use serde_json::json;
     use toolgate_api::ErrorCode;
     use toolgate_api::audit::{
-        ArgumentCoercion, AuditAction, AuditConnection, AuditOutcome, CoercionKind, Entrance, StateSource,
+        ArgumentCoercion, AuditAccount, AuditAction, AuditConnection, AuditOutcome, CoercionKind, Entrance,
+        StateSource,
     };
     use toolgate_api::auth::PrincipalKind;
     use uuid::Uuid;
@@ -141,6 +143,11 @@ mod tests {
             }),
             client_name: Some("=client".to_owned()),
             client_version: Some("1.0".to_owned()),
+            account: Some(AuditAccount {
+                provider: "issues".to_owned(),
+                label: Some("ada".to_owned()),
+                id: Some(Uuid::nil()),
+            }),
             snapshot_version: 3,
             payloads_hidden: true,
             duration_ms: Some(5),

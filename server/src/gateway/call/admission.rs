@@ -13,8 +13,10 @@ use toolgate_core::policy::decision::{Decision, Effect};
 use toolgate_core::session::place;
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_core::validation::Effort;
+use toolgate_executors::Account;
 use uuid::Uuid;
 
+use crate::gateway::accounts::CallAccount;
 use crate::gateway::limits::{self, Running};
 use crate::gateway::load;
 use crate::gateway::record::{self, Requester};
@@ -36,6 +38,8 @@ pub(super) struct Admitted {
     /// Since when the session is in its state.
     pub(super) in_state_since: Option<DateTime<Utc>>,
     pub(super) running: Option<Running>,
+    /// The caller's account that the tool uses.
+    pub(super) account: Option<Arc<dyn Account>>,
 }
 
 /// A call that is refused.
@@ -166,6 +170,11 @@ pub(super) fn decide(
 }
 
 impl Decided {
+    /// The tool.
+    pub(super) fn tool(&self) -> &CompiledTool {
+        &self.tool
+    }
+
     /// Notes which arguments the entrance read otherwise than they were sent.
     pub(super) fn with_coercions(
         mut self: Box<Self>,
@@ -216,7 +225,10 @@ pub(super) fn admit(
     id: CallId,
     request: &CallRequest,
     decided: Decided,
-    merged: Result<Result<Merged, Unmerged>, Problem>,
+    (merged, account): (
+        Result<Result<Merged, Unmerged>, Problem>,
+        Result<Option<CallAccount>, Problem>,
+    ),
 ) -> Result<Admitted, Box<Refusal>> {
     let Decided {
         tool,
@@ -238,6 +250,14 @@ pub(super) fn admit(
         Ok(Err(unmerged)) => return refuse(record, unfit(project, &request.tool, unmerged)),
         Err(busy) => return refuse(record, busy),
     };
+    let account = match account {
+        Ok(account) => account,
+        Err(problem) => return refuse(record, problem),
+    };
+    let account = account.map(|found| {
+        record.account = Some(found.recorded);
+        found.account
+    });
     record.arguments = Some(record::arguments(project, Some(&tool), &merged.arguments));
     record.provenance = serde_json::to_value(&merged.provenance)
         .ok()
@@ -265,6 +285,7 @@ pub(super) fn admit(
         }
     };
     Ok(Admitted {
+        account,
         running,
         tool,
         merged,

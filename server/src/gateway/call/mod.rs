@@ -25,6 +25,7 @@ use toolgate_executors::{Invocation, Manager, Parts};
 use toolgate_store::rows::{IdempotencyKey, Opening};
 use tracing::Instrument;
 
+use super::accounts;
 use super::artifacts::Keeper;
 use super::detach_on_drop::DetachOnDrop;
 use super::entry::Entry;
@@ -87,7 +88,19 @@ async fn call(
         Ok(decided) => {
             let decided = decided.with_coercions(project, watch.coercions);
             let merged = decided.merge(gateway, request).await;
-            admit(gateway, project, requester, id, request, *decided, merged)
+            let account = match accounts::provider_of(project, &decided.tool().definition) {
+                None => Ok(None),
+                Some(_) => Box::pin(accounts::for_call(gateway, entry, &decided.tool().definition)).await,
+            };
+            admit(
+                gateway,
+                project,
+                requester,
+                id,
+                request,
+                *decided,
+                (merged, account),
+            )
         }
         Err(refusal) => Err(refusal),
     };
@@ -146,6 +159,7 @@ fn begin(
         conditions,
         in_state_since,
         running,
+        account,
     } = admitted;
     let seen = Observed::of_record(project, requester, &record);
     let ticket = observe::observed(gateway, &seen).in_state_since(in_state_since);
@@ -175,6 +189,7 @@ fn begin(
             definition: Arc::clone(&tool.definition),
             service: tool.service.clone(),
             envs: Arc::clone(&tool.envs),
+            account,
             secrets: (!project.secrets.is_empty()).then(|| project.secrets.source(started)),
             egress: project.egress.origins(),
             servers: project.mcp_servers.set().cloned(),

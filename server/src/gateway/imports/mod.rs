@@ -31,7 +31,7 @@ use url::Url;
 
 use self::request::ImportRequest;
 use super::server_snapshot::ProjectState;
-use super::{mcp_servers, publish};
+use super::{accounts, mcp_servers, publish};
 use crate::gateway::{Gateway, Problem};
 
 /// How long a description waits for others to be read.
@@ -101,6 +101,8 @@ async fn found(
         return parsed(gateway, project, bytes, options).await;
     };
     let target = mcp_servers::find(gateway, project, server)?;
+    let lister = request.lister.as_ref();
+    let target = accounts::for_listing(gateway, project, target, lister).await?;
     let listed = gateway.executors.mcp().list(&target, false).await;
     let listing = listed.map_err(|failure| {
         let what = format!("The tools of the MCP server {server:?} could not be listed");

@@ -10,6 +10,7 @@ use toolgate_api::presence::AnnouncerKind;
 use toolgate_core::announcements::Announcement;
 use toolgate_core::imports::Selection;
 use toolgate_core::openapi_import::ImportOptions;
+use toolgate_core::principal::PrincipalRef;
 use url::Url;
 
 use super::fetch;
@@ -43,6 +44,8 @@ pub struct ImportRequest {
     pub adopt: bool,
     /// Whether definitions and differences are answered too.
     pub definitions: bool,
+    /// With whose account the tools of an MCP server are listed, where it is reached with accounts.
+    pub lister: Option<PrincipalRef>,
     /// Whether nothing is to be stored.
     pub dry_run: bool,
 }

@@ -14,6 +14,7 @@ use toolgate_api::imports::{ImportOutcome, ImportReport, ImportSource, ImportedO
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{ImportId, ProjectId};
 use toolgate_core::imports::{Kept, Operation, Place, Preview, Selection, Verdict, plan, suggested_prefix};
+use toolgate_core::principal::PrincipalRef;
 use toolgate_store::rows::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
 
 use super::report::ReportBuilder;
@@ -49,6 +50,7 @@ pub async fn import(
     mut request: ImportRequest,
     condition: impl Fn(Option<i64>) -> Result<(), Problem>,
 ) -> Result<(bool, ImportReport), Problem> {
+    request.lister = Some(PrincipalRef::from(by.requester.principal));
     let state = current(gateway, project)?;
     let before = gateway.store.import_counted(state.row.uid, id.as_str()).await?;
     condition(before.as_ref().map(|(row, _)| row.revision))?;

@@ -58,6 +58,7 @@ pub fn target(gateway: &Gateway, project: &ProjectState, server: &Arc<StoredMcpS
         server: Arc::clone(server),
         secrets: (!project.secrets.is_empty()).then(|| project.secrets.source(gateway.clock.now())),
         egress: project.egress.origins(),
+        account: None,
     }
 }
 

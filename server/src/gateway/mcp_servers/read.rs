@@ -9,9 +9,11 @@ use toolgate_api::mcp_servers::{
     McpConnection, McpConnectionError, McpLogLine, McpServer, McpServerDefinition, McpServerLog,
     McpServerTest, McpTransport, StoredMcpServer,
 };
+use toolgate_core::principal::PrincipalRef;
 use toolgate_executors::{ConnectionStatus, McpTarget};
 
 use super::{find, target};
+use crate::gateway::accounts;
 use crate::gateway::record::Requester;
 use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
@@ -77,8 +79,14 @@ pub fn warnings(gateway: &Gateway, target: &McpTarget) -> Vec<Diagnostic> {
 ///
 /// # Errors
 /// 404 without the server.
-pub async fn test(gateway: &Gateway, project: &ProjectState, name: &str) -> Result<McpServerTest, Problem> {
+pub async fn test(
+    gateway: &Arc<Gateway>,
+    project: &Arc<ProjectState>,
+    name: &str,
+    principal: &PrincipalRef,
+) -> Result<McpServerTest, Problem> {
     let target = find(gateway, project, name)?;
+    let target = accounts::for_listing(gateway, project, target, Some(principal)).await?;
     let start = Instant::now();
     let listed = gateway.executors.mcp().list(&target, true).await;
     let mut connection = connection(gateway, &target);

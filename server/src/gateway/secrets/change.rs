@@ -179,6 +179,12 @@ fn in_use(name: &str, used_by: &SecretUses) -> Problem {
             .iter()
             .map(|server| Diagnostic::error(format!("the MCP server \"{server}\" uses it"))),
     );
+    errors.extend(
+        used_by
+            .account_providers
+            .iter()
+            .map(|provider| Diagnostic::error(format!("the account provider \"{provider}\" uses it"))),
+    );
     if used_by.webhook {
         errors.push(Diagnostic::error(
             "it signs the messages of the project's webhook",

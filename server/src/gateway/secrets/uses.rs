@@ -6,8 +6,8 @@ use toolgate_api::Diagnostic;
 use toolgate_api::secrets::SecretUses;
 use toolgate_core::definition::source::ValueSource;
 use toolgate_core::definition::{Execution, ServiceDefinition, ToolDefinition};
-use toolgate_core::mcp_servers;
 use toolgate_core::snapshot::CompiledTool;
+use toolgate_core::{accounts, mcp_servers};
 
 use crate::gateway::server_snapshot::ProjectState;
 
@@ -41,6 +41,15 @@ impl Uses {
                 push(
                     &mut uses.entry(name.to_owned()).or_default().mcp_servers,
                     &server.name,
+                );
+            }
+        }
+        for provider in project.account_providers.iter() {
+            let sources: Vec<_> = accounts::sources(&provider.definition).collect();
+            for name in secrets_of(sources.iter().map(String::as_str)) {
+                push(
+                    &mut uses.entry(name.to_owned()).or_default().account_providers,
+                    &provider.name,
                 );
             }
         }

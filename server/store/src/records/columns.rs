@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use toolgate_api::audit::{
-    ArgumentCoercion, AuditConnection, AuditOutcome, AuditRecord, Entrance, StateSource,
+    ArgumentCoercion, AuditAccount, AuditConnection, AuditOutcome, AuditRecord, Entrance, StateSource,
 };
 use uuid::Uuid;
 
@@ -30,6 +30,8 @@ struct Detail {
     connection: Option<AuditConnection>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_name: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    account: Option<AuditAccount>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     client_version: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -146,6 +148,7 @@ impl TryFrom<RecordColumns> for AuditRecord {
             entrance: detail.entrance,
             connection: detail.connection,
             client_name: detail.client_name,
+            account: detail.account,
             client_version: detail.client_version,
             snapshot_version: row.snapshot_version,
             duration_ms: row.duration_ms,
@@ -225,6 +228,7 @@ impl TryFrom<Opening> for OpeningColumns {
             entrance: record.entrance,
             connection: record.connection,
             client_name: record.client_name,
+            account: record.account,
             client_version: record.client_version,
             arguments: record.arguments,
             provenance: record.provenance,

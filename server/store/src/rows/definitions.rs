@@ -1,6 +1,7 @@
 //! Rows of projects and their definitions.
 
 use chrono::{DateTime, Utc};
+use toolgate_api::accounts::AccountProvider;
 use toolgate_api::egress::ProjectEgress;
 use toolgate_api::limits::ProjectLimits;
 use toolgate_api::mcp_servers::StoredMcpServer;
@@ -103,6 +104,8 @@ pub struct ProjectParts {
     pub guides: Vec<GuideRow>,
     /// Its MCP servers, by name.
     pub mcp_servers: Revised<Vec<StoredMcpServer>>,
+    /// The account providers.
+    pub account_providers: Revised<Vec<AccountProvider>>,
     /// Its secrets, sealed, by name.
     pub secrets: Vec<SecretRow>,
 }

@@ -51,7 +51,7 @@ pub struct SecretUse {
 }
 
 /// The same value, sealed again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resealed {
     /// The key it is sealed under.
     pub key_id: String,

@@ -158,6 +158,7 @@ pub(crate) fn publication(
 /// A record of an admitted call.
 pub(crate) fn record(id: CallId) -> AuditRecord {
     AuditRecord {
+        account: None,
         id: id.0,
         at: at(20),
         action: AuditAction::Call,

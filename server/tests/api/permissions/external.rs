@@ -16,13 +16,13 @@ const ISSUER: &str = "https://idp.test/realm";
 const SUBJECT: &str = "external:https://idp.test/realm|agent/7";
 
 /// An issuer with one key, published on loopback.
-struct Idp {
+pub(crate) struct Idp {
     pair: Ed25519KeyPair,
     address: String,
 }
 
 impl Idp {
-    async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let pair = Ed25519KeyPair::generate().expect("a key pair");
         let x = URL_SAFE_NO_PAD.encode(pair.public_key());
         let set = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "x": x, "kid": "k1", "use": "sig"}]});
@@ -32,7 +32,7 @@ impl Idp {
     }
 
     /// The configuration of a server that lets its subjects into `demo` as agents.
-    fn configure(&self, file: &Path) {
+    pub(crate) fn configure(&self, file: &Path) {
         let text = format!(
             "auth:\n  issuers:\n    - issuer: {ISSUER}\n      audience: gate\n      jwks_url: {}/keys\n      allow_http: true\n      \
              projects: [demo]\n",
@@ -41,7 +41,7 @@ impl Idp {
         std::fs::write(file, text).expect("a configuration file");
     }
 
-    fn token(&self, groups: &[&str]) -> String {
+    pub(crate) fn token(&self, groups: &[&str]) -> String {
         let seconds = |text: String| {
             let time: chrono::DateTime<chrono::Utc> = text.parse().expect("a time");
             time.timestamp()

@@ -19,13 +19,14 @@ const CLIENT_KEYS: [&str; 6] = [
     "audience",
     "auth_style",
 ];
-const SCHEMES: [(&str, AuthScheme); 6] = [
+const SCHEMES: [(&str, AuthScheme); 7] = [
     ("bearer", AuthScheme::Bearer),
     ("basic", AuthScheme::Basic),
     ("header", AuthScheme::Header),
     ("query", AuthScheme::Query),
     ("cookie", AuthScheme::Cookie),
     ("oauth2", AuthScheme::OAuth2),
+    ("account", AuthScheme::Account),
 ];
 /// Scopes of one client, and characters of each.
 const MAX_SCOPES: usize = 50;
@@ -43,6 +44,7 @@ pub(super) fn read(
     fields::known_fields(cursor, AUTH, "auth", report);
     let scheme = match cursor.get("scheme") {
         None if cursor.get("client").is_some() => AuthScheme::OAuth2,
+        None if cursor.get("provider").is_some() => AuthScheme::Account,
         None => AuthScheme::Bearer,
         Some(at) => {
             let text = fields::string(&at, "scheme", report)?;
@@ -61,6 +63,23 @@ pub(super) fn read(
         }
         client(&at, context, report)
     });
+    let provider = provider(cursor, scheme, report);
+    if scheme == AuthScheme::Account {
+        if let Some(at) = cursor.get("env") {
+            report.error(
+                &at.spot,
+                "scheme: account takes the credential of the caller's account",
+                "remove \"env\"",
+            );
+        }
+        return Some(HttpAuth {
+            scheme,
+            env: String::new(),
+            name: None,
+            client: None,
+            provider: Some(provider?),
+        });
+    }
     if scheme == AuthScheme::OAuth2 {
         if let Some(at) = cursor.get("env") {
             report.error(
@@ -80,6 +99,7 @@ pub(super) fn read(
             env: String::new(),
             name,
             client: Some(client?),
+            provider: None,
         });
     }
     let env = source(cursor, "env", "auth", context, report)?;
@@ -88,7 +108,40 @@ pub(super) fn read(
         env,
         name,
         client: None,
+        provider: None,
     })
+}
+
+/// The account provider whose accounts callers use.
+fn provider(cursor: &Cursor<'_>, scheme: AuthScheme, report: &mut Report) -> Option<String> {
+    let at = match (cursor.get("provider"), scheme) {
+        (Some(at), AuthScheme::Account) => at,
+        (Some(at), _) => {
+            report.error(
+                &at.spot,
+                "\"provider\" belongs to scheme: account only",
+                "remove it, or write scheme: account",
+            );
+            return None;
+        }
+        (None, AuthScheme::Account) => {
+            report.error(
+                &cursor.spot,
+                "scheme: account needs the name of an account \"provider\" of the project",
+                "write provider: issues, for example",
+            );
+            return None;
+        }
+        (None, _) => return None,
+    };
+    let name = fields::word(&at, "provider", LONGEST, report)?;
+    match crate::accounts::name_fault(&name) {
+        None => Some(name),
+        Some(fault) => {
+            report.error(&at.spot, fault, "write the name of an account provider");
+            None
+        }
+    }
 }
 
 /// The name of the place that holds the value.
@@ -97,7 +150,7 @@ fn name(cursor: &Cursor<'_>, scheme: AuthScheme, report: &mut Report) -> Option<
         AuthScheme::Header => ("header", "X-Api-Key"),
         AuthScheme::Query => ("query", "api_key"),
         AuthScheme::Cookie => ("cookie", "session"),
-        AuthScheme::Bearer | AuthScheme::Basic | AuthScheme::OAuth2 => {
+        AuthScheme::Bearer | AuthScheme::Basic | AuthScheme::OAuth2 | AuthScheme::Account => {
             if let Some(at) = cursor.get("name") {
                 report.error(
                     &at.spot,

@@ -75,7 +75,7 @@ pub struct HttpAuth {
     /// How it is presented.
     #[serde(default)]
     pub scheme: AuthScheme,
-    /// The environment variable (or `secret:NAME`) with the value; empty for `oauth2`.
+    /// The environment variable (or `secret:NAME`) with the value; empty for `oauth2` and `account`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub env: String,
     /// The name of the header, the query parameter or the cookie (`header`, `query` and `cookie` only).
@@ -84,6 +84,9 @@ pub struct HttpAuth {
     /// Where the token comes from (`oauth2` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<OAuthClient>,
+    /// The account provider of the project at which the caller has an account (`account` only).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
 }
 
 impl HttpAuth {
@@ -113,6 +116,8 @@ pub enum AuthScheme {
     Cookie,
     /// `Authorization: Bearer <token>`, where the token is fetched with the client's credentials (RFC 6749 section 4.4).
     OAuth2,
+    /// As the account provider says: the caller's own credential.
+    Account,
 }
 
 /// An OAuth 2 client that acts for itself.

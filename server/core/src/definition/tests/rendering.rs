@@ -139,7 +139,8 @@ fn http() -> impl Strategy<Value = HttpOptions> {
             Just(AuthScheme::Header),
             Just(AuthScheme::Query),
             Just(AuthScheme::Cookie),
-            Just(AuthScheme::OAuth2)
+            Just(AuthScheme::OAuth2),
+            Just(AuthScheme::Account)
         ]),
     )
         .prop_map(|(full, name, scheme)| HttpOptions {
@@ -194,10 +195,16 @@ fn http() -> impl Strategy<Value = HttpOptions> {
 }
 
 fn auth(scheme: AuthScheme, full: bool) -> HttpAuth {
-    use AuthScheme::{Cookie, Header, OAuth2, Query};
+    use AuthScheme::{Account, Cookie, Header, OAuth2, Query};
     HttpAuth {
         scheme,
-        env: if scheme == OAuth2 { "" } else { "API_KEY" }.to_owned(),
+        env: if matches!(scheme, OAuth2 | Account) {
+            ""
+        } else {
+            "API_KEY"
+        }
+        .to_owned(),
+        provider: (scheme == Account).then(|| "issues".to_owned()),
         name: matches!(scheme, Header | Query | Cookie).then(|| "X-Key".to_owned()),
         client: (scheme == OAuth2).then(|| OAuthClient {
             token_url: "https://auth.example/token".to_owned(),

@@ -1,0 +1,616 @@
+//! Accounts of persons: each call is sent with the caller's own credential, which is shown nowhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get, post};
+use futures_util::future::join_all;
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use crate::every_mutation::{Trial, change};
+use crate::mcp_servers::{Reply, Upstream, call, enable};
+use crate::oauth::{challenge, member, parameter};
+use crate::permissions::external::Idp;
+use crate::support::{ANY, Client, TestApp};
+
+const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
+const BASE: &str = "https://tools.example.com";
+const ACCOUNTS: &str = "/projects/demo/accounts";
+const PROVIDERS: &str = "/projects/demo/account-providers";
+
+/// What the service of the test knows.
+#[derive(Default)]
+struct Known {
+    base: String,
+    /// Codes with their persons and challenges.
+    codes: BTreeMap<String, (String, String)>,
+    refresh_tokens: BTreeMap<String, String>,
+    access_tokens: BTreeSet<String>,
+    issued: usize,
+    refreshes: usize,
+    registrations: usize,
+    forms: Vec<BTreeMap<String, String>>,
+    /// Seconds that tokens are good for.
+    life: i64,
+}
+
+/// An OAuth 2.1 authorization server with an API that answers whose token it was sent.
+pub(crate) struct Service {
+    pub(crate) base: String,
+    known: Arc<Mutex<Known>>,
+}
+
+impl Service {
+    pub(crate) async fn start() -> Self {
+        let known: Arc<Mutex<Known>> = Arc::default();
+        let router = Router::new()
+            .route("/.well-known/oauth-protected-resource/api", get(of_resource))
+            .route("/.well-known/oauth-authorization-server", get(metadata))
+            .route("/register", post(register))
+            .route("/token", post(token))
+            .route("/api", any(api))
+            .with_state(Arc::clone(&known));
+        let base = crate::support::serve(router).await;
+        {
+            let mut known = known.lock().expect("a lock");
+            known.base.clone_from(&base);
+            known.life = 3600;
+        }
+        Self { base, known }
+    }
+
+    fn know<T>(&self, look: impl FnOnce(&mut Known) -> T) -> T {
+        look(&mut self.known.lock().expect("a lock"))
+    }
+
+    fn host(&self) -> String {
+        self.base.trim_start_matches("http://").to_owned()
+    }
+
+    /// A provider whose service tells everything about itself.
+    fn provider(&self) -> Value {
+        json!({"method": "oauth", "title": "Issues", "hosts": [self.host()], "resource": format!("{}/api", self.base),
+            "scopes": ["read"]})
+    }
+
+    /// What a person does in the browser: signs in and lets the client in. The code that the browser is sent back with.
+    fn sign_in(&self, url: &str, who: &str) -> String {
+        let part = |name: &str| parameter(url, name).unwrap_or_else(|| panic!("no {name} in {url}"));
+        assert_eq!(part("response_type"), "code");
+        assert_eq!(part("code_challenge_method"), "S256");
+        assert!(part("redirect_uri").ends_with("/ui/accounts/callback"));
+        let challenge = part("code_challenge");
+        self.know(|known| {
+            known.issued += 1;
+            let code = format!("code-{}", known.issued);
+            known.codes.insert(code.clone(), (who.to_owned(), challenge));
+            code
+        })
+    }
+}
+
+async fn of_resource(State(known): State<Arc<Mutex<Known>>>) -> axum::Json<Value> {
+    let base = known.lock().expect("a lock").base.clone();
+    axum::Json(json!({"resource": format!("{base}/api"), "authorization_servers": [base]}))
+}
+
+async fn metadata(State(known): State<Arc<Mutex<Known>>>) -> axum::Json<Value> {
+    let base = known.lock().expect("a lock").base.clone();
+    axum::Json(json!({
+        "issuer": base, "authorization_endpoint": format!("{base}/authorize"), "token_endpoint": format!("{base}/token"),
+        "registration_endpoint": format!("{base}/register"), "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": true,
+    }))
+}
+
+async fn register(State(known): State<Arc<Mutex<Known>>>, body: String) -> Response {
+    let asked: Value = serde_json::from_str(&body).expect("JSON");
+    let mut known = known.lock().expect("a lock");
+    known.registrations += 1;
+    let id = format!("client-{}", known.registrations);
+    let answer = json!({"client_id": id, "redirect_uris": asked["redirect_uris"]});
+    (StatusCode::CREATED, axum::Json(answer)).into_response()
+}
+
+async fn token(State(known): State<Arc<Mutex<Known>>>, body: String) -> Response {
+    let form: BTreeMap<String, String> = form_urlencoded::parse(body.as_bytes()).into_owned().collect();
+    let mut known = known.lock().expect("a lock");
+    known.forms.push(form.clone());
+    let refused = || {
+        (
+            StatusCode::BAD_REQUEST,
+            axum::Json(json!({"error": "invalid_grant"})),
+        )
+            .into_response()
+    };
+    let part = |name: &str| form.get(name).cloned().unwrap_or_default();
+    let who = match part("grant_type").as_str() {
+        "authorization_code" => match known.codes.remove(&part("code")) {
+            Some((who, expected)) if challenge(&part("code_verifier")) == expected => who,
+            _ => return refused(),
+        },
+        "refresh_token" => match known.refresh_tokens.remove(&part("refresh_token")) {
+            Some(who) => {
+                known.refreshes += 1;
+                who
+            }
+            None => return refused(),
+        },
+        _ => "exchanged".to_owned(),
+    };
+    known.issued += 1;
+    let access = format!("access-token-of-{who}-{}", known.issued);
+    let refresh = format!("refresh-token-of-{who}-{}", known.issued);
+    known.access_tokens.insert(access.clone());
+    known.refresh_tokens.insert(refresh.clone(), who);
+    let life = known.life;
+    axum::Json(
+        json!({"access_token": access, "token_type": "Bearer", "expires_in": life, "refresh_token": refresh}),
+    )
+    .into_response()
+}
+
+/// Whose token or key a request has; nothing of it is answered that could be taken for a mask.
+async fn api(State(known): State<Arc<Mutex<Known>>>, headers: HeaderMap) -> Response {
+    let text = |name: &str| {
+        headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let sent = text("authorization");
+    let key = text("x-api-key");
+    let known = known.lock().expect("a lock");
+    let token = sent.strip_prefix("Bearer ").unwrap_or_default();
+    if !known.access_tokens.contains(token) && key != "personal-key-of-ada" {
+        return (StatusCode::UNAUTHORIZED, axum::Json(json!({"message": "no"}))).into_response();
+    }
+    let who = token.split('-').nth(3).unwrap_or("key").to_owned();
+    axum::Json(json!({"who": who, "sent": sent, "key": key})).into_response()
+}
+
+fn tool(service: &Service) -> String {
+    format!(
+        "name: whoami\ntype: openapi\ndescription: Says who calls.\nparameters: {{type: object, properties: {{}}}}\noptions:\n  http:\n    \
+         base_url: \"{}\"\n    path: /api\n    auth: {{scheme: account, provider: issues}}\n",
+        service.base
+    )
+}
+
+async fn app_with(service: &Service, more: &str, settings: &[(&str, &str)]) -> TestApp {
+    let egress = format!("{},{more}", service.base);
+    let mut all = vec![
+        ("TOOLGATE_PUBLIC_URL", BASE),
+        ("TOOLGATE_ALLOWED_HOSTS", "*"),
+        ("TOOLGATE_EGRESS_ALLOW", egress.as_str()),
+        ("TOOLGATE_SECRETS_KEY", KEY),
+    ];
+    all.extend(settings);
+    let app = TestApp::with(&all).await;
+    let admin = app.demo().await;
+    admin
+        .upload("/projects/demo/tools", &tool(service))
+        .await
+        .expect(201);
+    drop(admin);
+    app
+}
+
+async fn provide(app: &TestApp, definition: &Value) {
+    let admin = app.admin().await;
+    let path = format!("{PROVIDERS}/issues");
+    admin
+        .send_json(Method::PUT, &path, &[], definition)
+        .await
+        .expect(201);
+}
+
+/// Connects the account of a client's person.
+async fn connect(client: &Client<'_>, service: &Service, who: &str) -> Value {
+    let begun = client
+        .post(&format!("{ACCOUNTS}/issues/connect"), &json!({}))
+        .await
+        .expect(200)
+        .json();
+    let url = begun["authorization_url"]
+        .as_str()
+        .expect("an address")
+        .to_owned();
+    let code = service.sign_in(&url, who);
+    let state = parameter(&url, "state").expect("a state");
+    let back = json!({"state": state, "code": code, "iss": service.base});
+    client.post("/auth/accounts", &back).await.expect(200).json()
+}
+
+async fn whoami(client: &Client<'_>) -> Value {
+    call(client, "whoami", json!({})).await
+}
+
+#[tokio::test]
+async fn two_persons_call_with_their_own_accounts_and_nobody_sees_a_token() {
+    let service = Service::start().await;
+    let app = app_with(&service, "", &[]).await;
+    provide(&app, &service.provider()).await;
+    let ada = member(&app, "ada", "agent", &["*"]).await;
+    let bo = member(&app, "bo", "agent", &["*"]).await;
+
+    let request = json!({"tool": "whoami", "arguments": {}});
+    let refused = ada
+        .post("/projects/demo/calls", &request)
+        .await
+        .problem(403, "account_required");
+    assert_eq!(
+        refused["connect_url"],
+        format!("{BASE}/ui/projects/demo/accounts")
+    );
+    assert_eq!(refused["retryable"], false);
+    let explained = json!({"tool": "whoami"});
+    let explained = ada
+        .post("/projects/demo/explain", &explained)
+        .await
+        .expect(200)
+        .text();
+    assert!(explained.contains("account_required"), "{explained}");
+    assert!(service.know(|known| known.forms.is_empty()), "nothing was sent");
+
+    for (client, who) in [(&ada, "ada"), (&bo, "bo")] {
+        let connected = connect(client, &service, who).await;
+        assert_eq!(connected["project_id"], "demo");
+        assert_eq!(connected["account"]["status"], "connected");
+        let answer = whoami(client).await;
+        assert_eq!(answer["result"]["who"], who, "{answer}");
+        assert_eq!(answer["result"]["sent"], "Bearer [redacted]", "{answer}");
+    }
+    assert_eq!(
+        service.know(|known| known.registrations),
+        2,
+        "a client for each account"
+    );
+
+    let key = app.key(&app.admin().await, "demo", "agent", &["*"]).await;
+    let refused = key
+        .post("/projects/demo/calls", &request)
+        .await
+        .problem(403, "account_required");
+    assert!(
+        refused["detail"].as_str().expect("a text").contains("API key"),
+        "{refused}"
+    );
+
+    let admin = app.admin().await;
+    let all = admin.get("/projects/demo/connected-accounts").await.expect(200);
+    assert_eq!(all.json()["items"].as_array().expect("a list").len(), 2);
+    let auditor = app.auditor(&admin).await;
+    let records = auditor.get("/projects/demo/audit?limit=200").await.expect(200);
+    let of_ada = all.json()["items"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|one| one["username"] == "ada")
+        .cloned();
+    let used = json!({"provider": "issues", "id": of_ada.expect("ada's")["id"]});
+    let found = records.json()["items"]
+        .as_array()
+        .expect("records")
+        .iter()
+        .any(|record| record["account"] == used);
+    assert!(found, "{}", records.text());
+    let own = ada.get(ACCOUNTS).await.expect(200);
+    for text in [all.text(), records.text(), own.text()] {
+        for secret in ["access-token-of", "refresh-token-of", "code-1"] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+
+    ada.send_json(Method::DELETE, &format!("{ACCOUNTS}/issues"), &[], &json!({}))
+        .await
+        .expect(204);
+    ada.post("/projects/demo/calls", &request)
+        .await
+        .problem(403, "account_required");
+    whoami(&bo).await;
+    let of_bo = all.json()["items"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|one| one["username"] == "bo")
+        .cloned();
+    let path = format!(
+        "/projects/demo/connected-accounts/{}",
+        of_bo.expect("bo's")["id"].as_str().expect("an id")
+    );
+    admin
+        .send_json(Method::DELETE, &path, &[], &json!({}))
+        .await
+        .expect(204);
+    bo.post("/projects/demo/calls", &request)
+        .await
+        .problem(403, "account_required");
+}
+
+#[tokio::test]
+async fn a_token_is_refreshed_once_by_parallel_calls_and_what_is_refused_needs_a_new_connection() {
+    let service = Service::start().await;
+    service.know(|known| known.life = 20);
+    let app = app_with(&service, "", &[]).await;
+    provide(&app, &service.provider()).await;
+    let ada = member(&app, "ada", "agent", &["*"]).await;
+    connect(&ada, &service, "ada").await;
+    // The token ends within the margin, so that every call needs another one.
+    service.know(|known| known.life = 3600);
+    let answers = join_all((0..12).map(|_| whoami(&ada))).await;
+    for answer in &answers {
+        assert_eq!(answer["result"]["who"], "ada", "{answer}");
+    }
+    assert_eq!(service.know(|known| known.refreshes), 1);
+
+    // The service forgets the token before its end: one more refresh, and the call succeeds.
+    app.later(120);
+    service.know(|known| known.access_tokens.clear());
+    assert_eq!(whoami(&ada).await["result"]["who"], "ada");
+    assert_eq!(service.know(|known| known.refreshes), 2);
+
+    // It takes nothing any more.
+    app.later(240);
+    service.know(|known| {
+        known.access_tokens.clear();
+        known.refresh_tokens.clear();
+    });
+    let failed = whoami(&ada).await;
+    assert_eq!(failed["error"]["code"], "upstream_auth", "{failed}");
+    let own = ada.get(ACCOUNTS).await.expect(200).json();
+    assert_eq!(own["items"][0]["account"]["status"], "expired", "{own}");
+    let request = json!({"tool": "whoami", "arguments": {}});
+    let refused = ada
+        .post("/projects/demo/calls", &request)
+        .await
+        .problem(403, "account_required");
+    assert!(
+        refused["detail"]
+            .as_str()
+            .expect("a text")
+            .contains("connect it again"),
+        "{refused}"
+    );
+    connect(&ada, &service, "ada").await;
+    assert_eq!(whoami(&ada).await["result"]["who"], "ada");
+}
+
+#[tokio::test]
+async fn a_way_back_is_good_once_for_its_session_and_its_service() {
+    let service = Service::start().await;
+    let app = app_with(&service, "", &[]).await;
+    provide(&app, &service.provider()).await;
+    let ada = member(&app, "ada", "agent", &["*"]).await;
+    let bo = member(&app, "bo", "agent", &["*"]).await;
+    let begin = async || {
+        let begun = ada
+            .post(&format!("{ACCOUNTS}/issues/connect"), &json!({}))
+            .await
+            .expect(200)
+            .json();
+        let url = begun["authorization_url"]
+            .as_str()
+            .expect("an address")
+            .to_owned();
+        let code = service.sign_in(&url, "ada");
+        (parameter(&url, "state").expect("a state"), code)
+    };
+    let (state, code) = begin().await;
+    let right = json!({"state": state, "code": code, "iss": service.base});
+    bo.post("/auth/accounts", &right)
+        .await
+        .problem(422, "invalid_request");
+    let login = json!({"username": "ada", "password": crate::support::PASSWORD});
+    let again = app
+        .anonymous()
+        .post("/auth/login", &login)
+        .await
+        .expect(200)
+        .json();
+    let elsewhere = app.client(again["access_token"].as_str().expect("a token"));
+    elsewhere
+        .post("/auth/accounts", &right)
+        .await
+        .problem(422, "invalid_request");
+    for iss in [json!("https://other.example.com"), Value::Null] {
+        let (state, code) = begin().await;
+        let mixed_up = json!({"state": state, "code": code, "iss": iss});
+        ada.post("/auth/accounts", &mixed_up)
+            .await
+            .problem(422, "invalid_request");
+    }
+    let (state, code) = begin().await;
+    let right = json!({"state": state, "code": code, "iss": service.base});
+    ada.post("/auth/accounts", &right).await.expect(200);
+    ada.post("/auth/accounts", &right)
+        .await
+        .problem(422, "invalid_request");
+    let (state, code) = begin().await;
+    app.later(601);
+    let late = json!({"state": state, "code": code, "iss": service.base});
+    ada.post("/auth/accounts", &late)
+        .await
+        .problem(422, "invalid_request");
+    let (state, _) = begin().await;
+    let denied = json!({"state": state, "error": "access_denied", "iss": service.base});
+    ada.post("/auth/accounts", &denied)
+        .await
+        .problem(502, "upstream_rejected");
+}
+
+#[tokio::test]
+async fn an_mcp_server_is_called_over_a_connection_for_each_account() {
+    let service = Service::start().await;
+    let upstream = Upstream::with_headers(|message, headers| {
+        let sent = headers
+            .get("authorization")
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or("none");
+        let who = sent.split('-').nth(3).unwrap_or("nobody").to_owned();
+        let is_call = message["method"] == "tools/call";
+        is_call.then(|| {
+            Reply::Result(json!({"content": [{"type": "text", "text": format!("{who} sent {sent}")}]}))
+        })
+    })
+    .await;
+    let app = app_with(&service, &upstream.url, &[]).await;
+    let mut provider = service.provider();
+    provider["hosts"] = json!([upstream.url.trim_start_matches("http://")]);
+    provide(&app, &provider).await;
+    let admin = app.admin().await;
+    let server = json!({"url": upstream.url, "account": "issues"});
+    crate::mcp_servers::put(&admin, "weather", server).await;
+    let refresh = "/projects/demo/mcp-servers/weather/refresh";
+    admin
+        .post(refresh, &json!({}))
+        .await
+        .problem(403, "account_required");
+    connect(&admin, &service, "admin").await;
+    admin.post(refresh, &json!({})).await.expect(200);
+    enable(&admin).await;
+    let ada = member(&app, "ada", "agent", &["*"]).await;
+    let bo = member(&app, "bo", "agent", &["*"]).await;
+    let request = json!({"tool": "forecast", "arguments": {"city": "Oslo"}});
+    ada.post("/projects/demo/calls", &request)
+        .await
+        .problem(403, "account_required");
+    for (client, who) in [(&ada, "ada"), (&bo, "bo")] {
+        connect(client, &service, who).await;
+    }
+    let both = join_all((0..6).map(|at| {
+        let (client, who) = if at % 2 == 0 { (&ada, "ada") } else { (&bo, "bo") };
+        async move { (call(client, "forecast", json!({"city": "Oslo"})).await, who) }
+    }));
+    for (answer, who) in both.await {
+        let text = format!("{who} sent Bearer [redacted]");
+        assert_eq!(answer["result"]["content"][0]["text"], text, "{answer}");
+    }
+    assert_eq!(upstream.seen("initialize").len(), 3, "admin, ada and bo");
+    // The host of the HTTP tool is not one of the provider's any more: nothing goes there.
+    let refused = whoami(&ada).await;
+    assert_eq!(refused["error"]["code"], "tool_unavailable", "{refused}");
+}
+
+#[tokio::test]
+async fn a_personal_key_goes_into_its_header() {
+    let service = Service::start().await;
+    let app = app_with(&service, "", &[]).await;
+    provide(
+        &app,
+        &json!({"method": "personal_key", "hosts": [service.host()], "header": "X-Api-Key"}),
+    )
+    .await;
+    let ada = member(&app, "ada", "agent", &["*"]).await;
+    let path = format!("{ACCOUNTS}/issues");
+    let short = json!({"key": "short"});
+    ada.send_json(Method::PUT, &path, &[], &short)
+        .await
+        .problem(422, "invalid_request");
+    let key = json!({"key": "personal-key-of-ada", "label": "my key"});
+    let stored = ada.send_json(Method::PUT, &path, &[], &key).await.expect(200);
+    assert_eq!(stored.json()["label"], "my key");
+    assert!(!stored.text().contains("personal-key-of-ada"));
+    let answer = whoami(&ada).await;
+    assert_eq!(answer["result"]["key"], "[redacted]", "{answer}");
+    let wrong = json!({"key": "another-key-of-ada"});
+    ada.send_json(Method::PUT, &path, &[], &wrong).await.expect(200);
+    let failed = whoami(&ada).await;
+    assert_eq!(failed["error"]["code"], "upstream_auth", "{failed}");
+    let own = ada.get(ACCOUNTS).await.expect(200).json();
+    assert_eq!(own["items"][0]["account"]["status"], "expired", "{own}");
+}
+
+#[tokio::test]
+async fn the_token_of_an_external_issuer_is_exchanged() {
+    let service = Service::start().await;
+    let idp = Idp::start().await;
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("toolgate.yaml");
+    idp.configure(&file);
+    let file = file.display().to_string();
+    let app = app_with(&service, "", &[("TOOLGATE_CONFIG", &file)]).await;
+    let provider = json!({"method": "token_exchange", "hosts": [service.host()], "token_url": format!("{}/token", service.base),
+        "client_id": "toolgate", "audience": "issues-api"});
+    provide(&app, &provider).await;
+    let token = idp.token(&["default"]);
+    let agent = app.client(token.clone());
+    for _ in 0..3 {
+        let answer = whoami(&agent).await;
+        assert_eq!(answer["result"]["who"], "exchanged", "{answer}");
+        assert_eq!(answer["result"]["sent"], "Bearer [redacted]", "{answer}");
+    }
+    let forms = service.know(|known| known.forms.clone());
+    assert_eq!(forms.len(), 1, "one exchange serves several calls");
+    assert_eq!(forms[0]["subject_token"], token);
+    assert_eq!(forms[0]["audience"], "issues-api");
+    let auditor = app.auditor(&app.admin().await).await;
+    let records = auditor.get("/projects/demo/audit?action=call").await.expect(200);
+    assert_eq!(
+        records.json()["items"][0]["account"],
+        json!({"provider": "issues", "label": "agent/7"})
+    );
+    assert!(!records.text().contains(&token), "{}", records.text());
+}
+
+/// The operations about accounts, for the table of operations that leave a record.
+pub(crate) async fn leaves_records(trial: &mut Trial<'_>, service: &Service) {
+    let path = format!("{PROVIDERS}/issues");
+    let no: [(axum::http::HeaderName, &str); 0] = [];
+    let (_, record) = trial
+        .does(
+            "put_account_provider",
+            "settings",
+            &path,
+            &no,
+            &service.provider(),
+        )
+        .await;
+    assert_eq!(change(&record)["change"], "account_provider");
+    let own = format!("{ACCOUNTS}/issues");
+    let begun = trial
+        .admin
+        .post(&format!("{own}/connect"), &json!({}))
+        .await
+        .expect(200)
+        .json();
+    let url = begun["authorization_url"]
+        .as_str()
+        .expect("an address")
+        .to_owned();
+    let code = service.sign_in(&url, "admin");
+    let back =
+        json!({"state": parameter(&url, "state").expect("a state"), "code": code, "iss": service.base});
+    let (done, record) = trial
+        .does("complete_account", "access", "/auth/accounts", &no, &back)
+        .await;
+    assert_eq!(change(&record)["change"], "account_connected");
+    let one = format!(
+        "/projects/demo/connected-accounts/{}",
+        done["account"]["id"].as_str().expect("an id")
+    );
+    trial
+        .does("revoke_connected_account", "access", &one, &no, &json!({}))
+        .await;
+    let keys = json!({"method": "personal_key", "hosts": [service.host()]});
+    trial
+        .admin
+        .send_json(Method::PUT, &path, &ANY, &keys)
+        .await
+        .expect(200);
+    let key = json!({"key": "personal-key-of-admin"});
+    let (_, record) = trial.does("set_personal_key", "access", &own, &no, &key).await;
+    assert!(!record.to_string().contains("personal-key-of-admin"), "{record}");
+    trial
+        .does("disconnect_account", "access", &own, &no, &json!({}))
+        .await;
+    trial
+        .does("delete_account_provider", "settings", &path, &ANY, &json!({}))
+        .await;
+}
