@@ -19,7 +19,7 @@
 //! module beside `http`, and register it in `Executors::with_resolver`, or, if it needs configuration, by `Executors::with`.
 
 mod answers;
-mod bus;
+pub mod bus;
 mod config;
 pub mod egress;
 mod events;
@@ -41,8 +41,8 @@ mod static_answer;
 mod values;
 
 pub use bus::{
-    Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, ServiceExecutor, WorkerExecutor,
-    WorkerReport,
+    Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, Dead, KeptDead, ServiceExecutor,
+    WorkerExecutor, WorkerReport,
 };
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Origins, Resolve};
