@@ -127,7 +127,7 @@ async fn acknowledge(message: &jetstream::Message, kind: AckKind) {
     }
 }
 
-/// The headers as they may be kept: a token is for nobody's eyes, and what the bus set is not the sender's.
+/// The headers as they may be kept: a token is a credential, and what the bus set is not the sender's.
 fn without_token(headers: &HeaderMap) -> HeaderMap {
     let mut kept = HeaderMap::new();
     for (name, values) in headers.iter() {
