@@ -1,5 +1,7 @@
 //! What a project sets for itself.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Diagnostic;
@@ -36,6 +38,32 @@ pub struct ProjectSettings {
     /// Whether an MCP server that `mcp_register_server` registers is connected to without waiting for approval.
     #[serde(skip_serializing_if = "is_no")]
     pub trust_registrations: bool,
+    /// Opens the project to callers on the message bus. Without it messages for this project are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bus_entrance: Option<BusEntrance>,
+}
+
+/// How callers on the message bus reach the tools of a project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct BusEntrance {
+    /// The targets whose commands are executed: those of `cg.{ver}.{project_id}.{channel_id}.cmd.tool.{target}.{suffix}`; letters,
+    /// digits, `_` and `-`. None: only `tool.invoke`.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["toolgate"]), max_items = 16))]
+    pub targets: Vec<String>,
+    /// The worker target of each agent: who is woken up by `cmd.agent.{worker_target}.wakeup` when a result was reported.
+    #[cfg_attr(feature = "utoipa", schema(example = json!({"researcher": "worker_generic"})))]
+    pub agents: BTreeMap<String, String>,
+}
+
+impl Default for BusEntrance {
+    fn default() -> Self {
+        Self {
+            targets: vec!["toolgate".to_owned()],
+            agents: BTreeMap::new(),
+        }
+    }
 }
 
 #[expect(

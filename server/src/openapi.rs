@@ -231,6 +231,7 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
                 .insert("431".to_owned(), RefOr::T(head_too_large()));
         }
         Some("approve_change" | "reject_change" | "decide_changes") => statuses.extend([409, 412, 422, 428]),
+        Some("retry_dead_letter") => statuses.extend([409, 422]),
         Some("refresh_mcp_server") => statuses.extend([409, 422, 502, 504]),
         Some("decide_announced_descriptor") => statuses.extend([412, 422]),
         Some("approve_mcp_server") => statuses.extend([409, 412, 428]),

@@ -11,11 +11,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, calls, connections, definitions,
-    egress, explain, groups, guides, health, imports, keys, limits, mcp_clients, mcp_servers, permissions,
-    policy_tests, projects, quarantine, recommendations, second_factor, secrets, sessions, settings, states,
-    status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams,
-    usage, users,
+    accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, bus_tokens, calls, connections,
+    dead_letters, definitions, egress, explain, groups, guides, health, imports, keys, limits, mcp_clients,
+    mcp_servers, permissions, policy_tests, projects, quarantine, recommendations, second_factor, secrets,
+    sessions, settings, states, status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit,
+    tools_revisions, upstreams, usage, users,
 };
 use crate::gateway::Problem;
 use crate::state::App;
@@ -167,6 +167,10 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(policy_tests::run_policy_tests))
         .routes(routes!(calls::call_tool))
         .routes(routes!(calls::get_call, calls::cancel_call))
+        .routes(routes!(bus_tokens::issue_bus_token))
+        .routes(routes!(dead_letters::list_dead_letters))
+        .routes(routes!(dead_letters::drop_dead_letter))
+        .routes(routes!(dead_letters::retry_dead_letter))
         .routes(routes!(artifacts::get_artifact))
         .routes(routes!(tool_api::get_tool_api))
         .routes(routes!(tool_api::invoke_tool))

@@ -18,6 +18,7 @@ use crate::auth::external::{HttpJwksFetch, JwksFetch};
 use crate::auth::guesses::SignInGuard;
 use crate::auth::password::{self, PasswordHasher};
 use crate::auth::signing;
+use crate::bus;
 use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
 use crate::gateway::Gateway;
@@ -136,7 +137,7 @@ pub async fn start(
     executor_config.mcp_stdio = (&config.mcp).into();
     let most_bytes = executor_config.max_response_bytes;
     let mut executors = Executors::new(executor_config);
-    let bus = bus(&config).await?;
+    let bus = message_bus(&config).await?;
     if let Some(bus) = &bus {
         executors = executors
             .with(Arc::new(ServiceExecutor::new(Arc::clone(bus), most_bytes)))
@@ -253,6 +254,14 @@ impl Started {
             mcp_servers::background::keep(&gateway).await;
             Ok(())
         });
+        let entrances = Arc::new(bus::Entrances::default());
+        every(&self.app.gateway, POLL, move |gateway| {
+            let entrances = Arc::clone(&entrances);
+            async move {
+                bus::keep(&gateway, &entrances).await;
+                Ok(())
+            }
+        });
         every(&self.app.gateway, PRUNE, |gateway| async move {
             let now = gateway.clock.now();
             observe::prune(&gateway).await?;
@@ -309,7 +318,7 @@ where
 }
 
 /// The message bus, if there is one. The server starts whether its servers answer or not.
-async fn bus(config: &Config) -> anyhow::Result<Option<Arc<Bus>>> {
+async fn message_bus(config: &Config) -> anyhow::Result<Option<Arc<Bus>>> {
     let settings = config.nats.bus();
     let settings = settings.map_err(|(setting, problem)| anyhow::anyhow!("{setting}: {problem}"))?;
     match settings {

@@ -20,7 +20,7 @@
 
 mod account;
 mod answers;
-mod bus;
+pub mod bus;
 mod config;
 pub mod egress;
 mod events;
@@ -43,8 +43,8 @@ mod values;
 
 pub use account::Account;
 pub use bus::{
-    Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, ServiceExecutor, WorkerExecutor,
-    WorkerReport,
+    Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, Dead, KeptDead, ServiceExecutor,
+    WorkerExecutor, WorkerReport,
 };
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Origins, Resolve};

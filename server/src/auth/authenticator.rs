@@ -145,6 +145,12 @@ impl Authenticator {
             .map(String::as_str)
     }
 
+    /// What the configuration gives an external subject, `issuer|subject`, and in which projects.
+    pub(super) fn terms_of(&self, subject: &str) -> Option<(Role, Arc<[ProjectId]>)> {
+        let issuer = self.issuers.get(self.issuer_of(subject)?)?;
+        Some((issuer.role(), Arc::clone(&issuer.projects)))
+    }
+
     /// Signs a token for a user who has just proven to be the one. `jti` must be fresh.
     ///
     /// # Errors

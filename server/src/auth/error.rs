@@ -66,6 +66,9 @@ pub enum Refusal {
     /// Meant for somebody else.
     #[error("the token is for another audience")]
     WrongAudience,
+    /// For another message on the bus.
+    #[error("the token is for another message")]
+    WrongMessage,
     /// `exp` has come.
     #[error("the credential has expired")]
     Expired,
@@ -105,6 +108,7 @@ impl Refusal {
             Self::BadSignature => "bad_signature",
             Self::BadClaims(_) => "bad_claims",
             Self::WrongAudience => "wrong_audience",
+            Self::WrongMessage => "wrong_message",
             Self::Expired => "expired",
             Self::NotYetValid => "not_yet_valid",
             Self::Revoked => "revoked",

@@ -10,6 +10,7 @@
 
 pub mod api_key;
 pub mod authenticator;
+pub mod bus_token;
 pub mod directory;
 pub mod error;
 pub mod external;

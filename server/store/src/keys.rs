@@ -155,7 +155,7 @@ impl Store {
         .await
     }
 
-    /// Deletes what has expired by `now`: revoked tokens and idempotency claims. Nothing that a server holds in memory
+    /// Deletes what has expired by `now`: revoked tokens, idempotency claims, and claims of the bus. Nothing that a server holds in memory
     /// changes by that, so no version does.
     pub async fn prune(&self, now: DateTime<Utc>) -> Result<()> {
         writing!(self, |tx| {
@@ -169,6 +169,7 @@ impl Store {
                 "DELETE FROM idempotency_claims WHERE expires_at <= $1",
                 micros(now)
             );
+            execute!(tx, "DELETE FROM bus_claims WHERE expires_at <= $1", micros(now));
         })
         .await
     }

@@ -15,6 +15,7 @@ mod accounts;
 mod alerts;
 mod announcements;
 mod artifacts;
+mod bus_claims;
 mod calls;
 mod claims;
 mod codec;
@@ -57,6 +58,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use uuid::Uuid;
 
+pub use crate::bus_claims::{BusClaim, BusClaimKind};
 use crate::db::{Db, both, execute, reading, writing};
 pub use crate::definitions::Published;
 pub use crate::error::{Result, StoreError};

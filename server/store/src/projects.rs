@@ -147,6 +147,7 @@ impl Store {
             execute!(tx, "DELETE FROM account_flows WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM accounts WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM idempotency_claims WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM bus_claims WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM deferred_calls WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM call_cancellations WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM sessions WHERE project_uid = $1", uid.0);

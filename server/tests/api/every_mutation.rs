@@ -21,10 +21,14 @@ use toolgate_store::rows::{AnnouncedProgram, AnnouncementClaim, ProgramKey};
 use crate::support::{ANY, Client, NEW, PASSWORD, TestApp, serve, tool};
 
 /// Operations with a method that changes something, though they do not.
-const HARMLESS: [(&str, &str); 6] = [
+const HARMLESS: [(&str, &str); 7] = [
     (
         "login",
         "makes a token that is stored nowhere; refusals are in the log",
+    ),
+    (
+        "issue_bus_token",
+        "makes a token that is stored nowhere; the message that it is for is recorded",
     ),
     ("check_definitions", "checks a text"),
     (
@@ -145,7 +149,14 @@ async fn every_mutating_operation_leaves_a_record() {
     let upstream = crate::mcp_servers::Upstream::new(|_| None).await;
     let service = crate::accounts::Service::start().await;
     let allowed = format!("{base},{},{}", upstream.url, service.base);
-    let app = TestApp::with(&[("TOOLGATE_EGRESS_ALLOW", &allowed), ("TOOLGATE_SECRETS_KEY", KEY)]).await;
+    let nats = crate::nats::Nats::start();
+    let app = TestApp::with(&[
+        ("TOOLGATE_EGRESS_ALLOW", &allowed),
+        ("TOOLGATE_SECRETS_KEY", KEY),
+        ("TOOLGATE_NATS_URL", &nats.url()),
+    ])
+    .await;
+    crate::bus::until_connected(&app, true).await;
     let document = app.anonymous().get("/openapi.json").await.expect(200).json();
     let mut operations = BTreeMap::new();
     for (path, item) in document["paths"].as_object().expect("paths") {
@@ -297,6 +308,19 @@ async fn every_mutating_operation_leaves_a_record() {
             &json!({"decision": "approve", "digest": "d"}),
         )
         .await;
+
+    // Dead letters of the message bus.
+    let subject = "cg.v1r4.demo.main.cmd.tool.toolgate.run";
+    for id in [1, 2] {
+        bury(&app, subject).await;
+        let letter = demo(&format!("dead-letters/{id}"));
+        let (operation, path) = match id {
+            1 => ("drop_dead_letter", letter),
+            _ => ("retry_dead_letter", format!("{letter}/retry")),
+        };
+        let (_, record) = trial.does(operation, "settings", &path, &NO, &none).await;
+        assert_eq!(change(&record)["subject"], subject);
+    }
 
     // Tools.
     let made = json!({
@@ -690,6 +714,23 @@ async fn second_factors(trial: &mut Trial<'_>, user: &str) {
                 .await;
         }
     }
+}
+
+/// A dead letter whose card can be read.
+async fn bury(app: &TestApp, subject: &str) {
+    let bus = app.gateway.bus.as_ref().expect("a bus");
+    let snapshot = app.gateway.snapshots.now();
+    let row = &snapshot.project("demo").expect("the project").row;
+    let cards = bus.cards(&row.id).await.expect("the cards");
+    cards.put("card", "{}".into()).await.expect("stored");
+    let dead = toolgate_executors::Dead {
+        subject: subject.to_owned(),
+        reason: "a reason".to_owned(),
+        deliveries: 1,
+        headers: async_nats::HeaderMap::new(),
+        payload: json!({"tool_call_card_id": "card"}).to_string().into(),
+    };
+    bus.bury((row.uid, &row.id), dead).await.expect("kept");
 }
 
 /// Changing one's password and signing out end the sign-in that the other operations need.

@@ -12,6 +12,7 @@ mod auth;
 mod authz;
 mod bad_input;
 mod bus;
+mod bus_entrance;
 mod calls;
 mod calls_in_time;
 mod canary;

@@ -160,6 +160,36 @@ impl Bus {
                 "the announced service did not answer as it should: {answer}"
             );
         }
+        self.call_over_the_bus(anyone.address(), text(&answer, "secret")?, admin, project)
+    }
+
+    /// Calls a tool as an agent system does that has a connection to the bus, in both languages.
+    fn call_over_the_bus(&self, url: &str, key: &str, admin: &Client, project: &str) -> Result<()> {
+        println!("11. The project is opened on the message bus, and programs call tell-joke there");
+        let settings = format!("/projects/{project}/settings");
+        let mut stored = admin.get(&settings)?;
+        stored["bus_entrance"] = json!({});
+        admin.send("PUT", &settings, &Body::Json(&stored))?;
+        let kit = paths::root().join("openapi/clients/python");
+        let python = Sh::new(install::nats()?.join("python"))
+            .arg(kit.join("examples/invoke.py"))
+            .env("PYTHONPATH", kit.join("src"))
+            .env("PYTHONDONTWRITEBYTECODE", "1");
+        let rust = Sh::new(paths::target().join("debug/examples/invoke"));
+        for (language, program) in [("Python", python), ("Rust", rust)] {
+            let said = program
+                .args(["tell-joke", r#"{"topic": "programming"}"#, GROUP])
+                .env("NATS_URL", &self.url)
+                .env("TOOLGATE_URL", url)
+                .env("TOOLGATE_KEY", key)
+                .env("TOOLGATE_PROJECT", project)
+                .read()?;
+            println!("   {language} -> {:?}", said.trim());
+            ensure!(
+                said.starts_with("Hey jester!"),
+                "the call over the bus was not answered as it should: {said}"
+            );
+        }
         Ok(())
     }
 

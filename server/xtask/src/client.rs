@@ -81,6 +81,9 @@ impl Client {
         if let Some(token) = &self.token {
             request = request.header("authorization", format!("Bearer {token}"));
         }
+        if method == "PUT" {
+            request = request.header("if-match", "*");
+        }
         let what = || format!("{method} {path}");
         let answer = match body {
             Body::None => self.agent.run(request.body(())?),

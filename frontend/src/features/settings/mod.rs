@@ -65,6 +65,8 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     let thresholds = THRESHOLDS.map(|_| RwSignal::new(String::new()));
     let sessions = Sessions::new(project);
     let trusted = RwSignal::new(false);
+    // Set by the API; the form keeps it.
+    let entrance = RwSignal::new(None);
     let action = Action::new();
     let toasts = Toasts::get();
     let warned = RwSignal::new(Vec::<String>::new());
@@ -78,6 +80,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             .map_or_else(Default::default, |webhook| (webhook.url, webhook.secret));
         sessions.show(settings.sessions, settings.start_states.unwrap_or_default());
         trusted.set(settings.trust_registrations);
+        entrance.set(settings.bus_entrance);
         webhook.set(url);
         secret.set(name);
         for ((_, _, part), field) in THRESHOLDS.iter().zip(thresholds) {
@@ -105,6 +108,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             sessions: sessions.usage(),
             start_states: sessions.start_states(),
             trust_registrations: trusted.get_untracked(),
+            bus_entrance: entrance.get_untracked(),
         };
         let path = in_project(&project.get_untracked(), &["settings"]);
         let ask = Ask::put(path, Body::json(&settings)).if_match(loaded.etag());

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use toolgate_api::settings::{AlertThresholds, ProjectSettings};
+use toolgate_api::settings::{AlertThresholds, BusEntrance, ProjectSettings};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::names::label_fault;
 use toolgate_core::definition::source;
+use toolgate_core::pointer;
 use toolgate_core::policy::decision::{EVERY_STATE, UNDEFINED_STATE};
 use toolgate_core::session::place::MAX_START_STATES;
 use toolgate_core::snapshot::ProjectSnapshot;
@@ -22,6 +23,11 @@ use crate::gateway::{Gateway, Problem};
 const MAX_URL: usize = 2048;
 /// The largest threshold of an alert.
 const MAX_THRESHOLD: u32 = 1_000_000;
+/// Targets of the bus, and agents in its roster.
+const MAX_TARGETS: usize = 16;
+const MAX_AGENTS: usize = 1000;
+/// Characters of a token of a subject.
+const MAX_TOKEN: usize = 64;
 
 /// Replaces the settings; their new revision, and what may be a mistake in them. `expected` is the revision they were made
 /// from, if it matters.
@@ -89,6 +95,46 @@ fn faults(settings: &ProjectSettings, egress: &EgressPolicy) -> Vec<Diagnostic> 
     faults.extend(threshold_faults(&settings.alerts));
     if let Some(states) = &settings.start_states {
         faults.extend(start_state_faults(states));
+    }
+    if let Some(entrance) = &settings.bus_entrance {
+        faults.extend(entrance_faults(entrance));
+    }
+    faults
+}
+
+/// Targets and worker targets become tokens of subjects.
+fn entrance_faults(entrance: &BusEntrance) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    let is_token = |text: &str| {
+        (1..=MAX_TOKEN).contains(&text.len())
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
+    };
+    let mut token = |text: &str, pointer: String| {
+        if !is_token(text) {
+            faults.push(
+                Diagnostic::error(format!("has 1-{MAX_TOKEN} letters, digits, _ and -")).at_pointer(pointer),
+            );
+        }
+    };
+    for (at, target) in entrance.targets.iter().enumerate() {
+        token(target, format!("/bus_entrance/targets/{at}"));
+    }
+    for (agent, target) in &entrance.agents {
+        token(target, pointer::of(["bus_entrance", "agents", agent]));
+    }
+    if entrance.targets.len() > MAX_TARGETS {
+        faults.push(
+            Diagnostic::error(format!("has more than {MAX_TARGETS} targets"))
+                .at_pointer("/bus_entrance/targets"),
+        );
+    }
+    if entrance.agents.len() > MAX_AGENTS {
+        faults.push(
+            Diagnostic::error(format!("has more than {MAX_AGENTS} agents"))
+                .at_pointer("/bus_entrance/agents"),
+        );
     }
     faults
 }
@@ -216,6 +262,10 @@ mod tests {
         json!({"start_states": ["a", "", "*", "a", "b\u{200b}", "\u{430}dmin"]}),
         &[("/start_states/1", "empty"), ("/start_states/2", "every state"), ("/start_states/3", "twice"),
           ("/start_states/4", "U+200B"), ("/start_states/5", "Cyrillic")]
+    )]
+    #[case::bus(
+        json!({"bus_entrance": {"targets": ["toolgate", "a.b", ""], "agents": {"a": "worker_generic", "b": "*"}}}),
+        &[("/bus_entrance/targets/1", "letters"), ("/bus_entrance/targets/2", "letters"), ("/bus_entrance/agents/b", "letters")]
     )]
     #[case::many_starts(json!({"start_states": vec!["a"; 101]}), &[("/start_states", "more than 100")])]
     fn every_fault_is_named_with_its_place(

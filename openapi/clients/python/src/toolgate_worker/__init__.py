@@ -2,6 +2,7 @@
 
 from .cards import Call, UtpError
 from .errors import ToolError
+from .invoke import InvokeError, Invoker, rest_tokens
 from .presence import Announcement
 from .service import DynamicToolService, tool_service
 from .worker import Worker, worker
@@ -10,9 +11,12 @@ __all__ = [
     "Announcement",
     "Call",
     "DynamicToolService",
+    "InvokeError",
+    "Invoker",
     "ToolError",
     "UtpError",
     "Worker",
+    "rest_tokens",
     "tool_service",
     "worker",
 ]

@@ -84,7 +84,7 @@ pub(super) fn ttl_seconds() -> u64 {
 }
 
 /// The cards of a project; the bucket is made if there is none.
-pub(super) async fn bucket(bus: &Bus, project: &ProjectId) -> Result<kv::Store, Failure> {
+pub(in crate::bus) async fn bucket(bus: &Bus, project: &ProjectId) -> Result<kv::Store, Failure> {
     let context = jetstream::new(bus.client.clone());
     let name = format!("cards_{project}");
     if let Ok(store) = context.get_key_value(&name).await {

@@ -144,6 +144,16 @@ impl KeptReports {
     }
 }
 
+/// The stream of reports, where no other has their subjects.
+pub(in crate::bus) fn reports_stream(version: &str) -> stream::Config {
+    stream::Config {
+        name: format!("cg_evt_{version}"),
+        subjects: vec![format!("cg.{version}.*.*.evt.>")],
+        max_age: KEPT,
+        ..stream::Config::default()
+    }
+}
+
 /// Where the reports of a project are kept.
 struct Source {
     context: jetstream::Context,
@@ -165,12 +175,7 @@ impl Source {
                 .await
                 .map_err(|error| lost(&error))?,
             Err(_) => {
-                let config = stream::Config {
-                    name: format!("cg_evt_{version}"),
-                    subjects: vec![format!("cg.{version}.*.*.evt.>")],
-                    max_age: KEPT,
-                    ..stream::Config::default()
-                };
+                let config = reports_stream(version);
                 let created = self.context.get_or_create_stream(config).await;
                 created.map_err(|error| lost(&error))?
             }

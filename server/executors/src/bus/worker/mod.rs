@@ -25,10 +25,11 @@ use toolgate_core::definition::subject::CommandSubject;
 use toolgate_core::definition::{self, ExecutorKind, ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, ProjectId};
 
+pub(super) use self::card::bucket;
 use self::card::{Card, ToolCallContent};
 use self::kept::Awaited;
-pub(super) use self::kept::KeptReports;
 pub use self::kept::WorkerReport;
+pub(super) use self::kept::{KeptReports, reports_stream};
 use self::outcome::outcome;
 use super::connection::{Bus, lost};
 use super::replies::Received;
@@ -308,12 +309,7 @@ impl WorkerCall<'_> {
             .await
             .is_err()
         {
-            let config = stream::Config {
-                name: format!("cg_cmd_{version}"),
-                subjects: vec![format!("cg.{version}.*.*.cmd.>")],
-                max_age: KEPT,
-                ..stream::Config::default()
-            };
+            let config = commands_stream(version);
             context
                 .create_stream(config)
                 .await
@@ -328,6 +324,16 @@ impl WorkerCall<'_> {
             .await
             .map_err(|error| lost(&error))?;
         stored.await.map(drop).map_err(|error| lost(&error))
+    }
+}
+
+/// The stream of commands, where no other has their subjects.
+pub(super) fn commands_stream(version: &str) -> stream::Config {
+    stream::Config {
+        name: format!("cg_cmd_{version}"),
+        subjects: vec![format!("cg.{version}.*.*.cmd.>")],
+        max_age: KEPT,
+        ..stream::Config::default()
     }
 }
 

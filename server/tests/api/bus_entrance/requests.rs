@@ -1,0 +1,258 @@
+//! `tool.invoke` and `tool.invoke.mcp`.
+
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+
+use super::{INVOKE, Open, headers, invoke, request, token};
+use crate::nats::subscribe;
+
+const GROUP: [(&str, &str); 1] = [("Toolgate-Group", "knowledge")];
+
+fn search(id: &str) -> Value {
+    json!({"tool_call_id": id, "tool_name": "search", "arguments": "{\"q\":\"rust\"}", "session_id": null})
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_is_decided_recorded_and_answered_as_by_rest() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    let own = |mut record: Value| {
+        for name in ["id", "at", "entrance", "request_id", "duration_ms", "address"] {
+            record.as_object_mut().expect("a record").remove(name);
+        }
+        record
+    };
+    for (tool, arguments, group, code) in [
+        ("search", json!({"q": "rust"}), "knowledge", None),
+        (
+            "search",
+            json!({"q": 5}),
+            "knowledge",
+            Some(("invalid_arguments", "invalid_arguments")),
+        ),
+        (
+            "search",
+            json!({"q": "rust"}),
+            "secret",
+            Some(("execution_failed", "insufficient_tool_groups")),
+        ),
+        (
+            "search",
+            json!({"q": "rust"}),
+            "",
+            Some(("execution_failed", "tool_not_in_groups")),
+        ),
+        (
+            "absent",
+            json!({}),
+            "knowledge",
+            Some(("tool_not_found", "tool_not_found")),
+        ),
+    ] {
+        let id = format!("call-{tool}-{group}-{}", arguments["q"].is_number());
+        let payload = json!({"tool_call_id": id, "tool_name": tool, "arguments": arguments.to_string()});
+        let said = [("Toolgate-Group", group), ("correlation-id", "c-1")];
+        let (told, answer) = invoke(&client, &open.agent(), &said, &payload).await;
+        assert_eq!(told.get("correlation-id").map(|it| it.as_str()), Some("c-1"));
+        assert_eq!(answer["tool_call_id"], id);
+        assert_eq!(answer["tool_name"], tool);
+        let by_bus = open.last_record().await;
+        assert_eq!(by_bus["entrance"], "bus");
+        assert_eq!(
+            told.get("Toolgate-Call-Id").map(|it| it.as_str().to_owned()),
+            by_bus["id"].as_str().map(str::to_owned)
+        );
+
+        let groups: Vec<&str> = group.split(',').filter(|name| !name.is_empty()).collect();
+        let request =
+            json!({"tool": tool, "arguments": arguments, "group": groups, "context": {"tool_call_id": id}});
+        let by_rest = open.agent().post("/projects/demo/calls", &request).await.json();
+        match code {
+            None => {
+                assert_eq!(answer["is_error"], false, "{answer}");
+                let content = answer["content"].as_str().expect("a text");
+                let content: Value = serde_json::from_str(content).expect("JSON");
+                assert_eq!(content["query"], by_rest["result"]["query"]);
+            }
+            Some((word, code)) => {
+                assert_eq!(answer["code"], word, "{answer}");
+                assert_eq!(answer["is_retryable"], false);
+                assert!(
+                    answer["message"]
+                        .as_str()
+                        .expect("a text")
+                        .starts_with(by_rest["detail"].as_str().expect("a detail"))
+                );
+                assert_eq!(told.get("Toolgate-Code").map(|it| it.as_str()), Some(code));
+            }
+        }
+        assert_eq!(own(by_bus), own(open.last_record().await), "{tool} {group}");
+    }
+    let metrics = open.app.gateway.metrics.render();
+    assert!(metrics.contains("kind=\"http\",entrance=\"bus\"} 1"), "{metrics}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_repeated_request_is_answered_again_and_not_run_again() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    let (_, first) = invoke(&client, &open.agent(), &GROUP, &search("once")).await;
+    let (_, again) = invoke(&client, &open.agent(), &GROUP, &search("once")).await;
+    assert_eq!(first, again);
+    assert_eq!(open.records(10).await.len(), 1, "one call");
+    let other = json!({"tool_call_id": "once", "tool_name": "search", "arguments": {"q": "other"}});
+    let (said, answer) = invoke(&client, &open.agent(), &GROUP, &other).await;
+    assert_eq!(answer["code"], "execution_failed", "{answer}");
+    assert_eq!(
+        said.get("Toolgate-Code").map(|it| it.as_str()),
+        Some("idempotency_mismatch")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn malformed_requests_are_answered_with_what_is_wrong() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    for (payload, says) in [
+        (json!({"tool_name": "search"}), "tool_call_id"),
+        (json!({"tool_call_id": "a"}), "tool_name"),
+        (json!({"tool_call_id": "", "tool_name": "search"}), "1-255"),
+        (
+            json!({"tool_call_id": "a", "tool_name": "search", "arguments": "{"}),
+            "JSON text",
+        ),
+        (
+            json!({"tool_call_id": "a", "tool_name": "search", "arguments": "[]"}),
+            "JSON text",
+        ),
+        (
+            json!({"tool_call_id": "a", "tool_name": "search", "user": "root"}),
+            "unknown field",
+        ),
+    ] {
+        let (_, answer) = invoke(&client, &open.agent(), &GROUP, &payload).await;
+        assert_eq!(answer["code"], "invalid_arguments", "{payload}");
+        let message = answer["message"].as_str().expect("a text");
+        assert!(message.contains(says), "{message}");
+        let record = open.last_record().await;
+        assert_eq!(
+            (&record["outcome"], &record["entrance"]),
+            (&json!("denied"), &json!("bus"))
+        );
+        assert_eq!(record["principal_name"], "agent key");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn without_an_inbox_an_answer_goes_to_the_results_of_the_project() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    // The entrance is open when a request was answered.
+    invoke(&client, &open.agent(), &GROUP, &search("first")).await;
+    let mut results = subscribe(&client, "tg.demo.tool.result").await;
+    let mut elsewhere = subscribe(&client, "cg.v1r4.>").await;
+    for reply in [None, Some("cg.v1r4.demo.main.cmd.tool.search.run")] {
+        let payload = search(reply.unwrap_or("none")).to_string();
+        let mut said = headers(&GROUP);
+        said.insert(
+            "Toolgate-Token",
+            token(&open.agent(), INVOKE, payload.as_bytes(), None).await,
+        );
+        match reply {
+            None => client
+                .publish_with_headers(INVOKE, said, payload.into())
+                .await
+                .expect("sent"),
+            Some(reply) => client
+                .publish_with_reply_and_headers(INVOKE, reply, said, payload.into())
+                .await
+                .expect("sent"),
+        }
+        let answer = results.next().await.expect("an answer");
+        let answer: Value = serde_json::from_slice(&answer.payload).expect("JSON");
+        assert_eq!(answer["is_error"], false, "{answer}");
+    }
+    client.publish("cg.v1r4.end", "".into()).await.expect("sent");
+    let next = elsewhere.next().await.expect("the end");
+    assert_eq!(next.subject.as_str(), "cg.v1r4.end", "nothing was sent there");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_alias_is_one_session_of_one_principal_and_one_agent() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    let other = open.app.key(&open.admin(), "demo", "agent", &["knowledge"]).await;
+    let agent = open.agent();
+    let mut sessions = Vec::new();
+    for (at, (principal, name, alias)) in [
+        (&agent, "a_b", "c"),
+        (&agent, "a", "b_c"),
+        (&agent, "a_b", "c"),
+        (&other, "a_b", "c"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let payload = json!({"tool_call_id": format!("s{at}"), "tool_name": "search", "arguments": "{}", "session_id": alias});
+        let said = [("Toolgate-Group", "knowledge"), ("CG-Agent-Id", name)];
+        let (_, answer) = invoke(&client, principal, &said, &payload).await;
+        assert_eq!(answer["is_error"], false, "{answer}");
+        let record = open.last_record().await;
+        assert_eq!(record["state_after"], "found");
+        sessions.push(record["session_id"].clone());
+    }
+    assert!(sessions.iter().all(Value::is_string), "{sessions:?}");
+    assert_eq!(sessions[0], sessions[2]);
+    assert_ne!(sessions[0], sessions[1]);
+    assert_ne!(sessions[0], sessions[3]);
+    // A session that was ended gives way to a new one.
+    let ended = format!("/projects/demo/sessions/{}", sessions[0].as_str().expect("an id"));
+    agent.delete(&ended, Some("*")).await.expect(204);
+    let payload = json!({"tool_call_id": "s9", "tool_name": "search", "arguments": "{}", "session_id": "c"});
+    let said = [("Toolgate-Group", "knowledge"), ("CG-Agent-Id", "a_b")];
+    invoke(&client, &agent, &said, &payload).await;
+    let record = open.last_record().await;
+    assert_eq!(record["state_before"], "undefined");
+    assert_ne!(record["session_id"], sessions[0]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_project_is_open_as_long_as_its_settings_say() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    invoke(&client, &open.agent(), &GROUP, &search("open")).await;
+    open.set(Value::Null).await;
+    let payload = search("closed").to_string();
+    loop {
+        let sent = client.request(INVOKE, payload.clone().into()).await;
+        if sent.is_err() {
+            break;
+        }
+    }
+    open.set(json!({})).await;
+    let (_, answer) = invoke(&client, &open.agent(), &GROUP, &search("again")).await;
+    assert_eq!(answer["is_error"], false);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_mcp_server_is_named_by_a_header() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    let subject = "tg.demo.tool.invoke.mcp";
+    for (server, says) in [(None, "rb-mcp-server"), (Some("weather"), "no tool")] {
+        let payload = search("m").to_string();
+        let mut said = headers(&GROUP);
+        if let Some(server) = server {
+            said.insert("rb-mcp-server", server);
+        }
+        said.insert(
+            "Toolgate-Token",
+            token(&open.agent(), subject, payload.as_bytes(), None).await,
+        );
+        let (_, answer) = request(&client, subject, said, &payload).await;
+        assert!(
+            answer["message"].as_str().expect("a text").contains(says),
+            "{answer}"
+        );
+    }
+}
