@@ -1,6 +1,7 @@
 //! Tool services behind a real message bus.
 
 mod connecting;
+mod faults;
 mod support;
 mod workers;
 

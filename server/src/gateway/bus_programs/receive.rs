@@ -1,6 +1,6 @@
 //! Receiving announcements and heartbeats, and importing what is announced: by one of the servers of a database, once.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use toolgate_api::auth::PrincipalKind;
 use toolgate_api::imports::{ImportOutcome, ImportReport};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::announcements::{self, Announcement};
-use toolgate_core::ids::ProjectId;
+use toolgate_core::ids::{ProjectId, ProjectUid};
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
 use toolgate_executors::{Bus, BusAnnouncement};
@@ -39,7 +39,7 @@ pub async fn run(gateway: Arc<Gateway>, mut messages: mpsc::Receiver<BusAnnounce
     let (to, waiting) = mpsc::channel(WAITING);
     tokio::spawn(import_all(Arc::clone(&gateway), waiting));
     let mut looks = tokio::time::interval(LOOK);
-    let mut asked = Vec::new();
+    let mut asked = HashMap::new();
     loop {
         tokio::select! {
             () = gateway.shutdown.stopped() => return,
@@ -52,25 +52,26 @@ pub async fn run(gateway: Arc<Gateway>, mut messages: mpsc::Receiver<BusAnnounce
     }
 }
 
-/// Asks the programs of each project once for each connection.
-async fn ask(gateway: &Gateway, asked: &mut Vec<(ProjectId, u64)>) {
+/// Asks the programs of each project once for each connection; `asked` has the projects that were asked, by their connection.
+async fn ask(gateway: &Gateway, asked: &mut HashMap<ProjectUid, u64>) {
     let Some(bus) = gateway.bus.as_deref().filter(|bus| bus.is_connected()) else {
         return;
     };
     let connection = bus.report().connects;
     let snapshot = gateway.snapshots.now();
-    asked.retain(|(_, of)| *of == connection);
-    for project in snapshot.projects() {
-        let key = (project.row.id.clone(), connection);
-        if !asked.contains(&key) {
-            bus.discover(&key.0).await;
-            asked.push(key);
+    let projects: HashMap<ProjectUid, &ProjectId> = snapshot
+        .projects()
+        .map(|project| (project.row.uid, &project.row.id))
+        .collect();
+    for (uid, id) in &projects {
+        if asked.insert(*uid, connection) != Some(connection) {
+            bus.discover(id).await;
         }
     }
-    let uids: Vec<_> = snapshot.projects().map(|project| project.row.uid).collect();
+    asked.retain(|uid, _| projects.contains_key(uid));
     gateway
         .presence
-        .prune(|uid| uids.contains(&uid), gateway.clock.now());
+        .prune(|uid| projects.contains_key(&uid), gateway.clock.now());
 }
 
 async fn receive(
@@ -112,7 +113,7 @@ async fn receive(
 }
 
 async fn import_all(gateway: Arc<Gateway>, mut waiting: mpsc::Receiver<(ProjectId, Arc<Announcement>)>) {
-    // Those that wait for an earlier one of the same program.
+    // Those that wait for an earlier one of the same program, or for the database.
     let mut later = VecDeque::new();
     let mut looks = tokio::time::interval(LOOK);
     loop {
@@ -124,12 +125,15 @@ async fn import_all(gateway: Arc<Gateway>, mut waiting: mpsc::Receiver<(ProjectI
         let Some((project, announcement)) = next else {
             return;
         };
-        match import(&gateway, &project, &announcement).await {
-            Ok(AnnouncementClaim::Busy) if later.len() < WAITING => later.push_back((project, announcement)),
-            Ok(_) => {}
+        let is_done = match import(&gateway, &project, &announcement).await {
+            Ok(claim) => claim != AnnouncementClaim::Busy,
             Err(problem) => {
-                tracing::warn!(%project, program = announcement.name, code = %problem.code(), "an announcement was not imported");
+                tracing::warn!(%project, program = announcement.name, code = %problem.code(), "an announcement was not imported; it is tried again");
+                false
             }
+        };
+        if !is_done && later.len() < WAITING {
+            later.push_back((project, announcement));
         }
     }
 }
