@@ -180,6 +180,7 @@ fn circumstances(
         Err(exceeded) => Foreseen::Fails {
             code: exceeded.code(),
             because: exceeded.detail(),
+            remedy: None,
         },
     };
     let secrets = project.secrets.unused();
@@ -199,6 +200,7 @@ fn circumstances(
         Err(failure) => Foreseen::Fails {
             code: failure.code,
             because: failure.message,
+            remedy: failure.remedy,
         },
     };
     Circumstances {
