@@ -22,6 +22,7 @@ mod page_bundle;
 mod page_table;
 mod paged;
 mod reactive;
+mod remedies;
 mod review;
 mod routes;
 mod second_factor;

@@ -157,6 +157,11 @@ pub(crate) fn page() -> Memo<Option<Page>> {
     expect_context::<Current>().0
 }
 
+/// The page in the address now, where there is one.
+pub(crate) fn page_here() -> Option<Page> {
+    use_context::<Current>()?.0.get_untracked()
+}
+
 /// The project in the address; empty outside of projects.
 pub(crate) fn project_in_path() -> Memo<String> {
     let page = page();

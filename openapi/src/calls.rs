@@ -14,6 +14,7 @@ use crate::ErrorCode;
 use crate::JsonText;
 use crate::artifacts::Artifact;
 use crate::problem::Diagnostic;
+use crate::remedy::Remedy;
 use crate::sessions::CallSession;
 use crate::tools::AfterExecution;
 
@@ -290,6 +291,9 @@ pub struct CallError {
     /// The upstream's own words, shortened and redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_message: Option<String>,
+    /// What must change before the call can succeed, where that is one known thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
 }
 
 /// A result that was cut.

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use crate::auth::PrincipalKind;
 use crate::calls::{CallContext, StateChange};
+use crate::remedy::Remedy;
 use crate::{Diagnostic, ErrorCode};
 
 /// Asks why tools are available or not, without calling anything.
@@ -221,6 +222,9 @@ pub struct TestReport {
     /// What was compared. Absent for a tool whose groups and states the caller may not see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operands: Option<TestOperands>,
+    /// What must change before it passes, where that is one known thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
 }
 
 /// The decision on one tool, test by test.

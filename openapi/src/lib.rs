@@ -32,6 +32,7 @@ pub mod problem;
 pub mod projects;
 pub mod quarantine;
 pub mod recommendations;
+pub mod remedy;
 pub mod second_factor;
 pub mod secrets;
 pub mod sessions;

@@ -5,6 +5,7 @@ use uuid::Uuid;
 
 use crate::ErrorCode;
 use crate::policy_tests::BrokenPolicyTest;
+use crate::remedy::Remedy;
 
 /// A problem (RFC 9457), served as `application/problem+json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +63,9 @@ pub struct Problem {
     /// The upstream's own words, shortened and redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_message: Option<String>,
+    /// What must change before the call can succeed, where that is one known thing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<Remedy>,
 }
 
 /// How bad a diagnostic is: errors stop an upload, warnings do not.

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::copy::request_id;
 use super::{Icon, Symbol};
 use crate::api::ApiError;
+use crate::remedies::{Refusal, remedies};
 
 /// An error, announced at once, with a button that tries again.
 #[component]
@@ -30,6 +31,7 @@ pub(crate) fn ProblemPanel(
                 <p class="problem-title">{error.title()}</p>
                 <p class="problem-detail">{error.detail()}</p>
                 {(!diagnostics.is_empty()).then(|| view! { <ul class="problem-faults">{diagnostics}</ul> })}
+                {remedies(&Refusal::of_error(&error), None)}
                 {error.request_id().map(request_id)}
             </div>
             {on_retry

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::copy::request_id;
 use super::{EditorHandle, Faults};
 use crate::api::ApiError;
+use crate::remedies::{Refusal, remedies};
 
 /// The answer to a text that was refused, with a way to each fault.
 #[component]
@@ -26,6 +27,7 @@ pub(crate) fn Refused(
             <p>{error.detail()}</p>
             {(!broken.is_empty()).then(|| view! { <ul class="problem-faults">{broken}</ul> })}
             {(!faults.is_empty()).then(|| view! { <Faults faults handle /> })}
+            {remedies(&Refusal::of_error(&error), None)}
             {error.request_id().map(request_id)}
         </div>
     }

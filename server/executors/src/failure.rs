@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use toolgate_api::ErrorCode;
+use toolgate_api::remedy::Remedy;
 
 /// Why a call failed. Every text in it is fit for callers, records and logs: it holds no secret value and no query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +20,8 @@ pub struct Failure {
     pub upstream_status: Option<u16>,
     /// What the upstream said, redacted and cut to 500 characters.
     pub upstream_message: Option<String>,
+    /// What must change first, where that is one known thing.
+    pub remedy: Option<Remedy>,
 }
 
 impl Failure {
@@ -32,6 +35,7 @@ impl Failure {
             retry_after_s: None,
             upstream_status: None,
             upstream_message: None,
+            remedy: None,
         }
     }
 
@@ -41,6 +45,15 @@ impl Failure {
         Self {
             retryable: false,
             ..Self::new(ErrorCode::ToolUnavailable, message)
+        }
+    }
+
+    /// Adds what must change first.
+    #[must_use]
+    pub fn lifted_by(self, remedy: Remedy) -> Self {
+        Self {
+            remedy: Some(remedy),
+            ..self
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use secrecy::{ExposeSecret, SecretString};
+use toolgate_api::remedy::Remedy;
 use toolgate_core::definition::source::ValueSource;
 
 use crate::config::{EnvSource, SecretSource};
@@ -49,12 +50,15 @@ impl Values<'_> {
 }
 
 fn missing(name: &str) -> Failure {
-    Failure::misconfigured(match ValueSource::of(name) {
-        ValueSource::Env(name) => format!(
+    match ValueSource::of(name) {
+        ValueSource::Env(name) => Failure::misconfigured(format!(
             "the environment variable {name} is not set or not offered to tools: set it and list it in TOOLGATE_TOOL_ENV"
-        ),
-        ValueSource::Secret(name) => format!(
+        )),
+        ValueSource::Secret(name) => Failure::misconfigured(format!(
             "the project has no secret {name}, or the server cannot read it: set it under /projects/{{project_id}}/secrets/{name}"
-        ),
-    })
+        ))
+        .lifted_by(Remedy::SetSecret {
+            name: name.to_string(),
+        }),
+    }
 }

@@ -182,6 +182,7 @@ fn circumstances(
         Err(exceeded) => Foreseen::Fails {
             code: exceeded.code(),
             because: exceeded.detail(),
+            remedy: None,
         },
     };
     let secrets = project.secrets.unused();
@@ -201,6 +202,7 @@ fn circumstances(
         Err(failure) => Foreseen::Fails {
             code: failure.code,
             because: failure.message,
+            remedy: failure.remedy,
         },
     };
     let account = accounts::foreseen(

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use toolgate_api::calls::CallError;
 use toolgate_api::policy_tests::BrokenPolicyTest;
+use toolgate_api::remedy::Remedy;
 use toolgate_api::{Diagnostic, ErrorCode, Problem as ProblemBody};
 use toolgate_core::ids::CallId;
 use toolgate_core::redact::without_user_info;
@@ -38,6 +39,7 @@ impl Problem {
                 call_id: None,
                 upstream_status: None,
                 upstream_message: None,
+                remedy: None,
             }),
             retry_after_s: None,
         }
@@ -49,6 +51,7 @@ impl Problem {
         error.body.retryable = failure.retryable;
         error.body.upstream_status = failure.upstream_status;
         error.body.upstream_message = failure.upstream_message;
+        error.body.remedy = failure.remedy;
         error.retry_after_s = failure.retry_after_s;
         error
     }
@@ -103,6 +106,13 @@ impl Problem {
     #[must_use]
     pub fn call_id(mut self, id: CallId) -> Self {
         self.body.call_id = Some(id.0);
+        self
+    }
+
+    /// Adds what lifts it, where that is one known thing.
+    #[must_use]
+    pub fn remedy(mut self, remedy: Option<Remedy>) -> Self {
+        self.body.remedy = remedy;
         self
     }
 

@@ -463,6 +463,12 @@ async fn a_tool_that_cannot_be_executed_is_admitted_and_would_fail() {
         if code.is_some() {
             assert_eq!(execution["outcome"], "failed");
             assert_eq!(execution["hint"], called["error"]["message"]);
+            let remedy = match name {
+                "elsewhere" => json!({"kind": "allow_host", "origin": "https://elsewhere.example"}),
+                _ => json!({"kind": "set_secret", "name": "NOT_SET"}),
+            };
+            assert_eq!(execution["remedy"], remedy);
+            assert_eq!(called["error"]["remedy"], remedy);
             let why = execution["hint"].as_str().expect("why");
             assert!(item["summary"].as_str().expect("a text").contains(why), "{item}");
         } else {

@@ -44,6 +44,13 @@ pub(super) fn GrantEditor(
 ) -> impl IntoView {
     let session = Session::get();
     let open = chosen.drawer();
+    // Groups that a refused request lacked, from the link of its remedy.
+    let wanted = UrlParam::new("grant");
+    effect(move || {
+        if chosen.get().is_empty() {
+            wanted.replace("");
+        }
+    });
     let path = move || in_project(&project.get(), &["permissions", &chosen.get()]);
     let loaded = Loaded::new(move || {
         if chosen.get().is_empty() {
@@ -72,7 +79,7 @@ pub(super) fn GrantEditor(
             .as_ref()
             .map(|found| found.groups.iter().map(line).collect())
             .unwrap_or_default();
-        groups.set(lines.join("\n"));
+        groups.set(with_missing(lines, &wanted.get_untracked()));
         expires.set(
             permission
                 .and_then(|found| found.expires_at)
@@ -231,6 +238,15 @@ fn line(group: &GrantedGroup) -> String {
     }
 }
 
+/// The lines with groups that are wanted too, separated by commas: one that is held until some time is held for good then.
+fn with_missing(mut lines: Vec<String>, wanted: &str) -> String {
+    for group in wanted.split(',').filter(|group| !group.is_empty()) {
+        lines.retain(|line| line.split(" until ").next() != Some(group));
+        lines.push(group.to_owned());
+    }
+    lines.join("\n")
+}
+
 /// A line as a granted group; nothing for an empty one, and the end when that is no time.
 fn parse(line: &str) -> Option<Result<GrantedGroup, String>> {
     let line = line.trim();
@@ -256,7 +272,7 @@ fn end_of(text: &str) -> Result<Option<DateTime<Utc>>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{line, parse};
+    use super::{line, parse, with_missing};
 
     #[test]
     fn lines_and_grants_round_trip() {
@@ -270,6 +286,17 @@ mod tests {
         let ends = group.and_then(|group| group.expires_at);
         assert_eq!(ends.map(|at| at.timestamp()), Some(1_798_740_000));
         assert_eq!(parse("   "), None);
+    }
+
+    #[test]
+    fn wanted_groups_come_once_and_without_an_end() {
+        let held = || {
+            ["read", "write until 2020-12-31T18:00:00Z"]
+                .map(str::to_owned)
+                .to_vec()
+        };
+        assert_eq!(with_missing(held(), "write,plan"), "read\nwrite\nplan");
+        assert_eq!(with_missing(held(), ""), held().join("\n"));
     }
 
     #[test]

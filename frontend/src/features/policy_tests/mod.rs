@@ -11,10 +11,10 @@ use crate::components::{
     Badge, Cells, Confirm, Editor, EditorHandle, EmptyState, List, SectionHead, Symbol, Toasts, Tone, word,
 };
 use crate::paged::{Item, Paged};
-use crate::reactive::{When, condition};
+use crate::reactive::{When, condition, effect};
 use crate::routes::PageKind;
 use crate::session::{Permission, Session};
-use crate::url::project_in_path;
+use crate::url::{UrlParam, project_in_path};
 
 /// Two tests to start from.
 const EXAMPLE: &str = "\
@@ -82,6 +82,15 @@ pub(crate) fn PolicyTestsPage() -> impl IntoView {
             text.set(serde_json::to_string_pretty(&json!([stored["test"]])).unwrap_or_default());
             handle.jump(1, 1);
         });
+    });
+    // An address with a name comes from a change that the test refused.
+    let wanted = UrlParam::new("test");
+    effect(move || {
+        let name = wanted.get();
+        if !name.is_empty() {
+            edit.run(name);
+            wanted.replace("");
+        }
     });
     let cells: Cells = std::sync::Arc::new(move |item: &Item| {
         let test = item.read::<StoredPolicyTest>();

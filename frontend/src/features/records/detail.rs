@@ -1,17 +1,22 @@
 //! One record, whole: what was asked, what was decided and why, and how it ended.
 
 use leptos::prelude::*;
+use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditRecord, StateSource};
+use toolgate_api::explain::{ExplainRequest, ExplainResponse};
 
 use super::columns::tone;
 use super::scope::Scope;
-use crate::api::{in_project, json_of};
+use crate::action::Action;
+use crate::api::{Ask, Body, in_project, json_of};
 use crate::browser::iso;
 use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, fact, facts, json_block, word};
 use crate::features::simulator::why;
 use crate::loaded::Loaded;
 use crate::reactive::{part, text_memo};
+use crate::remedies::{Refusal, remedies};
 use crate::routes::{Page, PageKind};
+use crate::session::{Permission, Session};
 use crate::url::UrlParam;
 
 /// The drawer with the record that the address names.
@@ -107,6 +112,7 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
     ) {
         lines.push(fact("Decision", view! { <a href=reason>"Why?"</a> }));
     }
+    lines.extend(lifted_by(project, &record).map(|remedy| fact("Remedy", remedy)));
     lines.extend(record.duration_ms.map(|ms| fact("Took", format!("{ms} ms"))));
     lines.extend(record.deferred_until.map(|until| {
         fact(
@@ -140,6 +146,91 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         {record.context.map(|value| json_block("Context", &value))}
         {record.usage.map(|value| json_block("Usage", &value))}
         {(!record.warnings.is_empty()).then(|| json_block("Warnings about the result", &json_of(&record.warnings)))}
+    }
+    .into_any()
+}
+
+/// What lifts the refusal or failure of a call. Where the record does not name it, the same call is explained as it would
+/// be decided now.
+fn lifted_by(project: &str, record: &AuditRecord) -> Option<AnyView> {
+    if project.is_empty() || record.action != AuditAction::Call {
+        return None;
+    }
+    let code = record.code?;
+    let principal = format!("{}:{}", word(&record.principal_kind), record.principal_id);
+    let refusal = Refusal {
+        project: project.to_owned(),
+        code: Some(code),
+        principal: principal.clone(),
+        tool: record.tool.clone().unwrap_or_default(),
+        state: record.state_before.clone(),
+        missing_groups: record.missing_groups.clone(),
+        ..Refusal::default()
+    };
+    match code {
+        ErrorCode::EgressDenied
+        | ErrorCode::ToolUnavailable
+        | ErrorCode::ToolNotInState
+        | ErrorCode::GroupClosed => {}
+        ErrorCode::InsufficientToolGroups
+        | ErrorCode::ToolNotInGroups
+        | ErrorCode::ToolDisabled
+        | ErrorCode::SessionRequired
+        | ErrorCode::RateLimited
+        | ErrorCode::ConcurrencyLimited => return Some(remedies(&refusal, None)),
+        _ => return None,
+    }
+    // Only these roles may ask about others.
+    let session = Session::get();
+    if !untrack(|| session.may(project, Permission::ReadAccess)) {
+        return None;
+    }
+    let question = ExplainRequest {
+        tool: record.tool.clone(),
+        principal: Some(principal),
+        group: Some(record.requested_groups.clone()),
+        state: Some(record.state_before.clone()),
+        assume_session: record.state_from == Some(StateSource::Session),
+        ..ExplainRequest::default()
+    };
+    Some(explained(refusal, question))
+}
+
+/// A button that asks what lifts a refusal, and then the answer.
+fn explained(refusal: Refusal, question: ExplainRequest) -> AnyView {
+    let action = Action::new();
+    let found = RwSignal::new(None::<Option<Refusal>>);
+    let refusal = StoredValue::new(refusal);
+    let ask = move |()| {
+        let path = refusal.with_value(|refusal| in_project(&refusal.project, &["explain"]));
+        action.send(Ask::post(path, Body::json(&question)), move |answer| {
+            let Some(answer) = action.read::<ExplainResponse>(&answer) else {
+                return;
+            };
+            let item = answer.items.first();
+            let of = |refusal: &Refusal| Refusal::of_explanation(&refusal.project, &refusal.principal, item?);
+            found.set(Some(refusal.with_value(of)));
+        });
+    };
+    let ask = Callback::new(ask);
+    part(move || match found.get() {
+        Some(Some(refusal)) => remedies(&refusal, None),
+        Some(None) => {
+            view! { <span class="muted" role="status">"The same call would be executed now."</span> }
+                .into_any()
+        }
+        None => ask_button(action, ask),
+    })
+}
+
+fn ask_button(action: Action, ask: Callback<()>) -> AnyView {
+    view! {
+        <div class="stack-small">
+            <button type="button" class="button button-small" on:click=move |_| ask.run(())>
+                "Find the remedy"
+            </button>
+            {action.outcome()}
+        </div>
     }
     .into_any()
 }

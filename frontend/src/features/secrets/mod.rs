@@ -14,7 +14,7 @@ use crate::components::{
 use crate::paged::{Item, Paged};
 use crate::reactive::{effect, text};
 use crate::routes::PageKind;
-use crate::url::project_in_path;
+use crate::url::{UrlParam, project_in_path};
 
 /// The names of all secrets; never a value.
 #[component]
@@ -39,6 +39,16 @@ pub(crate) fn SecretsPage() -> impl IntoView {
             &["secrets", name.get_untracked().trim()],
         )
     };
+    // An address with a name comes from a tool that lacks the secret.
+    let wanted = UrlParam::new("set");
+    effect(move || {
+        let missing = wanted.get();
+        if !missing.is_empty() {
+            name.set(missing);
+            setting.set(true);
+            wanted.replace("");
+        }
+    });
     let ready =
         Signal::derive(move || name.with(|name| !name.trim().is_empty()) && !value.with(String::is_empty));
     let save = move |()| {

@@ -1,26 +1,22 @@
 //! The decision on one tool, test by test, and the way to where it can be changed.
 
 use leptos::prelude::*;
-use toolgate_api::explain::{DecisionEffect, DecisionTest, TestOutcome, TestReport, ToolExplanation};
+use toolgate_api::explain::{DecisionEffect, TestOutcome, TestReport, ToolExplanation};
 
-use crate::api::with_query;
 use crate::components::{Badge, Tags, Tone, word};
 use crate::reactive::part;
-use crate::routes::{Page, PageKind};
-use crate::session::Session;
+use crate::remedies::{Refusal, remedies};
+use crate::routes::Page;
 
 /// One tool. What hides it is shown at once, the other tests when it is unfolded.
-pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
+pub(super) fn explanation(project: &str, principal: &str, item: ToolExplanation) -> AnyView {
     let (tone, text) = match item.effect {
         DecisionEffect::Allow => (Tone::Good, "allowed"),
         DecisionEffect::Deny => (Tone::Bad, "refused"),
     };
     let href = Page::tool(project.to_owned(), item.tool.clone()).path();
-    let failed = item.tests.iter().find(|test| test.outcome == TestOutcome::Failed);
-    let session = Session::get();
-    let remedy = failed.and_then(|test| remedy(project, &item, test));
-    let remedy = remedy.filter(|(_, href)| untrack(|| session.may_follow(href)));
-    let remedy = remedy.map(|(text, href)| view! { <a href=href>{text}</a> });
+    let refusal = Refusal::of_explanation(project, principal, &item);
+    let lifted_by = refusal.map(|refusal| remedies(&refusal, None));
     let reason =
         (item.effect == DecisionEffect::Deny).then(|| view! { <p class="muted">{item.summary.clone()}</p> });
     let leads = (item.state.after != item.state.before)
@@ -51,49 +47,10 @@ pub(super) fn explanation(project: &str, item: ToolExplanation) -> AnyView {
                 </p>
             </details>
             {reason}
-            {remedy}
+            {lifted_by}
         </li>
     }
     .into_any()
-}
-
-/// Where what a failed test looks at can be changed.
-fn remedy(project: &str, item: &ToolExplanation, failed: &TestReport) -> Option<(&'static str, String)> {
-    let page = |section: PageKind, query: &[(&str, &str)]| {
-        with_query(Page::of_project(project.to_owned(), section).path(), query)
-    };
-    let tool = item.tool.as_str();
-    let closed = || {
-        let operands = failed.operands.as_ref()?;
-        Some(operands.closed.as_ref()?.first()?.closed_by.clone())
-    };
-    Some(match failed.test {
-        DecisionTest::Grant => ("See who holds which group", page(PageKind::Permissions, &[])),
-        DecisionTest::Session => ("See what the settings require", page(PageKind::Settings, &[])),
-        DecisionTest::Exists => ("List the tools", page(PageKind::Tools, &[])),
-        DecisionTest::Enabled => (
-            "Open the tool to enable it",
-            Page::tool(project.to_owned(), tool.to_owned()).path(),
-        ),
-        DecisionTest::Groups => (
-            "See its groups in the matrix",
-            page(PageKind::Groups, &[("view", "matrix"), ("q", tool)]),
-        ),
-        DecisionTest::Open => (
-            "Open the condition that closes it",
-            page(PageKind::Groups, &[("group", &closed()?)]),
-        ),
-        DecisionTest::State => (
-            "See where it is open",
-            page(PageKind::States, &[("at", &item.state.before), ("edit", tool)]),
-        ),
-        DecisionTest::Limits => ("See the limits", page(PageKind::Limits, &[])),
-        DecisionTest::Execution => (
-            "Open its definition",
-            Page::tool(project.to_owned(), tool.to_owned()).path() + "?tab=definition",
-        ),
-        DecisionTest::Arguments => return None,
-    })
 }
 
 /// One test of the decision, with what it compared.

@@ -7,7 +7,7 @@ use super::explanation::explanation;
 use super::question::Question;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{ProblemPanel, Skeleton, Tags};
+use crate::components::{ProblemPanel, Skeleton, Tags, word};
 use crate::reactive::part;
 
 /// Tools that are asked about at once.
@@ -23,6 +23,7 @@ pub(crate) struct Simulation {
     /// What was asked, to go on with.
     asked: StoredValue<ExplainRequest>,
     granted: RwSignal<Vec<String>>,
+    principal: RwSignal<String>,
     items: RwSignal<Vec<ToolExplanation>>,
     next: RwSignal<Option<String>>,
     answered: RwSignal<bool>,
@@ -39,6 +40,7 @@ impl Simulation {
             question: StoredValue::new(Question::default()),
             asked: StoredValue::new(ExplainRequest::default()),
             granted: RwSignal::new(Vec::new()),
+            principal: RwSignal::new(String::new()),
             items: RwSignal::new(Vec::new()),
             next: RwSignal::new(None),
             answered: RwSignal::new(false),
@@ -79,6 +81,8 @@ impl Simulation {
         self.post(request, move |answer| {
             if self.run.get_value() == run {
                 self.granted.set(answer.granted_groups);
+                let who = answer.principal;
+                self.principal.set(format!("{}:{}", word(&who.kind), who.id));
                 self.items.update(|items| items.extend(answer.items));
                 self.next.set(answer.next_cursor);
                 self.answered.set(true);
@@ -127,7 +131,7 @@ impl Simulation {
                 let heading = format!("{title} ({})", items.len());
                 let rows: Vec<_> = items
                     .into_iter()
-                    .map(|item| explanation(&self.project.get(), item))
+                    .map(|item| explanation(&self.project.get(), &self.principal.get(), item))
                     .collect();
                 view! {
                     <section class="stack-small">

@@ -2,16 +2,18 @@
 
 use leptos::prelude::*;
 use serde_json::Value;
+use toolgate_api::calls::CallError;
 use toolgate_api::tools::Tool;
 
 use super::call_session::CallSession;
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, object, parse, with_query};
+use crate::api::{Ask, Body, in_project, object, parse, read_json, with_query};
 use crate::browser::{recall, remember};
 use crate::components::{
     Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block, sample,
 };
 use crate::reactive::{When, part, text};
+use crate::remedies::{Refusal, remedies};
 use crate::routes::{Page, PageKind};
 use crate::session::Session;
 use crate::snippets;
@@ -151,7 +153,7 @@ pub(super) fn CallForm(
             </section>
             {part(move || {
                 let may_audit = session.may_see(&project.get(), PageKind::Records);
-                answer.with(|answer| answer.as_ref().map(|answer| outcome(answer, &project.get(), may_audit))).into_any()
+                answer.with(|answer| answer.as_ref().map(|answer| outcome(answer, &project.get(), &name.get_value(), may_audit))).into_any()
             })}
             <details class="panel">
                 <summary>"The same call as a program"</summary>
@@ -177,7 +179,7 @@ fn names(text: &str) -> Option<Value> {
 }
 
 /// How the call ended, and where its record is.
-fn outcome(answer: &Value, project: &str, may_audit: bool) -> AnyView {
+fn outcome(answer: &Value, project: &str, tool: &str, may_audit: bool) -> AnyView {
     let word = |key: &str| answer[key].as_str().unwrap_or_default().to_owned();
     let status = word("status");
     let tone = if status == "succeeded" {
@@ -194,6 +196,16 @@ fn outcome(answer: &Value, project: &str, may_audit: bool) -> AnyView {
     };
     let error = answer.get("error").map(|error| {
         let word = |key: &str| error[key].as_str().unwrap_or_default().to_owned();
+        let lifted_by = read_json::<CallError>(&error.to_string()).ok().map(|error| {
+            let refusal = Refusal {
+                project: project.to_owned(),
+                code: Some(error.code),
+                tool: tool.to_owned(),
+                remedy: error.remedy,
+                ..Refusal::default()
+            };
+            remedies(&refusal, None)
+        });
         view! {
             <p>
                 <code>{word("code")}</code>
@@ -202,6 +214,7 @@ fn outcome(answer: &Value, project: &str, may_audit: bool) -> AnyView {
                 " "
                 <span class="muted">{word("upstream_message")}</span>
             </p>
+            {lifted_by}
         }
     });
     let result = answer.get("result").map(|result| json_block("Result", result));

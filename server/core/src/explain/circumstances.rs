@@ -3,6 +3,7 @@
 
 use toolgate_api::ErrorCode;
 use toolgate_api::explain::{DecisionEffect, DecisionTest, TestOutcome, TestReport, ToolExplanation};
+use toolgate_api::remedy::Remedy;
 
 use super::Shown;
 
@@ -17,6 +18,8 @@ pub enum Foreseen {
         code: ErrorCode,
         /// The sentence.
         because: String,
+        /// What lifts it, where that is one known thing.
+        remedy: Option<Remedy>,
     },
     /// It is not known.
     Unknown {
@@ -38,7 +41,7 @@ pub struct Circumstances {
 /// call is admitted, recorded, and then fails.
 pub fn add(explanation: &mut ToolExplanation, circumstances: Circumstances, shown: Shown) {
     let reached = explanation.effect == DecisionEffect::Allow;
-    if let (true, Some(Foreseen::Fails { code, because })) = (reached, &circumstances.limits) {
+    if let (true, Some(Foreseen::Fails { code, because, .. })) = (reached, &circumstances.limits) {
         explanation.effect = DecisionEffect::Deny;
         explanation.code = Some(*code);
         explanation.summary.clone_from(because);
@@ -59,9 +62,15 @@ pub fn add(explanation: &mut ToolExplanation, circumstances: Circumstances, show
 
 fn report(test: DecisionTest, foreseen: Option<Foreseen>, reached: bool, shown: Shown) -> TestReport {
     let told = reached || shown != Shown::Verdict;
+    let mut lifted_by = None;
     let (outcome, would_pass, code, hint) = match foreseen.filter(|_| told) {
         Some(Foreseen::Holds) => (TestOutcome::Passed, Some(true), None, None),
-        Some(Foreseen::Fails { code, because }) => {
+        Some(Foreseen::Fails {
+            code,
+            because,
+            remedy,
+        }) => {
+            lifted_by = remedy;
             (TestOutcome::Failed, Some(false), Some(code), Some(because))
         }
         Some(Foreseen::Unknown { why }) => (TestOutcome::Unknown, None, None, Some(why)),
@@ -74,5 +83,6 @@ fn report(test: DecisionTest, foreseen: Option<Foreseen>, reached: bool, shown: 
         code,
         hint,
         operands: None,
+        remedy: lifted_by,
     }
 }

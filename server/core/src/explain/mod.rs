@@ -151,6 +151,7 @@ fn order(tests: Vec<tests_of::Test>, granted: &GroupSet, shown: Shown) -> Vec<Te
             || outcome == TestOutcome::NotReached && test.passes == Some(false) && !hidden;
         reports.push(TestReport {
             test: test.test,
+            remedy: None,
             outcome,
             would_pass: test
                 .passes

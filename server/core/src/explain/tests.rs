@@ -111,6 +111,7 @@ fn foreseen(code: ErrorCode) -> impl Strategy<Value = Foreseen> {
     let fails = Foreseen::Fails {
         code,
         because: "it is so".to_owned(),
+        remedy: None,
     };
     let unknown = Foreseen::Unknown {
         why: "nobody knows".to_owned(),

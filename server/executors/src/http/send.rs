@@ -8,6 +8,7 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use tokio::time::Instant;
 use toolgate_api::ErrorCode;
+use toolgate_api::remedy::Remedy;
 
 use super::client::Client;
 use super::parts::Watch;
@@ -190,5 +191,11 @@ fn request(hop: &Hop, uri: &Uri) -> Request<Full<Bytes>> {
 }
 
 pub(crate) fn denied(error: &EgressError) -> Failure {
-    Failure::new(ErrorCode::EgressDenied, error.to_string())
+    let failure = Failure::new(ErrorCode::EgressDenied, error.to_string());
+    match error {
+        EgressError::NotListed { origin } => failure.lifted_by(Remedy::AllowHost {
+            origin: origin.clone(),
+        }),
+        _ => failure,
+    }
 }

@@ -242,6 +242,7 @@ fn shape(
                     retry_after_s: failure.retry_after_s,
                     upstream_status: failure.upstream_status,
                     upstream_message: failure.upstream_message,
+                    remedy: failure.remedy,
                 }),
                 state,
                 session: None,

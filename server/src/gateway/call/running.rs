@@ -116,6 +116,7 @@ pub(super) fn cancelled() -> Failure {
         retry_after_s: None,
         upstream_status: None,
         upstream_message: None,
+        remedy: None,
     }
 }
 

@@ -86,7 +86,7 @@ pub(super) fn failed(what: &str, failure: &Failure) -> Problem {
     if let Some(status) = failure.upstream_status {
         detail.push_str(&format!(" The answer had the status {status}."));
     }
-    let mut error = Problem::new(failure.code, detail);
+    let mut error = Problem::new(failure.code, detail).remedy(failure.remedy.clone());
     if !failure.retryable {
         error = error.final_();
     }

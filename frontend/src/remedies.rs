@@ -1,0 +1,344 @@
+//! What lifts a refusal: a button or a link for those who may, and who can do it for the others. Records, the form that
+//! tries a tool, explanations and every refused request use this.
+
+use leptos::prelude::*;
+use toolgate_api::ErrorCode;
+use toolgate_api::egress::ProjectEgress;
+use toolgate_api::explain::{TestOutcome, ToolExplanation};
+use toolgate_api::remedy::Remedy;
+
+use crate::action::Action;
+use crate::api::{ApiError, Ask, Body, in_project, with_query};
+use crate::components::Toasts;
+use crate::reactive::part;
+use crate::routes::{Page, PageKind};
+use crate::session::Session;
+use crate::url::page_here;
+
+/// Links of one kind that are shown at most.
+const SHOWN: usize = 5;
+
+/// A refusal, as far as its remedy depends on it. What is not known is empty.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Refusal {
+    /// Where it happened.
+    pub(crate) project: String,
+    /// Its code.
+    pub(crate) code: Option<ErrorCode>,
+    /// Who was refused, as the permissions name it.
+    pub(crate) principal: String,
+    /// The tool.
+    pub(crate) tool: String,
+    /// The state of the request.
+    pub(crate) state: String,
+    /// The groups that were asked for and not granted.
+    pub(crate) missing_groups: Vec<String>,
+    /// The states that the tool is open in.
+    pub(crate) tool_states: Vec<String>,
+    /// The groups whose conditions close the tool.
+    pub(crate) closed_by: Vec<String>,
+    /// The policy tests that a change would break.
+    pub(crate) broken: Vec<String>,
+    /// What the server names.
+    pub(crate) remedy: Option<Remedy>,
+}
+
+impl Refusal {
+    /// Of a refused request of the page that is shown: the person at the screen sent it.
+    pub(crate) fn of_error(error: &ApiError) -> Self {
+        let ApiError::Problem(problem) = error else {
+            return Self::default();
+        };
+        let page = page_here();
+        let on_tool = page.as_ref().filter(|page| page.kind() == PageKind::Tool);
+        let broken = error.broken_policy_tests().iter();
+        Self {
+            project: page
+                .as_ref()
+                .and_then(Page::project)
+                .unwrap_or_default()
+                .to_owned(),
+            code: Some(problem.code),
+            tool: on_tool.map(|page| page.subject().to_owned()).unwrap_or_default(),
+            missing_groups: problem.missing_groups.clone().unwrap_or_default(),
+            broken: broken.map(|test| test.name.clone()).collect(),
+            remedy: problem.remedy.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// Of the test that an explanation failed; nothing when none did.
+    pub(crate) fn of_explanation(project: &str, principal: &str, item: &ToolExplanation) -> Option<Self> {
+        let failed = item
+            .tests
+            .iter()
+            .find(|test| test.outcome == TestOutcome::Failed)?;
+        let operands = failed.operands.clone().unwrap_or_default();
+        let closed = operands.closed.unwrap_or_default();
+        Some(Self {
+            project: project.to_owned(),
+            code: failed.code,
+            principal: principal.to_owned(),
+            tool: item.tool.clone(),
+            state: item.state.before.clone(),
+            missing_groups: operands.missing.unwrap_or_default(),
+            tool_states: operands.tool_states.unwrap_or_default(),
+            closed_by: closed.into_iter().map(|group| group.closed_by).collect(),
+            broken: Vec::new(),
+            remedy: failed.remedy.clone(),
+        })
+    }
+
+    fn page(&self, kind: PageKind, query: &[(&str, &str)]) -> String {
+        with_query(Page::of_project(self.project.clone(), kind).path(), query)
+    }
+
+    fn tool_page(&self) -> String {
+        Page::tool(self.project.clone(), self.tool.clone()).path()
+    }
+
+    /// Texts and addresses, and who can do it where one may not follow them.
+    fn links(&self, me: &str) -> (Vec<(String, String)>, &'static str) {
+        const OWNER: &str = "An owner of the project can change this.";
+        let one = |text: &str, href: String| vec![(text.to_owned(), href)];
+        let about_tool = !self.tool.is_empty();
+        match (&self.remedy, self.code) {
+            (Some(Remedy::SetSecret { name }), _) => (
+                one(
+                    &format!("Set the secret {name}"),
+                    self.page(PageKind::Secrets, &[("set", name)]),
+                ),
+                "Those who manage the secrets of the project can set it.",
+            ),
+            (_, Some(ErrorCode::InsufficientToolGroups)) if !self.missing_groups.is_empty() => {
+                let groups = self.missing_groups.join(",");
+                let who = if self.principal.is_empty() {
+                    me
+                } else {
+                    &self.principal
+                };
+                (
+                    one(
+                        &format!("Grant {}", self.missing_groups.join(", ")),
+                        self.page(PageKind::Permissions, &[("principal", who), ("grant", &groups)]),
+                    ),
+                    "An owner of the project can grant the missing groups.",
+                )
+            }
+            (_, Some(ErrorCode::ToolNotInGroups)) if about_tool => (
+                one(
+                    "See its groups in the matrix",
+                    self.page(PageKind::Groups, &[("view", "matrix"), ("q", &self.tool)]),
+                ),
+                OWNER,
+            ),
+            (_, Some(ErrorCode::GroupClosed)) => {
+                let groups = self.closed_by.iter().take(SHOWN);
+                let link = |group: &String| {
+                    (
+                        format!("Open the condition that closes {group}"),
+                        self.page(PageKind::Groups, &[("group", group)]),
+                    )
+                };
+                (groups.map(link).collect(), OWNER)
+            }
+            (_, Some(ErrorCode::ToolNotInState)) if about_tool => {
+                let states = self.tool_states.iter().filter(|state| *state != "*").take(SHOWN);
+                let way = |state: &String| {
+                    (
+                        format!("Tools that lead to {state}"),
+                        self.page(PageKind::States, &[("at", state)]),
+                    )
+                };
+                let mut links: Vec<_> = states.map(way).collect();
+                links.push((
+                    "See where it is open".to_owned(),
+                    self.page(PageKind::States, &[("at", &self.state), ("edit", &self.tool)]),
+                ));
+                (links, "Call a tool that leads to one of its states first.")
+            }
+            (_, Some(ErrorCode::RateLimited | ErrorCode::ConcurrencyLimited)) => {
+                (one("See the limits", self.page(PageKind::Limits, &[])), OWNER)
+            }
+            (_, Some(ErrorCode::PolicyTestFailed)) => {
+                let tests = self.broken.iter().take(SHOWN);
+                let open = |name: &String| {
+                    (
+                        format!("Open the policy test {name}"),
+                        self.page(PageKind::PolicyTests, &[("test", name)]),
+                    )
+                };
+                (tests.map(open).collect(), "")
+            }
+            (_, Some(ErrorCode::SessionRequired)) => (
+                one(
+                    "See what the settings require",
+                    self.page(PageKind::Settings, &[]),
+                ),
+                "",
+            ),
+            (_, Some(ErrorCode::ToolDisabled)) if about_tool => {
+                (one("Open the tool to enable it", self.tool_page()), OWNER)
+            }
+            (None, Some(ErrorCode::ToolUnavailable | ErrorCode::EgressDenied)) if about_tool => (
+                one("Open its definition", self.tool_page() + "?tab=definition"),
+                "",
+            ),
+            (_, Some(ErrorCode::ToolNotFound)) => {
+                (one("List the tools", self.page(PageKind::Tools, &[])), "")
+            }
+            _ => (Vec::new(), ""),
+        }
+    }
+}
+
+/// The remedies of a refusal; nothing when none is known. `on_lifted` is called when one was applied in place.
+pub(crate) fn remedies(refusal: &Refusal, on_lifted: Option<Callback<()>>) -> AnyView {
+    if refusal.project.is_empty() {
+        return ().into_any();
+    }
+    if let Some(Remedy::AllowHost { origin }) = &refusal.remedy {
+        return allow_host(refusal.project.clone(), origin.clone(), on_lifted);
+    }
+    let session = Session::get();
+    let me = untrack(|| session.me()).map(|me| format!("user:{}", me.id));
+    let (links, others) = refusal.links(&me.unwrap_or_default());
+    let is_empty = links.is_empty();
+    let links: Vec<_> = links
+        .into_iter()
+        .filter(|(_, href)| untrack(|| session.may_follow(href)))
+        .map(|(text, href)| view! { <a class="button button-small" href=href>{text}</a> })
+        .collect();
+    if links.is_empty() {
+        let others = (!is_empty && !others.is_empty()).then(|| view! { <div class="muted">{others}</div> });
+        return others.into_any();
+    }
+    view! { <div class="row">{links}</div> }.into_any()
+}
+
+/// The button that adds an origin to the project's egress list, for system administrators.
+fn allow_host(project: String, origin: String, on_lifted: Option<Callback<()>>) -> AnyView {
+    let session = Session::get();
+    let action = Action::new();
+    let toasts = Toasts::get();
+    let is_allowed = RwSignal::new(false);
+    let (project, origin) = (StoredValue::new(project), StoredValue::new(origin));
+    let add = move |_| {
+        let path = project.with_value(|project| in_project(project, &["egress"]));
+        action.send(Ask::get(path.clone()), move |answer| {
+            let Some(mut list) = action.read::<ProjectEgress>(&answer) else {
+                return;
+            };
+            list.hosts.push(origin.get_value());
+            let ask = Ask::put(path, Body::json(&list)).if_match(answer.etag);
+            action.send(ask, move |_| {
+                is_allowed.set(true);
+                toasts.done(format!(
+                    "The tools of this project may reach {}.",
+                    origin.get_value()
+                ));
+                if let Some(lifted) = on_lifted {
+                    lifted.run(());
+                }
+            });
+        });
+    };
+    part(move || {
+        let origin = origin.get_value();
+        if is_allowed.get() {
+            return view! { <div class="muted" role="status">{format!("{origin} is allowed now. Call again.")}</div> }
+                .into_any();
+        }
+        if !session.is_system_admin() {
+            return view! { <div class="muted">{format!("A system administrator can allow {origin} in the settings.")}</div> }
+                .into_any();
+        }
+        view! {
+            <div class="stack-small">
+                <p class="row">
+                    <button
+                        type="button"
+                        class="button button-small"
+                        aria-disabled=move || action.busy.get().to_string()
+                        on:click=add
+                    >
+                        {format!("Allow {origin}")}
+                    </button>
+                    <span class="muted">"Every tool of this project may then connect to it."</span>
+                </p>
+                {action.outcome()}
+            </div>
+        }
+        .into_any()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(code: ErrorCode) -> Refusal {
+        Refusal {
+            project: "demo".to_owned(),
+            code: Some(code),
+            tool: "publish".to_owned(),
+            state: "found".to_owned(),
+            ..Refusal::default()
+        }
+    }
+
+    #[test]
+    fn each_refusal_leads_to_what_lifts_it() {
+        let table = [
+            (
+                Refusal {
+                    missing_groups: vec!["writing".to_owned(), "*".to_owned()],
+                    principal: "service_key:7".to_owned(),
+                    ..refused(ErrorCode::InsufficientToolGroups)
+                },
+                "/ui/projects/demo/permissions?principal=service_key%3A7&grant=writing%2C*",
+            ),
+            (
+                Refusal {
+                    missing_groups: vec!["writing".to_owned()],
+                    ..refused(ErrorCode::InsufficientToolGroups)
+                },
+                "/ui/projects/demo/permissions?principal=user%3A1&grant=writing",
+            ),
+            (
+                Refusal {
+                    remedy: Some(Remedy::SetSecret {
+                        name: "KEY".to_owned(),
+                    }),
+                    ..refused(ErrorCode::ToolUnavailable)
+                },
+                "/ui/projects/demo/secrets?set=KEY",
+            ),
+            (
+                Refusal {
+                    tool_states: vec!["summed-up".to_owned()],
+                    ..refused(ErrorCode::ToolNotInState)
+                },
+                "/ui/projects/demo/states?at=summed-up",
+            ),
+            (
+                Refusal {
+                    broken: vec!["no-writing".to_owned()],
+                    ..refused(ErrorCode::PolicyTestFailed)
+                },
+                "/ui/projects/demo/policy-tests?test=no-writing",
+            ),
+            (refused(ErrorCode::RateLimited), "/ui/projects/demo/limits"),
+            (
+                refused(ErrorCode::ToolDisabled),
+                "/ui/projects/demo/tools/publish",
+            ),
+        ];
+        for (refusal, href) in table {
+            let (links, _) = refusal.links("user:1");
+            let first = links.first().map(|(_, href)| href.as_str());
+            assert_eq!(first, Some(href), "{refusal:?}");
+        }
+        assert_eq!(refused(ErrorCode::Internal).links("user:1").0, []);
+    }
+}
