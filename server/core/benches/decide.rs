@@ -13,7 +13,7 @@ use toolgate_core::definition::model::Options;
 use toolgate_core::ids::ToolName;
 use toolgate_core::policy::evaluation_context::EvaluationContext;
 use toolgate_core::policy::groups::GroupSet;
-use toolgate_core::snapshot::{LabelInput, ProjectSnapshot, ToolInput};
+use toolgate_core::snapshot::{CompiledTool, LabelInput, ProjectSnapshot, ToolInput};
 
 /// Tools, groups and states of one project.
 const SIZES: [(usize, usize, usize); 5] = [
@@ -109,6 +109,11 @@ fn memory() {
         per_tool(defined.saturating_sub(empty)),
         per_tool(built.saturating_sub(defined)),
     );
+    println!(
+        "of these, {} bytes are the definition without what it points to, and {} the compiled tool",
+        size_of::<ToolDefinition>(),
+        size_of::<CompiledTool>(),
+    );
     drop(snapshot);
 }
 
@@ -192,13 +197,28 @@ fn builds(criterion: &mut Criterion) {
         described.revision = 2;
         let mut moved = described.clone();
         moved.definition.group = Some(vec!["elsewhere".to_owned()]);
+        let renamed = |input: &ToolInput, name: String| {
+            let mut input = input.clone();
+            input.definition.name = ToolName::parse(name).expect("a valid name");
+            input
+        };
+        let first = vec![renamed(&inputs[0], "first".to_owned())];
+        let thousand: Vec<ToolInput> = inputs
+            .iter()
+            .cycle()
+            .take(1_000)
+            .zip(0..)
+            .map(|(input, at)| renamed(input, format!("tool-{at:06}-b")))
+            .collect();
         for (what, change) in [
-            ("one description changed", described),
-            ("one group changed", moved),
+            ("one description changed", vec![described]),
+            ("one group changed", vec![moved]),
+            ("one added in front", first),
+            ("1 000 added", thousand),
         ] {
             bench.bench_function(BenchmarkId::new(what, &size), |run| {
                 run.iter_batched(
-                    || vec![change.clone()],
+                    || change.clone(),
                     |changed| before.with_changes(2, changed, &[], Vec::new()),
                     criterion::BatchSize::PerIteration,
                 );

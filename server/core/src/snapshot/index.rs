@@ -1,36 +1,51 @@
 //! Which tools are in which group and open in which state, as bitmaps over the tools' positions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use roaring::{MultiOps, RoaringBitmap};
 
 use super::CompiledTool;
+use super::differences::{Differences, Moves};
 use crate::policy::decision::{EVERY_STATE, UNDEFINED_STATE};
 use crate::policy::groups::{ANY, parents};
 
 /// Names and the tools each of them covers.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 struct NamedSets {
     position: HashMap<Box<str>, u32>,
+    /// The set of a name that no tool has any more stays here, empty, until the next full build.
     sets: Vec<RoaringBitmap>,
 }
 
 impl NamedSets {
-    fn add(&mut self, name: &str, tool: u32) -> usize {
-        let at = match self.position.get(name) {
-            Some(&at) => at as usize,
-            None => {
-                let at = self.sets.len();
-                self.position
-                    .insert(name.into(), u32::try_from(at).unwrap_or(u32::MAX));
-                self.sets.push(RoaringBitmap::new());
-                at
-            }
-        };
-        // Tools come in order, so this appends; a tool that comes twice under one name is already there.
-        self.sets[at].insert(tool);
+    /// Where the set of a name is; a new one is empty.
+    fn place(&mut self, name: &str) -> usize {
+        if let Some(&at) = self.position.get(name) {
+            return at as usize;
+        }
+        let at = self.sets.len();
+        self.position
+            .insert(name.into(), u32::try_from(at).unwrap_or(u32::MAX));
+        self.sets.push(RoaringBitmap::new());
         at
+    }
+
+    fn remove(&mut self, name: &str, tool: u32) {
+        if let Some(&at) = self.position.get(name) {
+            self.sets[at as usize].remove(tool);
+        }
+    }
+
+    /// Forgets a name that no tool has.
+    fn forget_unused(&mut self, name: &str) {
+        if self.set(name).is_some_and(RoaringBitmap::is_empty) {
+            self.position.remove(name);
+        }
+    }
+
+    fn has_many_unused(&self) -> bool {
+        self.sets.len() > 2 * self.position.len() + 64
     }
 
     fn set(&self, name: &str) -> Option<&RoaringBitmap> {
@@ -39,7 +54,7 @@ impl NamedSets {
 }
 
 /// The bitmaps of one snapshot.
-#[derive(Debug)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Index {
     tools: u32,
     /// Disabled tools and those that nothing executes keep their names in use, and are in no answer.
@@ -50,8 +65,8 @@ pub(super) struct Index {
     direct: Vec<Option<RoaringBitmap>>,
     in_no_group: RoaringBitmap,
     states: NamedSets,
-    /// States that tools lead to, beside `undefined`.
-    targets: BTreeSet<Box<str>>,
+    /// States that tools lead to, beside `undefined`, with the number of these tools.
+    targets: BTreeMap<Box<str>, u32>,
     in_every_state: RoaringBitmap,
     in_some_state: RoaringBitmap,
 }
@@ -115,61 +130,145 @@ impl Sets {
 
 impl Index {
     pub(super) fn build(tools: &[Arc<CompiledTool>]) -> Self {
-        let mut index = Self {
-            tools: u32::try_from(tools.len()).unwrap_or(u32::MAX),
-            disabled: Arc::default(),
-            groups: NamedSets::default(),
-            direct: Vec::new(),
-            in_no_group: RoaringBitmap::new(),
-            states: NamedSets::default(),
-            targets: BTreeSet::new(),
-            in_every_state: RoaringBitmap::new(),
-            in_some_state: RoaringBitmap::new(),
-        };
-        let mut direct: Vec<RoaringBitmap> = Vec::new();
-        let mut disabled = RoaringBitmap::new();
+        let mut index = Self::default();
         for (position, tool) in (0..).zip(tools) {
-            if !tool.is_offered() {
-                disabled.insert(position);
-            }
-            if tool.groups.is_empty() {
-                index.in_no_group.insert(position);
-            }
+            index.add(tool, position);
+        }
+        index.finish(tools.len());
+        index
+    }
+
+    /// The index of `after`, made of this one, which is that of `before`. It costs a copy and what differs.
+    pub(super) fn updated(
+        &self,
+        before: &[Arc<CompiledTool>],
+        after: &[Arc<CompiledTool>],
+        differences: &Differences,
+    ) -> Self {
+        let changes = &differences.0;
+        if changes.len() > after.len() / 4 || self.groups.has_many_unused() || self.states.has_many_unused() {
+            return Self::build(after);
+        }
+        let mut index = self.clone();
+        let removed = || changes.iter().filter_map(|change| change.before);
+        for position in removed() {
+            index.remove(&before[position as usize], position);
+        }
+        if let Some(moves) = Moves::of(changes) {
+            index.for_each_set(|set| moves.apply(set));
+        }
+        for position in changes.iter().filter_map(|change| change.after) {
+            index.add(&after[position as usize], position);
+        }
+        for tool in removed().map(|position| &before[position as usize]) {
             for group in &tool.groups {
-                let at = index.groups.add(group, position);
-                if direct.len() <= at {
-                    direct.resize_with(at + 1, RoaringBitmap::new);
-                }
-                direct[at].insert(position);
-                for parent in parents(group) {
-                    index.groups.add(parent, position);
-                }
+                std::iter::once(group.as_str())
+                    .chain(parents(group))
+                    .for_each(|name| index.groups.forget_unused(name));
             }
-            if let Some(target) = tool.definition.state.as_deref().filter(|state| !state.is_empty())
-                && !index.targets.contains(target)
-            {
-                index.targets.insert(target.into());
-            }
-            for state in &tool.states {
-                // A request is never in the state "": it counts as `undefined`.
-                if !state.is_empty() {
-                    index.in_some_state.insert(position);
-                }
-                if state == EVERY_STATE {
-                    index.in_every_state.insert(position);
-                }
-                index.states.add(state, position);
+            tool.states
+                .iter()
+                .for_each(|state| index.states.forget_unused(state));
+        }
+        index.finish(after.len());
+        index
+    }
+
+    fn add(&mut self, tool: &CompiledTool, position: u32) {
+        if !tool.is_offered() {
+            Arc::make_mut(&mut self.disabled).insert(position);
+        }
+        if tool.groups.is_empty() {
+            self.in_no_group.insert(position);
+        }
+        for group in &tool.groups {
+            self.own_set(group).insert(position);
+            for name in std::iter::once(group.as_str()).chain(parents(group)) {
+                self.own_set(name);
+                let at = self.groups.place(name);
+                self.groups.sets[at].insert(position);
             }
         }
-        index.disabled = Arc::new(disabled);
-        // Most groups have no children: the set they cover and the set that names them are the same.
-        direct.resize_with(index.groups.sets.len(), RoaringBitmap::new);
-        index.direct = direct
-            .into_iter()
-            .zip(&index.groups.sets)
-            .map(|(own, all)| (own.len() != all.len()).then_some(own))
-            .collect();
-        index
+        if let Some(target) = target(tool) {
+            match self.targets.get_mut(target) {
+                Some(tools) => *tools += 1,
+                None => {
+                    self.targets.insert(target.into(), 1);
+                }
+            }
+        }
+        for state in &tool.states {
+            // A request is never in the state "": it counts as `undefined`.
+            if !state.is_empty() {
+                self.in_some_state.insert(position);
+            }
+            if state == EVERY_STATE {
+                self.in_every_state.insert(position);
+            }
+            let at = self.states.place(state);
+            self.states.sets[at].insert(position);
+        }
+    }
+
+    fn remove(&mut self, tool: &CompiledTool, position: u32) {
+        Arc::make_mut(&mut self.disabled).remove(position);
+        for set in [
+            &mut self.in_no_group,
+            &mut self.in_some_state,
+            &mut self.in_every_state,
+        ] {
+            set.remove(position);
+        }
+        for group in &tool.groups {
+            for name in std::iter::once(group.as_str()).chain(parents(group)) {
+                self.own_set(name).remove(position);
+                self.groups.remove(name, position);
+            }
+        }
+        if let Some(target) = target(tool)
+            && let Some(tools) = self.targets.get_mut(target)
+        {
+            *tools -= 1;
+            if *tools == 0 {
+                self.targets.remove(target);
+            }
+        }
+        for state in &tool.states {
+            self.states.remove(state, position);
+        }
+    }
+
+    /// The tools that name a group themselves, as a set of its own that can be changed.
+    fn own_set(&mut self, group: &str) -> &mut RoaringBitmap {
+        let at = self.groups.place(group);
+        if self.direct.len() <= at {
+            self.direct.resize(at + 1, None);
+        }
+        self.direct[at].get_or_insert_with(|| self.groups.sets[at].clone())
+    }
+
+    fn for_each_set(&mut self, change: impl FnMut(&mut RoaringBitmap)) {
+        [
+            Arc::make_mut(&mut self.disabled),
+            &mut self.in_no_group,
+            &mut self.in_every_state,
+            &mut self.in_some_state,
+        ]
+        .into_iter()
+        .chain(&mut self.groups.sets)
+        .chain(self.direct.iter_mut().flatten())
+        .chain(&mut self.states.sets)
+        .for_each(change);
+    }
+
+    /// Most groups have no children: the set they cover and the set that names them are the same, and kept once.
+    fn finish(&mut self, tools: usize) {
+        self.tools = u32::try_from(tools).unwrap_or(u32::MAX);
+        for (own, all) in self.direct.iter_mut().zip(&self.groups.sets) {
+            if own.as_ref().is_some_and(|own| own.len() == all.len()) {
+                *own = None;
+            }
+        }
     }
 
     /// The groups of tools and their parents, in no order.
@@ -200,7 +299,7 @@ impl Index {
         self.states
             .position
             .keys()
-            .chain(&self.targets)
+            .chain(self.targets.keys())
             .map(|name| &**name)
             .filter(|name| !name.is_empty() && *name != EVERY_STATE)
             .chain([UNDEFINED_STATE])
@@ -330,4 +429,9 @@ impl Index {
         all.insert_range(0..self.tools);
         all
     }
+}
+
+/// The state that a tool leads to.
+fn target(tool: &CompiledTool) -> Option<&str> {
+    tool.definition.state.as_deref().filter(|state| !state.is_empty())
 }

@@ -6,6 +6,7 @@
 mod availability;
 mod cache;
 mod catalogue;
+mod differences;
 mod index;
 mod labels;
 mod shown;
@@ -31,6 +32,7 @@ use crate::policy::evaluation_context::EvaluationContext;
 use crate::policy::group_conditions::GroupConditions;
 use crate::policy::groups::GroupSet;
 use cache::Cache;
+use differences::Differences;
 use index::{ClosedKey, Index};
 use labels::Labels;
 
@@ -97,37 +99,62 @@ impl ProjectSnapshot {
         services: Vec<(ServiceDefinition, i64)>,
     ) -> Self {
         let services = by_id(services, Some(self));
-        let removed: HashSet<&str> = removed.iter().map(ToolName::as_str).collect();
-        let mut replaced: Vec<_> = self
-            .tools
-            .iter()
-            .filter_map(|tool| {
-                let service = service_of(&services, &tool.definition);
-                (!tool.has_service(service)).then(|| Arc::new(tool.with_service(service)))
-            })
-            .filter(|tool| !removed.contains(tool.name()))
-            .collect();
-        replaced.extend(changed.into_iter().map(|input| {
+        let of_changed_services = self.of_changed_services(&services);
+        let compile = |input: ToolInput| {
             let service = service_of(&services, &input.definition);
             Arc::new(CompiledTool::new(input, service, self.executes))
-        }));
+        };
+        let changed: Vec<_> = changed.into_iter().map(compile).collect();
+        // Of what concerns one name, the last wins: a tool that is both removed and changed is there.
+        let present = |tool: &'_ Arc<CompiledTool>| Some(Arc::clone(tool));
+        let mut edits: BTreeMap<&str, Option<Arc<CompiledTool>>> = BTreeMap::new();
+        edits.extend(
+            of_changed_services
+                .iter()
+                .map(|tool| (tool.name(), present(tool))),
+        );
+        edits.extend(removed.iter().map(|name| (name.as_str(), None)));
+        edits.extend(changed.iter().map(|tool| (tool.name(), present(tool))));
         // Copied instead of built: names are not hashed again.
         let mut by_name = HashSet::clone(&self.by_name);
-        for name in &removed {
-            by_name.remove(*name);
+        let mut tools = Vec::with_capacity(self.tools.len() + changed.len());
+        let mut rest = &self.tools[..];
+        for (name, tool) in edits {
+            by_name.remove(name);
+            let (before, from) = rest.split_at(rest.partition_point(|known| known.name() < name));
+            tools.extend_from_slice(before);
+            rest = match from.split_first() {
+                Some((known, after)) if known.name() == name => after,
+                _ => from,
+            };
+            if let Some(tool) = tool {
+                by_name.insert(ByName(Arc::clone(&tool)));
+                tools.push(tool);
+            }
         }
-        for tool in &replaced {
-            by_name.replace(ByName(Arc::clone(tool)));
-        }
-        let mut tools: Vec<_> = self
-            .tools
-            .iter()
-            .filter(|tool| !removed.contains(tool.name()))
-            .cloned()
-            .collect();
-        tools.extend(replaced);
-        sort_and_keep_last(&mut tools);
+        tools.extend_from_slice(rest);
         Self::assemble(version, tools, by_name, services, self.executes, Some(self))
+    }
+
+    /// The tools whose services are others than they were, with their new ones.
+    fn of_changed_services(&self, services: &Services) -> Vec<Arc<CompiledTool>> {
+        let unchanged = services.len() == self.services.len()
+            && services
+                .iter()
+                .zip(&*self.services)
+                .all(|((id, (service, _)), (known_id, (known, _)))| {
+                    id == known_id && Arc::ptr_eq(service, known)
+                });
+        if unchanged {
+            return Vec::new();
+        }
+        self.tools
+            .iter()
+            .filter_map(|tool| {
+                let service = service_of(services, &tool.definition);
+                (!tool.has_service(service)).then(|| Arc::new(tool.with_service(service)))
+            })
+            .collect()
     }
 
     fn assemble(
@@ -140,10 +167,16 @@ impl ProjectSnapshot {
     ) -> Self {
         // A change that touches neither names, groups nor states leaves every answer about many tools as it was.
         let (index, cache) = match previous {
-            Some(before) if before.is_indexed_like(&tools) => {
-                (Arc::clone(&before.index), Arc::clone(&before.cache))
+            None => (Arc::new(Index::build(&tools)), Arc::default()),
+            Some(before) => {
+                let differences = Differences::between(&before.tools, &tools);
+                if differences.is_empty() {
+                    (Arc::clone(&before.index), Arc::clone(&before.cache))
+                } else {
+                    let index = before.index.updated(&before.tools, &tools, &differences);
+                    (Arc::new(index), Arc::default())
+                }
             }
-            _ => (Arc::new(Index::build(&tools)), Arc::default()),
         };
         Self {
             version,
@@ -185,18 +218,6 @@ impl ProjectSnapshot {
             cache: Arc::clone(&self.cache),
             listed_names: Arc::clone(&self.listed_names),
         }
-    }
-
-    fn is_indexed_like(&self, tools: &[Arc<CompiledTool>]) -> bool {
-        self.tools.len() == tools.len()
-            && self.tools.iter().zip(tools).all(|(a, b)| {
-                Arc::ptr_eq(a, b)
-                    || (a.name() == b.name()
-                        && a.is_offered() == b.is_offered()
-                        && a.groups == b.groups
-                        && a.states == b.states
-                        && a.definition.state == b.definition.state)
-            })
     }
 
     /// The version of the project's definitions that this was built from.

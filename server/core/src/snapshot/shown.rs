@@ -9,12 +9,11 @@ const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// Keywords with a schema for the same value. Under `not` a requirement means its opposite.
 const SINGLE: [&str; 3] = ["if", "then", "else"];
 
-/// Removes what callers must not set and adds the defaults (tool development guide, section 4).
-pub(super) fn shown_parameters(tool: &CompiledTool) -> Value {
+/// Removes what callers must not set and adds the defaults (tool development guide, section 4). `None`: callers see the
+/// parameters as they are defined, which holds for most tools, so that no second copy is kept.
+pub(super) fn shown_parameters(tool: &CompiledTool) -> Option<Value> {
     let mut schema = tool.definition.parameters.clone();
-    let Some(object) = schema.as_object_mut() else {
-        return schema;
-    };
+    let object = schema.as_object_mut()?;
     let defaults = &tool.definition.options.args.defaults;
     if let Some(properties) = object.get_mut("properties").and_then(Value::as_object_mut) {
         properties.retain(|name, _| !tool.hides(name));
@@ -26,7 +25,7 @@ pub(super) fn shown_parameters(tool: &CompiledTool) -> Value {
     }
     retain_required(object, &|name| !tool.hides(name) && !defaults.contains_key(name));
     within(object, &|name| !tool.hides(name));
-    schema
+    (schema != tool.definition.parameters).then_some(schema)
 }
 
 /// What the arguments of a call are checked against, together with the fixed values of [`is_checked`]: they may decide

@@ -46,7 +46,7 @@ pub(crate) fn tool(name: &str) -> Draft {
     })
 }
 
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Draft(pub(crate) ToolInput);
 
 impl Draft {

@@ -51,7 +51,8 @@ pub struct CompiledTool {
     /// The service that it refers to, if the project has it.
     pub service: Option<Arc<ServiceDefinition>>,
     not_executed: Option<NotExecuted>,
-    shown: OnceLock<Value>,
+    /// `None`: as they are defined.
+    shown: OnceLock<Option<Value>>,
     validator: OnceLock<ArgumentValidator>,
     output: OnceLock<OutputValidator>,
     unmapped: OnceLock<Option<Unmapped>>,
@@ -186,7 +187,10 @@ impl CompiledTool {
     /// and with the definition's defaults. A parameter that has a default is not required.
     #[must_use]
     pub fn shown_parameters(&self) -> &Value {
-        self.shown.get_or_init(|| shown_parameters(self))
+        self.shown
+            .get_or_init(|| shown_parameters(self))
+            .as_ref()
+            .unwrap_or(&self.definition.parameters)
     }
 
     /// The tool as clients of the Model Context Protocol see it.

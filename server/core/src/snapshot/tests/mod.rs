@@ -1,6 +1,7 @@
 //! The snapshot against the rule's text.
 
 mod building;
+mod changes;
 mod conditions;
 mod oracle;
 mod validation;
