@@ -288,7 +288,7 @@ impl Authenticator {
                         groups: token.groups.clone(),
                         role: issuer.role(),
                         projects: Arc::clone(&issuer.projects),
-                        token: credential.into(),
+                        token: Some(credential.into()),
                         expires_at: token.expires_at,
                     },
                 })

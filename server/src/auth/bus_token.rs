@@ -258,6 +258,7 @@ fn standing(
                     groups: claims.groups.iter().cloned().collect::<GroupSet>(),
                     role,
                     projects,
+                    token: None,
                     expires_at,
                 },
             })

@@ -56,8 +56,8 @@ pub enum Credential {
         role: Role,
         /// Where they may act.
         projects: Arc<[ProjectId]>,
-        /// The token, which may be exchanged for that of another service.
-        token: SecretString,
+        /// The token, which may be exchanged for that of another service; `None` where a message of the bus proves the subject.
+        token: Option<SecretString>,
         /// When the token expires.
         expires_at: DateTime<Utc>,
     },

@@ -240,7 +240,7 @@ impl Control {
                 "recursion_depth_exceeded: CG-Recursion-Depth must be less than {DEEPEST}"
             )));
         }
-        let parent = headers.get("traceparent").map(|value| value.as_str());
+        let parent = headers.get("traceparent").map(async_nats::HeaderValue::as_str);
         if parent.is_some_and(|parent| child(parent, "0000000000000001").is_none()) {
             return Err(bad("cmd ingress: traceparent is malformed"));
         }

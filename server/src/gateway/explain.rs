@@ -213,7 +213,11 @@ fn circumstances(
         &tool.definition,
     );
     let execution = match account {
-        Err((code, because)) => Foreseen::Fails { code, because },
+        Err((code, because)) => Foreseen::Fails {
+            code,
+            because,
+            remedy: None,
+        },
         Ok(()) => execution,
     };
     Circumstances {

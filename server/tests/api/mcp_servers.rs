@@ -9,7 +9,7 @@ mod registration;
 mod resources;
 mod stdio;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -83,6 +83,20 @@ impl Upstream {
         };
         let url = serve(Router::new().fallback(answer)).await;
         Self { url, seen }
+    }
+
+    /// The answers that came so far to what it asked, by the ids of its requests.
+    pub(super) fn answers(&self) -> BTreeMap<String, Value> {
+        let seen = self.seen.lock().expect("a lock");
+        let answers = seen.iter().filter(|(message, _)| message["method"].is_null());
+        answers
+            .map(|(message, _)| {
+                (
+                    message["id"].as_str().unwrap_or_default().to_owned(),
+                    message.clone(),
+                )
+            })
+            .collect()
     }
 
     /// The messages of a method that came so far.

@@ -39,6 +39,8 @@ pub(super) struct ServerForm {
     scopes: RwSignal<String>,
     /// What of the OAuth client has no field, and stays as it is.
     unshown: StoredValue<(Option<String>, McpClientStyle)>,
+    /// The account provider whose accounts callers use it with.
+    account: RwSignal<String>,
     command: RwSignal<String>,
     args: RwSignal<String>,
     env: RwSignal<String>,
@@ -63,6 +65,7 @@ impl ServerForm {
             client_secret: RwSignal::new(String::new()),
             scopes: RwSignal::new(String::new()),
             unshown: StoredValue::default(),
+            account: RwSignal::new(String::new()),
             command: RwSignal::new(String::new()),
             args: RwSignal::new(String::new()),
             env: RwSignal::new(String::new()),
@@ -92,6 +95,7 @@ impl ServerForm {
             self.scopes.set(client.scopes.join(" "));
             self.unshown.set_value((client.audience, client.auth_style));
         }
+        self.account.set(definition.account.unwrap_or_default());
         self.command.set(definition.command.unwrap_or_default());
         self.args.set(definition.args.join("\n"));
         self.env.set(lines(&definition.env, "="));
@@ -126,6 +130,7 @@ impl ServerForm {
             self.client_id,
             self.client_secret,
             self.scopes,
+            self.account,
             self.command,
             self.args,
             self.env,
@@ -176,6 +181,7 @@ impl ServerForm {
                 url: text(self.url, !is_stdio),
                 headers: entries(self.headers, ':', !is_stdio),
                 oauth: text(self.token_url, !is_stdio).map(|token_url| self.client(token_url)),
+                account: text(self.account, !is_stdio),
                 description: text(self.description, true),
                 enabled: self.enabled.get(),
                 network: is_stdio && self.network.get(),
@@ -273,6 +279,14 @@ impl ServerForm {
                     <TextArea id="server-headers" value=self.headers rows=3 mono=true />
                 </Field>
                 {self.client_view(wrong)}
+                <Field
+                    id="server-account"
+                    label="Accounts of"
+                    help="An account provider of the project: each call is sent with the caller's own account there. Empty: none."
+                    error=wrong("/account")
+                >
+                    <TextInput id="server-account" value=self.account mono=true max="63" />
+                </Field>
             </When>
             <When test=move || is_stdio.get()>
                 <Field

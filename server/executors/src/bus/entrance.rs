@@ -163,12 +163,11 @@ async fn kept(
     subject: &str,
     otherwise: stream::Config,
 ) -> Result<stream::Stream, Failure> {
-    let found = match context.stream_by_subject(subject).await {
+    match context.stream_by_subject(subject).await {
         Ok(name) => context.get_stream(name).await.map_err(|error| lost(&error)),
         Err(_) => context
             .get_or_create_stream(otherwise)
             .await
             .map_err(|error| lost(&error)),
-    };
-    found
+    }
 }

@@ -5,16 +5,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken,
-    ProtocolVersion,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod,
+    ErrorData, Implementation, ListRootsRequestMethod, ListRootsResult, ProgressNotificationParam,
+    ProgressToken, ProtocolVersion,
 };
-use rmcp::service::NotificationContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::json;
 
 use crate::invocation::Parts;
 
-/// Takes the notices of one connection. Sampling, roots and elicitation are not offered: rmcp refuses them.
+/// Takes the notices of one connection. Sampling, roots and elicitation are not offered. A server that asks for them all the same gets
+/// an error: an empty list or a refusal in a person's name would be made up.
 #[derive(Clone, Default)]
 pub(super) struct Handler {
     shared: Arc<Shared>,
@@ -75,6 +77,18 @@ impl ClientHandler for Handler {
         )
         // The newest revision that has `initialize`; later ones are agreed without it.
         .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_elicitation(
+        &self,
+        _request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ElicitationCreateRequestMethod>())
+    }
+
+    async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<ListRootsRequestMethod>())
     }
 
     async fn on_progress(

@@ -85,8 +85,10 @@ const SUBJECTS: &str = "subjects of external issuers connect no accounts: only u
 fn holder<'a>(provider: &AccountProvider, identity: &'a Identity) -> Holder<'a> {
     let exchanges = provider.definition.method == AccountMethod::TokenExchange;
     match &identity.credential {
-        Credential::External { token, .. } if exchanges => Holder::Token(token, &identity.principal.name),
-        Credential::External { .. } => Holder::Nobody(SUBJECTS),
+        Credential::External {
+            token: Some(token), ..
+        } if exchanges => Holder::Token(token, &identity.principal.name),
+        Credential::External { .. } => Holder::Nobody(if exchanges { EXCHANGE } else { SUBJECTS }),
         Credential::Key { .. } => Holder::Nobody(KEYS),
         Credential::User { .. } | Credential::Connection { .. } if exchanges => Holder::Nobody(EXCHANGE),
         Credential::User { user, .. } | Credential::Connection { user, .. } => Holder::User(user.id),

@@ -44,7 +44,7 @@ struct Way {
 }
 
 /// Why something could not be done at the service.
-fn failed(what: &str, failure: Failure) -> Problem {
+fn failed(what: &str, failure: &Failure) -> Problem {
     let mut detail = format!("{what}: {}.", failure.message);
     if let Some(said) = &failure.upstream_message {
         detail.push_str(&format!(" It said: {said}."));
@@ -81,7 +81,7 @@ pub async fn connect(
     }
     let root = gateway.config.base_url();
     let egress = project.egress.origins();
-    let unknown = |failure| failed("The account cannot be connected", failure);
+    let unknown = |failure: Failure| failed("The account cannot be connected", &failure);
     let service = discovery::service(gateway, egress.clone(), definition)
         .await
         .map_err(unknown)?;
@@ -223,7 +223,7 @@ async fn exchange(
     way: Way,
     code: &str,
 ) -> Result<(Grant, Option<String>), Problem> {
-    let unconnected = |failure| failed("No account was connected", failure);
+    let unconnected = |failure: Failure| failed("No account was connected", &failure);
     let provider = project
         .account_providers
         .get(name)

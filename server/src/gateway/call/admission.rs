@@ -217,6 +217,14 @@ impl Decided {
     }
 }
 
+/// What an allowed call needs besides the decision.
+pub(super) struct Prerequisites {
+    /// Its arguments from their layers.
+    pub(super) merged: Result<Result<Merged, Unmerged>, Problem>,
+    /// The caller's own account, if the tool is called with one.
+    pub(super) account: Result<Option<CallAccount>, Problem>,
+}
+
 /// Counts an allowed call in the limits that apply to it, once its arguments are merged.
 pub(super) fn admit(
     gateway: &Gateway,
@@ -225,10 +233,7 @@ pub(super) fn admit(
     id: CallId,
     request: &CallRequest,
     decided: Decided,
-    (merged, account): (
-        Result<Result<Merged, Unmerged>, Problem>,
-        Result<Option<CallAccount>, Problem>,
-    ),
+    Prerequisites { merged, account }: Prerequisites,
 ) -> Result<Admitted, Box<Refusal>> {
     let Decided {
         tool,

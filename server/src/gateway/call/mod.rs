@@ -35,7 +35,7 @@ use super::record::{self, Requester};
 use super::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
 use crate::telemetry::spans;
-use admission::{Admitted, Refusal, admit, decide, enter, stand_alone};
+use admission::{Admitted, Prerequisites, Refusal, admit, decide, enter, stand_alone};
 use completion::complete;
 pub use late::{complete_due, receive_reports};
 pub use once::{Begun, Called, KeyText, NEED, begin_once, call_once, call_once_with, unusable_key};
@@ -99,7 +99,7 @@ async fn call(
                 id,
                 request,
                 *decided,
-                (merged, account),
+                Prerequisites { merged, account },
             )
         }
         Err(refusal) => Err(refusal),

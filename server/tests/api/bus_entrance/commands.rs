@@ -30,7 +30,11 @@ async fn a_command_is_answered_by_a_card_a_report_and_a_wake_up() {
         ("CG-Recursion-Depth", "1"),
         ("CG-Sender", "tool.toolgate"),
     ] {
-        assert_eq!(said.get(name).map(|it| it.as_str()), Some(value), "{name}");
+        assert_eq!(
+            said.get(name).map(async_nats::HeaderValue::as_str),
+            Some(value),
+            "{name}"
+        );
     }
     let trace = said.get("traceparent").expect("a trace").as_str();
     assert!(
@@ -51,7 +55,10 @@ async fn a_command_is_answered_by_a_card_a_report_and_a_wake_up() {
     let woken = caller.kept("cg_cmd_v1r4", WAKEUP, 0).await;
     assert!(woken.headers.get("CG-Tool-Call-Id").is_none(), "no topology");
     assert_eq!(
-        woken.headers.get("CG-Agent-Id").map(|it| it.as_str()),
+        woken
+            .headers
+            .get("CG-Agent-Id")
+            .map(async_nats::HeaderValue::as_str),
         Some("researcher")
     );
     let record = open.last_record().await;

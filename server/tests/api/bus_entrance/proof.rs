@@ -18,7 +18,7 @@ async fn is_refused(open: &Open, said: HeaderMap, subject: &str, payload: &str, 
     let (told, answer) = request(&client, subject, said, payload).await;
     assert_eq!(answer["code"], "execution_failed", "{answer}");
     assert_eq!(
-        told.get("Toolgate-Code").map(|it| it.as_str()),
+        told.get("Toolgate-Code").map(async_nats::HeaderValue::as_str),
         Some("unauthenticated")
     );
     let message = answer["message"].as_str().expect("a text");
@@ -40,7 +40,7 @@ async fn is_refused(open: &Open, said: HeaderMap, subject: &str, payload: &str, 
     );
     assert_eq!(
         record["id"].as_str(),
-        told.get("Toolgate-Call-Id").map(|it| it.as_str())
+        told.get("Toolgate-Call-Id").map(async_nats::HeaderValue::as_str)
     );
 }
 

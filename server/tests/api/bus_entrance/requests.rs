@@ -53,7 +53,10 @@ async fn a_request_is_decided_recorded_and_answered_as_by_rest() {
         let payload = json!({"tool_call_id": id, "tool_name": tool, "arguments": arguments.to_string()});
         let said = [("Toolgate-Group", group), ("correlation-id", "c-1")];
         let (told, answer) = invoke(&client, &open.agent(), &said, &payload).await;
-        assert_eq!(told.get("correlation-id").map(|it| it.as_str()), Some("c-1"));
+        assert_eq!(
+            told.get("correlation-id").map(async_nats::HeaderValue::as_str),
+            Some("c-1")
+        );
         assert_eq!(answer["tool_call_id"], id);
         assert_eq!(answer["tool_name"], tool);
         let by_bus = open.last_record().await;
@@ -83,7 +86,10 @@ async fn a_request_is_decided_recorded_and_answered_as_by_rest() {
                         .expect("a text")
                         .starts_with(by_rest["detail"].as_str().expect("a detail"))
                 );
-                assert_eq!(told.get("Toolgate-Code").map(|it| it.as_str()), Some(code));
+                assert_eq!(
+                    told.get("Toolgate-Code").map(async_nats::HeaderValue::as_str),
+                    Some(code)
+                );
             }
         }
         assert_eq!(own(by_bus), own(open.last_record().await), "{tool} {group}");
@@ -104,7 +110,7 @@ async fn a_repeated_request_is_answered_again_and_not_run_again() {
     let (said, answer) = invoke(&client, &open.agent(), &GROUP, &other).await;
     assert_eq!(answer["code"], "execution_failed", "{answer}");
     assert_eq!(
-        said.get("Toolgate-Code").map(|it| it.as_str()),
+        said.get("Toolgate-Code").map(async_nats::HeaderValue::as_str),
         Some("idempotency_mismatch")
     );
 }

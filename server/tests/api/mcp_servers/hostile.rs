@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
+use super::stdio::until;
 use super::{Reply, SERVERS, Upstream, call, put, with_tools};
 use crate::support::TestApp;
 
@@ -53,6 +54,8 @@ async fn a_server_that_asks_for_its_users_input_gets_none() {
         (message["method"] == "tools/call").then(|| {
             events(&[
                 r#"{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{"messages":[],"maxTokens":10}}"#,
+                r#"{"jsonrpc":"2.0","id":"s2","method":"roots/list"}"#,
+                r#"{"jsonrpc":"2.0","id":"s3","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}"#,
                 ANSWER,
             ])
         })
@@ -64,6 +67,11 @@ async fn a_server_that_asks_for_its_users_input_gets_none() {
     let capabilities = &upstream.seen("initialize")[0].0["params"]["capabilities"];
     for offered in ["sampling", "elicitation", "roots"] {
         assert_eq!(capabilities.get(offered), None, "{capabilities}");
+    }
+    // Nothing is answered in a person's name.
+    until("an answer to each request", || upstream.answers().len() == 3).await;
+    for (id, answer) in upstream.answers() {
+        assert_eq!(answer["error"]["code"], -32601, "{id}: {answer}");
     }
 }
 

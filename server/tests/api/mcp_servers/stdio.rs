@@ -63,7 +63,7 @@ fn processes(text: &str) -> usize {
         .count()
 }
 
-async fn until(what: &str, is_so: impl Fn() -> bool) {
+pub(super) async fn until(what: &str, is_so: impl Fn() -> bool) {
     let waiting = async {
         while !is_so() {
             tokio::task::yield_now().await;
