@@ -85,7 +85,7 @@ async fn a_secret_is_set_shown_without_its_value_and_replaced_by_revision() {
     );
     assert_eq!(
         shown["used_by"],
-        json!({"tools": [], "services": [], "mcp_servers": [], "webhook": false})
+        json!({"tools": [], "services": [], "mcp_servers": [], "account_providers": [], "webhook": false})
     );
     assert_eq!(shown["last_used_at"], Value::Null);
 
@@ -268,16 +268,16 @@ async fn services_and_the_webhook_use_secrets_too() {
     };
     assert_eq!(
         used("NEW").await,
-        json!({"tools": ["search"], "services": ["upstream"], "mcp_servers": [], "webhook": false})
+        json!({"tools": ["search"], "services": ["upstream"], "mcp_servers": [], "account_providers": [], "webhook": false})
     );
     assert_eq!(
         used("OLD").await,
-        json!({"tools": [], "services": [], "mcp_servers": [], "webhook": false}),
+        json!({"tools": [], "services": [], "mcp_servers": [], "account_providers": [], "webhook": false}),
         "the service wins"
     );
     assert_eq!(
         used("HOOK").await,
-        json!({"tools": [], "services": [], "mcp_servers": [], "webhook": true})
+        json!({"tools": [], "services": [], "mcp_servers": [], "account_providers": [], "webhook": true})
     );
     assert_eq!(call(&admin, "search").await, Ok(10));
 }

@@ -73,7 +73,7 @@ pub async fn for_call(
 enum Holder<'a> {
     User(UserId),
     Token(&'a SecretString, &'a str),
-    /// Why nobody does.
+    /// Why there is none.
     Nobody(&'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Refreshing tokens: by one server at a time, whoever needs the token.
+//! Refreshing tokens: by one server at a time.
 
 use std::sync::Arc;
 use std::time::Duration;
