@@ -98,12 +98,14 @@ macro_rules! page_table {
                 Secrets = "projects/{project}/secrets", "Secrets", Lock, Project, In(ManageSecrets) => SecretsPage;
                 /// The project's own settings.
                 Settings = "projects/{project}/settings", "Settings", Settings, Project, In(ReadDefinitions) => SettingsPage;
-                /// How agents and programs connect.
-                Connect = "projects/{project}/connect", "Connect", Plug, Project, In(Use) => ConnectPage;
                 /// The record of what concerns no single project.
                 ServerRecords = "server-record", "Server record", Record, Server, SystemAdmin => ServerRecordsPage;
                 /// The state of this server.
                 Health = "health", "Health", Gauge, Server, SystemAdmin => HealthPage;
+            }
+            connect_pages {
+                /// How agents and programs connect.
+                Connect = "projects/{project}/connect", "Connect", Plug, Project, In(Use) => ConnectPage;
             }
         }
     };

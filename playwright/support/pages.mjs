@@ -22,6 +22,7 @@ const BLANK = { project: 'blank' };
 const NOTES = {
   upload: { reads: false },
   authorize: { reads: false },
+  'accounts/callback': { reads: false },
   'imports/new': { name: 'import-new', reads: false },
   'imports/{subject}': { name: 'import', subject: () => IMPORTED.id, hasEmpty: false, views: { again: { query: '?tab=again' } } },
   'mcp-servers': {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 
 import { overflow, settled } from '../support/browser.mjs';
 import { SERVER } from '../support/mcp-upstream.mjs';
-import { PAGES } from '../support/pages.mjs';
+import { PAGES, SERVICE } from '../support/pages.mjs';
 import { importPetstore } from '../support/seed.mjs';
 import { setStage } from '../support/stage.mjs';
 
@@ -53,6 +53,7 @@ async function fill(server, upstream) {
   await importPetstore(server, 'hostile', upstream.origin, { title: WORDS.slice(0, 200), tag: MARKUP, list: WORDS });
   const arg = `${LONG}${TURNED}`;
   await server.put(`/projects/hostile/mcp-servers/${SERVER}`, { command: LONG, args: [MARKUP, arg], env: { X: WORDS }, description: WORDS }, {});
+  await server.uploadTools('hostile', `tool-service: {${SERVICE}: {request-queue: tg.hostile.joke, response-queue: tg.hostile.jokes}}`);
   const agent = await server.createKey('hostile', MARKUP, [GROUP]);
   const session = await server.ask('POST', '/projects/hostile/sessions', {
     body: { group: [GROUP], label: MARKUP },

@@ -32,10 +32,10 @@ parameters: { type: object, properties: {} }
 options: { http: { base_url: "${origin}", path: /far } }
 ---
 name: keyless
-type: static
+type: openapi
 description: Needs a secret that is not set.
 parameters: { type: object, properties: { key: { type: string } } }
-options: { envs: { key: "secret:FAR_KEY" }, static: { result: done } }
+options: { envs: { key: "secret:FAR_KEY" }, http: { base_url: "${origin}", path: /far, method: POST } }
 ---
 name: begin
 type: static

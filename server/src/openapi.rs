@@ -34,6 +34,7 @@ use utoipa::openapi::{Content, Ref, RefOr, Response};
         (name = "imports", description = "Descriptions of APIs whose operations are tools, and what newer ones change."),
         (name = "guides", description = "How tools are used, for agents and for people."),
         (name = "mcp-servers", description = "Servers of the Model Context Protocol whose tools are tools of the project."),
+        (name = "accounts", description = "Persons' own accounts at services that tools call, and where they are connected."),
         (name = "groups", description = "Groups of tools: what is declared about them, and when they are open."),
         (name = "states", description = "Workflow states, and the graph that tools make of them."),
         (name = "calls", description = "What is available, and calling it."),

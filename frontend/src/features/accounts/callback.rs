@@ -16,25 +16,37 @@ pub(crate) fn AccountCallbackPage() -> impl IntoView {
     let (toasts, navigator) = (Toasts::get(), Navigator::new());
     let search = window().location().search().unwrap_or_default();
     let part = |name: &str| parameter(&search, name);
-    let body = CompleteAccount {
-        state: part("state").unwrap_or_default(),
-        code: part("code"),
-        iss: part("iss"),
-        error: part("error"),
-    };
-    action.send(
-        Ask::post("/auth/accounts".to_owned(), Body::json(&body)),
-        move |answer| {
-            if let Some(done) = action.read::<AccountCompleted>(&answer) {
-                toasts.done("Your account is connected.".to_owned());
-                navigator.go(&Page::of_project(done.project_id, PageKind::Accounts).path());
-            }
-        },
-    );
+    let state = part("state");
+    let is_incomplete = state.is_none();
+    if let Some(state) = state {
+        let body = CompleteAccount {
+            state,
+            code: part("code"),
+            iss: part("iss"),
+            error: part("error"),
+        };
+        action.send(
+            Ask::post("/auth/accounts".to_owned(), Body::json(&body)),
+            move |answer| {
+                if let Some(done) = action.read::<AccountCompleted>(&answer) {
+                    toasts.done("Your account is connected.".to_owned());
+                    navigator.go(&Page::of_project(done.project_id, PageKind::Accounts).path());
+                }
+            },
+        );
+    }
     view! {
         <div class="page-head">
             <PageHeading text="Connecting your account" />
         </div>
+        {is_incomplete
+            .then(|| {
+                view! {
+                    <p class="note">
+                        "The address has no answer of a service. Connect the account again on the page Accounts of your project."
+                    </p>
+                }
+            })}
         {action.outcome()}
     }
 }

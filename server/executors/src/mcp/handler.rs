@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod,
-    ErrorData, Implementation, ListRootsRequestMethod, ListRootsResult, ProgressNotificationParam,
-    ProgressToken, ProtocolVersion,
+    ErrorData, Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
@@ -87,8 +86,12 @@ impl ClientHandler for Handler {
         Err(ErrorData::method_not_found::<ElicitationCreateRequestMethod>())
     }
 
-    async fn list_roots(&self, _context: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ListRootsRequestMethod>())
+    #[expect(deprecated, reason = "servers of earlier revisions ask for roots")]
+    async fn list_roots(
+        &self,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
+        Err(ErrorData::method_not_found::<rmcp::model::ListRootsRequestMethod>())
     }
 
     async fn on_progress(
