@@ -50,6 +50,8 @@ macro_rules! page_table {
             mcp_pages {
                 /// MCP servers whose tools are tools of the project.
                 McpServers = "projects/{project}/mcp-servers", "MCP servers", Server, Build, In(ReadDefinitions) => McpServersPage;
+            }
+            mcp_server_pages {
                 /// One MCP server.
                 McpServer = "projects/{project}/mcp-servers/{subject}", "MCP server", Server, Unlisted, In(ReadDefinitions) => McpServerPage;
             }
