@@ -17,6 +17,7 @@ mod components;
 mod expectations;
 mod features;
 mod layout;
+mod lazy;
 mod loaded;
 mod page_bundle;
 mod page_table;

@@ -1,15 +1,11 @@
 //! Which pages a browser loads together. It starts with the frame and the pages of `start`; a bundle is loaded when the
 //! first of its pages is opened. `page_table.rs` says which page is in which bundle.
 
-use std::future::Future;
-use std::pin::Pin;
-
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use leptos::wasm_split::{SplitLoaderError, wasm_split};
+use leptos::wasm_split::wasm_split;
 
 use crate::api::ApiError;
-use crate::components::{ProblemPanel, Skeleton, after_paint, deferred, is_first_page};
+use crate::components::{deferred, is_first_page};
 use crate::features::accounts::{AccountCallbackPage, AccountsPage};
 use crate::features::alerts::AlertsPage;
 use crate::features::authorize::AuthorizePage;
@@ -36,22 +32,19 @@ use crate::features::states::StatesPage;
 use crate::features::tools::{ToolPage, ToolsPage};
 use crate::features::upload::UploadPage;
 use crate::features::users::UsersPage;
+use crate::lazy::{Loading, lazy};
 use crate::page_table::page_table;
-use crate::reactive::part;
 use crate::routes::PageKind;
 
 /// Makes a page of a bundle.
 type Make = fn(PageKind) -> AnyView;
-
-/// A bundle on its way.
-type Loading = Pin<Box<dyn Future<Output = Result<Make, ApiError>>>>;
 
 /// Where a page comes from.
 enum Source {
     /// It is here from the start.
     Start(AnyView),
     /// It comes with a bundle, which has a name and a loader.
-    Bundle(&'static str, fn() -> Loading),
+    Bundle(&'static str, fn() -> Loading<Make>),
 }
 
 macro_rules! bundles {
@@ -123,34 +116,18 @@ pub(crate) fn page_of(kind: PageKind) -> AnyView {
         // The page before this one goes at once; this one is made when that was seen.
         return deferred("the page", move || make(kind));
     }
-    let loaded = RwSignal::new(None);
-    let load = move || {
-        loaded.set(None);
-        spawn_local(async move {
-            let result = load().await;
-            if let Ok(make) = &result {
-                bundles.keep(name, *make);
-            }
-            // The page may be gone.
-            loaded.try_set(Some(result));
-        });
-    };
     // A browser that opens the dashboard here is fetching the bundle already. Later, asking for all its files takes a while,
     // which is after the answer to what was pressed.
-    if is_first_page() {
-        load();
-    } else {
-        after_paint(load);
-    }
-    part(move || match loaded.get() {
-        Some(Ok(make)) => make(kind),
-        Some(Err(error)) => view! { <ProblemPanel error on_retry=move |()| load() /> }.into_any(),
-        None => view! { <Skeleton what="the page" /> }.into_any(),
-    })
-}
-
-impl From<SplitLoaderError> for ApiError {
-    fn from(_: SplitLoaderError) -> Self {
-        Self::NotLoaded
-    }
+    lazy(
+        "the page",
+        is_first_page(),
+        move || {
+            Box::pin(async move {
+                let make = load().await?;
+                bundles.keep(name, make);
+                Ok(make)
+            })
+        },
+        move |make| make(kind),
+    )
 }

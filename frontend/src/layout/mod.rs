@@ -4,7 +4,6 @@ mod account_menu;
 mod palette;
 mod password;
 mod project_switcher;
-mod second_factor;
 mod shortcuts;
 mod sidebar;
 mod top_bar;

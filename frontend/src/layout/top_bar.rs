@@ -6,11 +6,12 @@ use super::account_menu::AccountMenu;
 use super::palette::Palette;
 use super::password::PasswordDialog;
 use super::project_switcher::ProjectSwitcher;
-use super::second_factor::SecondFactorDialog;
 use super::shortcuts::Shortcuts;
 use super::sidebar::Navigation;
 use crate::components::{Dialog, Icon, Placement, Symbol};
+use crate::reactive::When;
 use crate::routes::{API_REFERENCE, Page, PageKind};
+use crate::second_factor::second_factor_part;
 
 /// The bar at the top.
 #[component]
@@ -52,7 +53,7 @@ pub(crate) fn TopBar() -> impl IntoView {
             </div>
         </Dialog>
         <PasswordDialog open=password />
-        <SecondFactorDialog open=factor />
+        <When test=factor>{second_factor_part(move |parts| (parts.dialog)(factor))}</When>
         <Palette open=palette />
         <Shortcuts palette />
     }

@@ -12,7 +12,7 @@ use crate::browser;
 use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
 use crate::reactive::{effect, part};
 use crate::routes;
-use crate::second_factor::SetUpSecondFactor;
+use crate::second_factor::second_factor_part;
 
 /// Name, password and the button; the markup equals the server's form, so that taking it over is not seen.
 #[component]
@@ -192,7 +192,7 @@ pub(crate) fn SignInForm(
             Some(user) => {
                 view! {
                     <p class="note" role="status">"An administrator requires a second factor of you. Set it up to sign in."</p>
-                    <SetUpSecondFactor user on_done=move |()| enter() />
+                    {second_factor_part(move |parts| (parts.set_up)(user.clone(), Callback::new(move |()| enter())))}
                 }
                     .into_any()
             }
