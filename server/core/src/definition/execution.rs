@@ -203,7 +203,7 @@ impl<'d> Execution<'d> {
     pub fn value_sources(self) -> impl Iterator<Item = &'d str> {
         let (jina, http) = match self {
             Self::Jina(jina) => (jina.auth_env.as_deref(), None),
-            Self::Http(http) => (None, http.auth.as_ref()),
+            Self::Http(http) => (None, http.auth.as_deref()),
             Self::Static(_)
             | Self::Bus { .. }
             | Self::Service { .. }
@@ -218,7 +218,7 @@ impl<'d> Execution<'d> {
     #[must_use]
     pub fn probe(self) -> Option<&'d HttpProbe> {
         match self {
-            Self::Http(http) => http.probe.as_ref(),
+            Self::Http(http) => http.probe.as_deref(),
             Self::Jina(_)
             | Self::Static(_)
             | Self::Bus { .. }

@@ -41,7 +41,7 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
                 "write jina",
             );
         }
-        jina::read(&at, context, report)
+        jina::read(&at, context, report).map(Box::new)
     });
     let http = cursor.get("http").and_then(|at| {
         if cursor.get("jina").is_some() {
@@ -51,7 +51,7 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
                 "keep one of them",
             );
         }
-        http::read(&at, context, report)
+        http::read(&at, context, report).map(Box::new)
     });
     let timeout_ms = cursor
         .get("timeout_ms")
@@ -59,8 +59,9 @@ pub(super) fn read(cursor: &Cursor<'_>, context: &UploadContext<'_>, report: &mu
         .and_then(|limit| u64::try_from(limit).ok());
     let static_answer = cursor
         .get("static")
-        .and_then(|at| static_answer::read(&at, timeout_ms, report));
-    let shared = shared_options::read(cursor, http.as_ref(), report);
+        .and_then(|at| static_answer::read(&at, timeout_ms, report))
+        .map(Box::new);
+    let shared = shared_options::read(cursor, http.as_deref(), report);
     Options {
         args: cursor
             .get("args")

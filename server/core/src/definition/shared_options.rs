@@ -30,11 +30,14 @@ pub(super) fn read(options: &Cursor<'_>, http: Option<&HttpOptions>, report: &mu
     }
     let method = http.and_then(|http| http.method.as_deref());
     Options {
-        retry: resilience::retry(options, method, report),
+        retry: resilience::retry(options, method, report).map(Box::new),
         breaker: resilience::breaker(options, report),
         concurrency: resilience::concurrency(options, report),
         cache: resilience::cache(options, method, report),
-        result: options.get("result").and_then(|at| result::read(&at, report)),
+        result: options
+            .get("result")
+            .and_then(|at| result::read(&at, report))
+            .map(Box::new),
         ..Options::default()
     }
 }

@@ -205,7 +205,7 @@ fn claims(http: &HttpOptions) -> Vec<Claim<'_>> {
             pointer,
         });
     };
-    if let Some(place) = http.auth.as_ref().and_then(Place::of_credential) {
+    if let Some(place) = http.auth.as_deref().and_then(Place::of_credential) {
         claim(place, Owner::Key("auth"), "/auth".to_owned());
     }
     let says_type = http

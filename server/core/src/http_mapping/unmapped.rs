@@ -39,7 +39,7 @@ impl Unmapped {
         };
         let mut exact: HashSet<String> = pinned.filter(|name| !mapped.contains(*name)).cloned().collect();
         if rest == Rest::Query {
-            let credential = http.auth.as_ref().and_then(Place::of_credential);
+            let credential = http.auth.as_deref().and_then(Place::of_credential);
             exact.extend(credential.and_then(Place::in_query).map(str::to_owned));
             exact.extend(http.query.keys().cloned());
         }

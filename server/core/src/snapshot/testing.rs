@@ -33,10 +33,10 @@ pub(crate) fn tool(name: &str) -> Draft {
             service: None,
             config: Map::new(),
             options: Options {
-                http: Some(HttpOptions {
+                http: Some(Box::new(HttpOptions {
                     base_url: "https://a.example".to_owned(),
                     ..HttpOptions::default()
-                }),
+                })),
                 ..Options::default()
             },
         },
@@ -98,12 +98,12 @@ impl Draft {
     }
 
     pub(crate) fn jina(mut self, options: JinaOptions) -> Self {
-        self.0.definition.options.jina = Some(options);
+        self.0.definition.options.jina = Some(Box::new(options));
         self
     }
 
     pub(crate) fn http(mut self, options: HttpOptions) -> Self {
-        self.0.definition.options.http = Some(options);
+        self.0.definition.options.http = Some(Box::new(options));
         self
     }
 

@@ -53,11 +53,11 @@ pub struct CompiledTool {
     not_executed: Option<NotExecuted>,
     /// `None`: as they are defined.
     shown: OnceLock<Option<Value>>,
-    validator: OnceLock<ArgumentValidator>,
-    output: OnceLock<OutputValidator>,
-    unmapped: OnceLock<Option<Unmapped>>,
+    validator: OnceLock<Box<ArgumentValidator>>,
+    output: OnceLock<Box<OutputValidator>>,
+    unmapped: OnceLock<Option<Box<Unmapped>>>,
     marked: OnceLock<Option<MarkedParameters>>,
-    listed: OnceLock<Result<Listed, NotListable>>,
+    listed: OnceLock<Result<Box<Listed>, NotListable>>,
 }
 
 impl CompiledTool {
@@ -179,8 +179,13 @@ impl CompiledTool {
         let options = &self.definition.options;
         let pinned = || options.args.fixed.keys().chain(self.envs.keys());
         self.unmapped
-            .get_or_init(|| options.http.as_ref().map(|http| Unmapped::new(http, pinned())))
-            .as_ref()
+            .get_or_init(|| {
+                options
+                    .http
+                    .as_ref()
+                    .map(|http| Box::new(Unmapped::new(http, pinned())))
+            })
+            .as_deref()
     }
 
     /// The JSON Schema of the arguments as callers see it: without fixed and environment parameters at the top level,
@@ -199,8 +204,8 @@ impl CompiledTool {
     /// When they could not use it.
     pub fn listed(&self) -> Result<&Listed, NotListable> {
         self.listed
-            .get_or_init(|| Listed::new(&self.definition, self.shown_parameters()))
-            .as_ref()
+            .get_or_init(|| Listed::new(&self.definition, self.shown_parameters()).map(Box::new))
+            .as_deref()
             .map_err(|error| *error)
     }
 
@@ -224,7 +229,7 @@ impl CompiledTool {
     /// A quick check is not enough: check again, thoroughly, where that may take its time.
     pub fn faults(&self, arguments: &Value, effort: Effort) -> Result<Vec<Diagnostic>, TooCostly> {
         self.validator
-            .get_or_init(|| ArgumentValidator::new(&checked_parameters(self)))
+            .get_or_init(|| Box::new(ArgumentValidator::new(&checked_parameters(self))))
             .validate(arguments, effort)
     }
 
@@ -238,7 +243,7 @@ impl CompiledTool {
             None => Ok(Vec::new()),
             Some(schema) => self
                 .output
-                .get_or_init(|| OutputValidator::new(schema))
+                .get_or_init(|| Box::new(OutputValidator::new(schema)))
                 .validate(result, effort),
         }
     }

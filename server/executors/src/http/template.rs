@@ -64,14 +64,14 @@ impl HttpTemplate {
         let path = slashed(&options.path);
         literal_path(&path)?;
         let request = match &options.request {
-            Some(request) => Form::Exact(ExactRequest::new(&base, &path, request, options.auth.as_ref())?),
+            Some(request) => Form::Exact(ExactRequest::new(&base, &path, request, options.auth.as_deref())?),
             None => Form::Short(ShortRequest::new(&base, &path, options)?),
         };
-        let result = options.result.as_ref();
+        let result = options.result.as_deref();
         let accept = result
             .filter(|result| !result.accept.is_empty())
             .map_or_else(|| ACCEPT.to_owned(), |result| result.accept.join(", "));
-        let retry = options.retry.as_ref();
+        let retry = options.retry.as_deref();
         let idempotency_header = retry
             .and_then(|retry| retry.idempotency_header.as_deref())
             .map(headers::name)
@@ -90,7 +90,7 @@ impl HttpTemplate {
             method: headers::method(options.method.as_deref(), Method::GET)?,
             request,
             constant: headers::constant(&options.headers, &accept)?,
-            credential: options.auth.as_ref().map(Credential::new).transpose()?,
+            credential: options.auth.as_deref().map(Credential::new).transpose()?,
             retry: RetryPolicy::new(retry),
             idempotency_header,
             result: result.map(ResultTemplate::new).transpose()?,

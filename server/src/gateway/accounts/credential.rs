@@ -62,7 +62,7 @@ pub async fn for_call(
                 id: None,
             },
         }),
-        Holder::Nobody(why) => Err(why.to_owned()),
+        Holder::None(why) => Err(why.to_owned()),
     };
     found
         .map(Some)
@@ -74,7 +74,7 @@ enum Holder<'a> {
     User(UserId),
     Token(&'a SecretString, &'a str),
     /// Why there is none.
-    Nobody(&'static str),
+    None(&'static str),
 }
 
 const KEYS: &str = "an API key stands for no person and has no account: call with the token of a person, or by a client that a person \
@@ -88,9 +88,9 @@ fn holder<'a>(provider: &AccountProvider, identity: &'a Identity) -> Holder<'a> 
         Credential::External {
             token: Some(token), ..
         } if exchanges => Holder::Token(token, &identity.principal.name),
-        Credential::External { .. } => Holder::Nobody(if exchanges { EXCHANGE } else { SUBJECTS }),
-        Credential::Key { .. } => Holder::Nobody(KEYS),
-        Credential::User { .. } | Credential::Connection { .. } if exchanges => Holder::Nobody(EXCHANGE),
+        Credential::External { .. } => Holder::None(if exchanges { EXCHANGE } else { SUBJECTS }),
+        Credential::Key { .. } => Holder::None(KEYS),
+        Credential::User { .. } | Credential::Connection { .. } if exchanges => Holder::None(EXCHANGE),
         Credential::User { user, .. } | Credential::Connection { user, .. } => Holder::User(user.id),
     }
 }

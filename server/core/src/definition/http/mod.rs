@@ -92,17 +92,23 @@ pub(super) fn read(
             .map_or_else(BTreeMap::new, |at| fields::string_map(&at, "query", report)),
         header,
         body,
-        request,
+        request: request.map(Box::new),
         headers: cursor
             .get("headers")
             .map_or_else(BTreeMap::new, |at| destination::headers(&at, SECRET_HINT, report)),
-        auth: cursor.get("auth").and_then(|at| auth::read(&at, context, report)),
-        retry: resilience::retry(cursor, method.as_deref(), report),
+        auth: cursor
+            .get("auth")
+            .and_then(|at| auth::read(&at, context, report))
+            .map(Box::new),
+        retry: resilience::retry(cursor, method.as_deref(), report).map(Box::new),
         breaker: resilience::breaker(cursor, report),
         concurrency: resilience::concurrency(cursor, report),
-        result: cursor.get("result").and_then(|at| result::read(&at, report)),
+        result: cursor
+            .get("result")
+            .and_then(|at| result::read(&at, report))
+            .map(Box::new),
         cache: resilience::cache(cursor, method.as_deref(), report),
-        probe: probe::read(cursor, report),
+        probe: probe::read(cursor, report).map(Box::new),
         method,
         base_url: base_url?,
     })

@@ -31,16 +31,16 @@ pub struct HttpOptions {
     pub body: Option<HttpBody>,
     /// Instead of `query`, `header` and `body`: every part of the request by name, and nothing else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub request: Option<HttpRequest>,
+    pub request: Option<Box<HttpRequest>>,
     /// Further request headers with constant values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// The credential.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub auth: Option<HttpAuth>,
+    pub auth: Option<Box<HttpAuth>>,
     /// When to try again; absent: GET and HEAD up to twice more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry: Option<HttpRetry>,
+    pub retry: Option<Box<HttpRetry>>,
     /// When to leave the upstream alone; absent: after 5 failures in a row, for 10 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker: Option<HttpBreaker>,
@@ -52,10 +52,10 @@ pub struct HttpOptions {
     pub cache: Option<HttpCache>,
     /// The probe that asks whether the upstream is healthy; absent: it is not probed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub probe: Option<HttpProbe>,
+    pub probe: Option<Box<HttpProbe>>,
     /// What becomes of the answer; absent: it is the result as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result: Option<HttpResult>,
+    pub result: Option<Box<HttpResult>>,
 }
 
 /// What goes into the body.

@@ -77,7 +77,7 @@ fn is_yes(value: &bool) -> bool {
     *value
 }
 
-/// How a tool is executed.
+/// How a tool is executed. What most tools lack is behind a pointer, because servers keep many definitions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
@@ -92,18 +92,18 @@ pub struct Options {
     pub timeout_ms: Option<u64>,
     /// The Jina search and reader preset.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub jina: Option<JinaOptions>,
+    pub jina: Option<Box<JinaOptions>>,
     /// A general HTTP request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub http: Option<HttpOptions>,
+    pub http: Option<Box<HttpOptions>>,
     /// An answer that needs no upstream.
     #[serde(default, rename = "static", skip_serializing_if = "Option::is_none")]
-    pub static_answer: Option<StaticOptions>,
+    pub static_answer: Option<Box<StaticOptions>>,
     /// This and the following options may also be in `http`, which means the same; see the methods of the same names.
     ///
     /// When a request is sent again; absent: GET and HEAD up to twice more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub retry: Option<HttpRetry>,
+    pub retry: Option<Box<HttpRetry>>,
     /// When the circuit breaker opens; absent: after 5 failures in a row, for 10 seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker: Option<HttpBreaker>,
@@ -115,7 +115,7 @@ pub struct Options {
     pub cache: Option<HttpCache>,
     /// What becomes of the answer; absent: it is the result as it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result: Option<HttpResult>,
+    pub result: Option<Box<HttpResult>>,
 }
 
 impl Options {
@@ -128,17 +128,17 @@ impl Options {
     /// When a request is sent again.
     #[must_use]
     pub fn retry(&self) -> Option<&HttpRetry> {
-        let in_http = || self.http.as_ref()?.retry.as_ref();
-        self.retry.as_ref().or_else(in_http)
+        let in_http = || self.http.as_ref()?.retry.as_deref();
+        self.retry.as_deref().or_else(in_http)
     }
 
     /// The request of `http` with everything the options say about it, wherever it is written.
     #[must_use]
     pub fn http_request(&self) -> Option<HttpOptions> {
         Some(HttpOptions {
-            retry: self.retry().cloned(),
-            result: self.result().cloned(),
-            ..self.http.clone()?
+            retry: self.retry().cloned().map(Box::new),
+            result: self.result().cloned().map(Box::new),
+            ..*self.http.clone()?
         })
     }
 
@@ -163,8 +163,8 @@ impl Options {
     /// What becomes of the answer.
     #[must_use]
     pub fn result(&self) -> Option<&HttpResult> {
-        let in_http = || self.http.as_ref()?.result.as_ref();
-        self.result.as_ref().or_else(in_http)
+        let in_http = || self.http.as_ref()?.result.as_deref();
+        self.result.as_deref().or_else(in_http)
     }
 }
 

@@ -165,12 +165,14 @@ fn http() -> impl Strategy<Value = HttpOptions> {
                 }
             }),
             headers: std::collections::BTreeMap::new(),
-            auth: scheme.map(|scheme| auth(scheme, full)),
-            retry: full.then(|| HttpRetry {
-                attempts: 3,
-                on: Some(vec![503]),
-                backoff_ms: Some(100),
-                idempotency_header: Some("Idempotency-Key".to_owned()),
+            auth: scheme.map(|scheme| Box::new(auth(scheme, full))),
+            retry: full.then(|| {
+                Box::new(HttpRetry {
+                    attempts: 3,
+                    on: Some(vec![503]),
+                    backoff_ms: Some(100),
+                    idempotency_header: Some("Idempotency-Key".to_owned()),
+                })
             }),
             breaker: full.then_some(HttpBreaker {
                 failures: Some(3),
@@ -178,18 +180,22 @@ fn http() -> impl Strategy<Value = HttpOptions> {
             }),
             concurrency: full.then_some(4),
             cache: (!full).then_some(HttpCache { ttl_s: 60 }),
-            probe: full.then(|| HttpProbe {
-                path: "/healthz?deep=1".to_owned(),
-                interval_s: 30,
-                method: Some("HEAD".to_owned()),
+            probe: full.then(|| {
+                Box::new(HttpProbe {
+                    path: "/healthz?deep=1".to_owned(),
+                    interval_s: 30,
+                    method: Some("HEAD".to_owned()),
+                })
             }),
-            result: full.then(|| HttpResult {
-                accept: vec!["application/json".to_owned()],
-                select: Some("$.items[*].name".to_owned()),
-                next: Some("$.next".to_owned()),
-                max_bytes: Some(1000),
-                beyond: Beyond::Keep,
-                keep_s: Some(60),
+            result: full.then(|| {
+                Box::new(HttpResult {
+                    accept: vec!["application/json".to_owned()],
+                    select: Some("$.items[*].name".to_owned()),
+                    next: Some("$.next".to_owned()),
+                    max_bytes: Some(1000),
+                    beyond: Beyond::Keep,
+                    keep_s: Some(60),
+                })
             }),
         })
 }
@@ -253,7 +259,7 @@ fn request() -> impl Strategy<Value = HttpOptions> {
             HttpOptions {
                 base_url: "https://a.example".to_owned(),
                 method: Some("QUERY".to_owned()),
-                request: Some(HttpRequest {
+                request: Some(Box::new(HttpRequest {
                     parameters: vec![query],
                     body: Some(RequestBody {
                         content_type: form.then(|| "application/x-www-form-urlencoded".to_owned()),
@@ -262,7 +268,7 @@ fn request() -> impl Strategy<Value = HttpOptions> {
                         properties: [(name.clone(), "id".to_owned())].into(),
                         encoding: form.then_some((name, encoding)).into_iter().collect(),
                     }),
-                }),
+                })),
                 ..HttpOptions::default()
             }
         })
@@ -321,8 +327,8 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                 .into_iter()
                 .collect(),
             timeout_ms,
-            http: jina.is_none().then_some(http),
-            jina,
+            http: jina.is_none().then(|| Box::new(http)),
+            jina: jina.map(Box::new),
             ..Options::default()
         });
     let parameters = (values(), texts()).prop_map(|(value, name)| {
@@ -404,7 +410,7 @@ proptest! {
             delay_ms,
         };
         let mut definition = tool("name: a\ndescription: d\noptions: {static: {result: 1}}");
-        definition.options.static_answer = Some(answer);
+        definition.options.static_answer = Some(Box::new(answer));
         definition.options.concurrency = concurrency;
         let yaml = to_yaml(&definition);
         let upload = upload(&yaml).map_err(|faults| TestCaseError::fail(format!("{yaml}\n{}", shown(&faults))))?;

@@ -38,7 +38,7 @@ fn both_places_mean_the_same_and_each_is_kept(#[case] option: &str) {
     assert_ne!(outer.options, inner.options, "what was written is what is stored");
     let request = outer.options.http_request().expect("a request");
     assert_eq!(
-        (request.retry.as_ref(), request.result.as_ref()),
+        (request.retry.as_deref(), request.result.as_deref()),
         (inner.options.retry(), inner.options.result())
     );
     for definition in [outer, inner] {

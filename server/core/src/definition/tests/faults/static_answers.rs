@@ -148,6 +148,10 @@ fn what_is_accepted_is_kept_as_it_is() {
     ] {
         let definition = tool(&of(options));
         assert_eq!(definition.kind, "static", "the type is evident");
-        assert_eq!(definition.options.static_answer, Some(expected), "{options}");
+        assert_eq!(
+            definition.options.static_answer.as_deref(),
+            Some(&expected),
+            "{options}"
+        );
     }
 }
