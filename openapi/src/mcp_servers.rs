@@ -32,6 +32,18 @@ pub enum McpChangePolicy {
     Refuse,
 }
 
+/// Whose calls one connection to an MCP server, or one process of it, serves.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum McpInstance {
+    /// Those of all callers.
+    #[default]
+    Shared,
+    /// Those of one session of Toolgate; calls without a session have one for each principal.
+    Session,
+}
+
 /// An OAuth 2 client that acts for itself (RFC 6749 section 4.4): Toolgate fetches an access token with it, renews the token, and
 /// sends it as `Authorization: Bearer`. The token is asked for the server's address (`resource`, RFC 8707).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +165,13 @@ pub struct McpServerDefinition {
     /// What becomes of calls of a tool that the server has changed since it was approved.
     #[serde(default, skip_serializing_if = "is_serve")]
     pub on_change: McpChangePolicy,
+    /// Whose calls one connection or process serves.
+    #[serde(default, skip_serializing_if = "is_shared")]
+    pub instance: McpInstance,
+    /// Instances at the same time with `instance: session`, on one server of Toolgate; 16 when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!(null), minimum = 1, maximum = 1000))]
+    pub max_instances: Option<u32>,
 }
 
 impl McpServerDefinition {
@@ -192,6 +211,14 @@ fn is_no(value: &bool) -> bool {
 )]
 fn is_serve(value: &McpChangePolicy) -> bool {
     *value == McpChangePolicy::Serve
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_shared(value: &McpInstance) -> bool {
+    *value == McpInstance::Shared
 }
 
 /// An MCP server as it is stored.
@@ -258,6 +285,10 @@ pub struct McpConnection {
     /// Calls that run now.
     #[cfg_attr(feature = "utoipa", schema(example = 0, minimum = 0))]
     pub running: u32,
+    /// Connections or processes that serve one session or principal each; always 0 for a shared server.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(example = 0, minimum = 0))]
+    pub instances: u32,
     /// Why it was not connected, or was lost, the last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_error: Option<McpConnectionError>,
@@ -278,6 +309,20 @@ pub enum McpConnectionState {
     Failed,
     /// It is not connected to: disabled, or not allowed by the server's configuration.
     Unavailable,
+}
+
+impl McpConnectionState {
+    /// Its name in the API.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Failed => "failed",
+            Self::Unavailable => "unavailable",
+        }
+    }
 }
 
 /// Why a connection failed.

@@ -251,8 +251,7 @@ impl Started {
         });
         mcp_servers::background::connect(&self.app.gateway);
         every(&self.app.gateway, MCP_SERVERS, |gateway| async move {
-            mcp_servers::background::keep(&gateway).await;
-            Ok(())
+            Ok(mcp_servers::background::keep(&gateway).await?)
         });
         let entrances = Arc::new(bus::Entrances::default());
         every(&self.app.gateway, POLL, move |gateway| {

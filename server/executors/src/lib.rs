@@ -60,8 +60,8 @@ pub use invocation::{Artifact, ArtifactKind, Execution, Invocation, Parts};
 pub use ledger::Ledger;
 pub use management::Manager;
 pub use mcp::{
-    ConnectionStatus, LastError, LogLines, LoggedLine, McpExecutor, McpServers, McpTarget, ServerSet,
-    StdioSettings,
+    ConnectionStates, ConnectionStatus, Instance, LastError, LogLines, LoggedLine, McpExecutor, McpServers,
+    McpTarget, ServerSet, StdioSettings,
 };
 pub use redact::Secrets;
 pub use reports::{AnswerUses, BreakerReport, OpenUpstream, PlaceUses, ProbeReport, ToolUpstream, ToolUses};

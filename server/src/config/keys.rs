@@ -61,7 +61,7 @@ const fn number(path: &'static str, least: u64, most: u64, default: Option<&'sta
 }
 
 /// Every setting, in the order of the summary.
-pub(super) const KEYS: [Key; 52] = [
+pub(super) const KEYS: [Key; 53] = [
     key("listen", Text, Some("127.0.0.1:8080"), rules::address),
     key("public_url", Text, None, rules::public_url),
     key("allowed_hosts", List, Some(""), rules::host),
@@ -111,6 +111,7 @@ pub(super) const KEYS: [Key; 52] = [
     key("mcp.stdio_readable", List, Some(""), rules::not_empty),
     number("mcp.stdio_memory_mib", 16, 1 << 20, Some("1024")),
     number("mcp.stdio_processes", 1, 65_536, Some("256")),
+    number("mcp.stdio_instances", 1, 65_536, Some("64")),
     number("limits.max_connections", 1, 1_000_000, Some("4096")),
     number("limits.max_connections_per_address", 1, 1_000_000, Some("1024")),
     number("limits.header_timeout_s", 1, 3600, Some("10")),

@@ -310,6 +310,8 @@ pub struct McpConfig {
     pub stdio_memory_mib: u64,
     /// Processes and threads that one may have, where there is a cgroup to bound it.
     pub stdio_processes: u64,
+    /// Those that serve one session or principal each, at the same time, of all projects together.
+    pub stdio_instances: u32,
 }
 
 impl From<&McpConfig> for StdioSettings {
@@ -321,6 +323,7 @@ impl From<&McpConfig> for StdioSettings {
             readable: config.stdio_readable.iter().map(Into::into).collect(),
             memory_mib: config.stdio_memory_mib,
             processes: config.stdio_processes,
+            instances: config.stdio_instances,
         }
     }
 }

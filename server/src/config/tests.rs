@@ -87,7 +87,7 @@ fn every_setting_of_the_file_is_read() {
              telemetry: {metrics_public: true}\ncors_origins: ['https://app.example.com']\n\
              nats: {url: ['nats://127.0.0.1:4222'], require_tls: true, subjects: ['tools.>']}\n\
              mcp: {stdio_commands: [npx], stdio_sandbox: false, stdio_network: true, stdio_readable: [/srv], stdio_memory_mib: 64,\n\
-             \x20 stdio_processes: 8}\n",
+             \x20 stdio_processes: 8, stdio_instances: 2}\n",
         ),
         &[],
         &[],

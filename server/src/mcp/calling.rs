@@ -6,6 +6,7 @@ use rmcp::model::CallToolResult;
 use toolgate_api::ErrorCode;
 use toolgate_api::calls::{CallRequest, CallResponse};
 use toolgate_core::definition::ExecutorKind;
+use toolgate_core::snapshot::CompiledTool;
 use toolgate_executors::Parts;
 
 use super::server::Arguments;
@@ -13,7 +14,7 @@ use super::turn::{Placed, Turn};
 use super::{answer, guidance, guides, own};
 use crate::gateway::call::{CallOptions, Called, call_once_with};
 use crate::gateway::idempotency::Answer;
-use crate::gateway::{Gateway, Problem};
+use crate::gateway::{Gateway, Problem, mcp_servers};
 
 /// Calls a tool by the name that it is listed under, or one of the tools that are this entrance's own. `parts` takes the parts of
 /// its answer as they come.
@@ -73,9 +74,13 @@ async fn tool(
     }
     let invokes = tool.is_some_and(|tool| tool.definition.invokes());
     // The tool that it invokes may move the state.
-    let may_move = invokes || tool.is_some_and(|tool| tool.definition.state.is_some());
-    let moves = may_move && turn.would_allow(gateway, name);
-    let session_id = turn.session(gateway, moves).await?;
+    let uses_session = |tool: &CompiledTool| {
+        tool.definition.state.is_some()
+            || mcp_servers::keeps_sessions_apart(&turn.entry.project, &tool.definition)
+    };
+    let needs_session = invokes || tool.is_some_and(|tool| uses_session(tool));
+    let stores = needs_session && turn.would_allow(gateway, name);
+    let session_id = turn.session(gateway, stores).await?;
     let of_mcp_server = tool.is_some_and(|tool| tool.definition.executor_kind() == ExecutorKind::Mcp);
     let request = CallRequest {
         tool: name.to_owned(),

@@ -59,17 +59,21 @@ pub(super) struct Turn {
 }
 
 impl Turn {
-    /// The session to use, stored now if the project requires one or `moves` says that a state may be moved.
+    /// The session to use, stored now if the project requires one or `stores` says that the request uses it.
     ///
     /// # Errors
     /// When it cannot be stored.
-    pub(super) async fn session(&self, gateway: &Arc<Gateway>, moves: bool) -> Result<Option<Uuid>, Problem> {
+    pub(super) async fn session(
+        &self,
+        gateway: &Arc<Gateway>,
+        stores: bool,
+    ) -> Result<Option<Uuid>, Problem> {
         match &self.placed {
             Placed::Alone => Ok(None),
             Placed::Named(row) => Ok(Some(row.id.0)),
             Placed::Own { id, row: Some(_) } => Ok(Some(*id)),
             Placed::Own { id, row: None } => {
-                if moves || place::is_required(&self.entry.project.settings) {
+                if stores || place::is_required(&self.entry.project.settings) {
                     session::store(gateway, self, *id).await?;
                     Ok(Some(*id))
                 } else {

@@ -5,7 +5,7 @@
 //! states; everything else is counted under `other`. A name keeps its label as long as the process runs, so counters
 //! never go back. Names that are declared nowhere in the project are never a label.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -206,6 +206,18 @@ impl WrittenMetric {
         )
     }
 
+    /// Connections to MCP servers.
+    #[must_use]
+    pub fn mcp_servers() -> Self {
+        Self::new(
+            "agent_mcp_connections",
+            "Connections to the MCP server that are in the state.",
+            "gauge",
+            "server",
+            NAMES,
+        )
+    }
+
     /// One of tools; `kind` is `gauge` or `counter`.
     #[must_use]
     pub fn tools(name: &'static str, help: &str, kind: &str) -> Self {
@@ -226,14 +238,31 @@ impl WrittenMetric {
         let mut sizes: Vec<_> = sizes.collect();
         sizes.sort_unstable_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
         sizes.truncate(self.limit);
-        for (name, tools) in sizes {
-            // Writing to a String cannot fail.
-            let _ = write!(self.text, "{}{{project=\"", self.name);
-            escape(project, &mut self.text);
-            let _ = write!(self.text, "\",{}=\"", self.label);
-            escape(name, &mut self.text);
-            let _ = writeln!(self.text, "\"}} {tools}");
+        for (name, size) in sizes {
+            self.line(project, name, "", size);
         }
+    }
+
+    /// Writes the states of a project's MCP servers, each with its number of connections: those of the first servers.
+    pub fn add_states<'n>(
+        &mut self,
+        project: &str,
+        servers: impl Iterator<Item = (&'n str, BTreeMap<&'static str, u64>)>,
+    ) {
+        for (name, states) in servers.take(self.limit) {
+            for (state, connections) in states {
+                self.line(project, name, &format!(",state=\"{state}\""), connections);
+            }
+        }
+    }
+
+    fn line(&mut self, project: &str, name: &str, more: &str, value: u64) {
+        // Writing to a String cannot fail.
+        let _ = write!(self.text, "{}{{project=\"", self.name);
+        escape(project, &mut self.text);
+        let _ = write!(self.text, "\",{}=\"", self.label);
+        escape(name, &mut self.text);
+        let _ = writeln!(self.text, "\"{more}}} {value}");
     }
 
     /// The lines.

@@ -207,7 +207,11 @@ fn described() -> impl Iterator<Item = &'static str> {
     let counters = super::registry::COUNTERS.iter().map(|(name, _)| *name);
     let histograms = super::registry::HISTOGRAMS.iter().map(|(name, _)| *name);
     let gauges = super::registry::GAUGES.iter().map(|(name, _)| *name);
-    let written = ["agent_tool_group_availability", "agent_state_availability"];
+    let written = [
+        "agent_tool_group_availability",
+        "agent_state_availability",
+        "agent_mcp_connections",
+    ];
     let tools = super::tools::TOOLS.iter().map(|(name, ..)| *name);
     counters
         .chain(histograms)

@@ -205,9 +205,9 @@ impl Store {
         for chunk in ids.chunks(PLACES_AT_ONCE) {
             // One statement for every number: what is left over is filled with an id that is there already.
             let id = |at: usize| chunk.get(at).unwrap_or(&chunk[0]).0;
-            let rows: Vec<(Uuid, i64, String, Option<i64>)> = both!(self, |pool| {
+            let rows: Vec<(Uuid, i64, String, Option<i64>, i64)> = both!(self, |pool| {
                 sqlx::query_as(
-                    "SELECT id, version, state, ended_at FROM sessions
+                    "SELECT id, version, state, ended_at, expires_at FROM sessions
                      WHERE id IN ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
                 )
                 .bind(id(0))
@@ -230,15 +230,15 @@ impl Store {
                 .await?
             })
             .await?;
-            places.extend(
-                rows.into_iter()
-                    .map(|(id, version, state, ended_at)| SessionPlace {
-                        id: SessionId(id),
-                        version,
-                        state,
-                        ended: ended_at.is_some(),
-                    }),
-            );
+            for (id, version, state, ended_at, expires_at) in rows {
+                places.push(SessionPlace {
+                    id: SessionId(id),
+                    version,
+                    state,
+                    ended: ended_at.is_some(),
+                    expires_at: time(expires_at)?,
+                });
+            }
         }
         Ok(places)
     }

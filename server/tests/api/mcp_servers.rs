@@ -1,8 +1,11 @@
 //! MCP servers behind the gateway: as resources, as sources of tools, as upstreams.
 
 mod calls;
+mod floods;
+mod health;
 mod hostile;
 mod imports;
+mod instances;
 mod management;
 mod oauth;
 mod registration;
@@ -10,11 +13,14 @@ mod resources;
 mod stdio;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use futures_util::stream;
 use serde_json::{Value, json};
 
 use crate::support::{Client, TestApp, serve};
@@ -29,12 +35,38 @@ pub(super) enum Reply {
     Error(i64, &'static str),
     /// A stream of these messages; in their texts `$ID` is the id of the request.
     Events(Vec<String>),
+    /// A stream of this message without an end, which is counted while it is read.
+    Flood(&'static str, Streams),
     /// A body as it is.
     Body(StatusCode, &'static str, Vec<u8>),
     /// A redirect.
     To(String),
     /// No answer.
     Never,
+}
+
+/// How many streams are read.
+#[derive(Clone, Default)]
+pub(super) struct Streams(Arc<AtomicUsize>);
+
+impl Streams {
+    /// Counts one more until the value is dropped.
+    pub(super) fn open(&self) -> OpenStream {
+        self.0.fetch_add(1, Ordering::AcqRel);
+        OpenStream(Arc::clone(&self.0))
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.0.load(Ordering::Acquire)
+    }
+}
+
+pub(super) struct OpenStream(Arc<AtomicUsize>);
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 type Answering = dyn Fn(&Value, &HeaderMap) -> Option<Reply> + Send + Sync;
@@ -139,6 +171,17 @@ async fn send(reply: Reply, id: &Value) -> Response<Body> {
                 .map(|event| format!("data: {}\n\n", event.replace("\"$ID\"", &id.to_string())))
                 .collect();
             body(StatusCode::OK, "text/event-stream", events.into_bytes())
+        }
+        Reply::Flood(message, streams) => {
+            let open = streams.open();
+            let events = stream::repeat_with(move || {
+                let _open = &open;
+                Ok::<_, Infallible>(format!("data: {message}\n\n"))
+            });
+            Response::builder()
+                .header("content-type", "text/event-stream")
+                .body(Body::from_stream(events))
+                .expect("a response")
         }
         Reply::Body(status, kind, bytes) => body(status, kind, bytes),
         Reply::To(location) => Response::builder()

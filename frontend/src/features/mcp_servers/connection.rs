@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{
-    McpConnectionError, McpConnectionState, McpServer, McpServerDefinition, McpTransport,
+    McpConnectionError, McpConnectionState, McpInstance, McpServer, McpServerDefinition, McpTransport,
 };
 
 use crate::components::{Badge, TimeAgo, Tone, fact, facts};
@@ -97,6 +97,10 @@ pub(super) fn connection_facts(server: &McpServer) -> AnyView {
         Some(error) => error_view(error),
         None => "none".into_any(),
     };
+    let instances = match server.stored.definition.instance {
+        McpInstance::Shared => ().into_any(),
+        McpInstance::Session => fact("Instances", connection.instances.to_string()),
+    };
     facts(vec![
         fact("State", state_badge(server)),
         match connection.since {
@@ -107,6 +111,7 @@ pub(super) fn connection_facts(server: &McpServer) -> AnyView {
         fact("Protocol", known(&connection.protocol)),
         fact("Its tools", tools),
         fact("Calls now", connection.running.to_string()),
+        instances,
         fact("Last error", error),
     ])
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{
-    McpChangePolicy, McpClientStyle, McpOAuthClient, McpServerDefinition, McpTransport,
+    McpChangePolicy, McpClientStyle, McpInstance, McpOAuthClient, McpServerDefinition, McpTransport,
 };
 
 use super::connection::transport_name;
@@ -25,6 +25,15 @@ const TRANSPORTS: [(&str, McpTransport); 3] = [
 const POLICIES: [(&str, &str); 2] = [
     ("serve", "They are sent; callers see the approved definition"),
     ("refuse", "They are refused until the change is approved"),
+];
+
+/// Whose calls one connection or process serves.
+const INSTANCES: [(&str, &str); 2] = [
+    ("shared", "All callers share one"),
+    (
+        "session",
+        "One for each session, or for each principal without a session",
+    ),
 ];
 
 /// What is filled in.
@@ -49,6 +58,8 @@ pub(super) struct ServerForm {
     concurrent: RwSignal<String>,
     idle: RwSignal<String>,
     on_change: RwSignal<String>,
+    instance: RwSignal<String>,
+    instances: RwSignal<String>,
     enabled: RwSignal<bool>,
     network: RwSignal<bool>,
 }
@@ -74,6 +85,8 @@ impl ServerForm {
             concurrent: RwSignal::new(String::new()),
             idle: RwSignal::new(String::new()),
             on_change: RwSignal::new(POLICIES[0].0.to_owned()),
+            instance: RwSignal::new(INSTANCES[0].0.to_owned()),
+            instances: RwSignal::new(String::new()),
             enabled: RwSignal::new(true),
             network: RwSignal::new(false),
         };
@@ -106,8 +119,16 @@ impl ServerForm {
         self.idle.set(number(definition.idle_stop_s));
         let refuses = definition.on_change == McpChangePolicy::Refuse;
         self.on_change.set(POLICIES[usize::from(refuses)].0.to_owned());
+        let is_apart = definition.instance == McpInstance::Session;
+        self.instance.set(INSTANCES[usize::from(is_apart)].0.to_owned());
+        self.instances.set(number(definition.max_instances));
         self.enabled.set(definition.enabled);
         self.network.set(definition.network);
+    }
+
+    /// Whether each session has an instance of its own.
+    fn is_apart(self) -> bool {
+        self.instance.with(|instance| instance == INSTANCES[1].0)
     }
 
     fn is_stdio(self) -> bool {
@@ -139,6 +160,8 @@ impl ServerForm {
             self.concurrent,
             self.idle,
             self.on_change,
+            self.instance,
+            self.instances,
         ];
         texts.iter().for_each(RwSignal::track);
         self.enabled.track();
@@ -189,7 +212,13 @@ impl ServerForm {
                 max_concurrent: number(self.concurrent),
                 idle_stop_s: number(self.idle),
                 on_change: McpChangePolicy::Serve,
+                instance: McpInstance::Shared,
+                max_instances: None,
             };
+            if self.is_apart() {
+                definition.instance = McpInstance::Session;
+                definition.max_instances = number(self.instances);
+            }
             if self.on_change.with(|policy| policy == POLICIES[1].0) {
                 definition.on_change = McpChangePolicy::Refuse;
             }
@@ -259,6 +288,12 @@ impl ServerForm {
                 .map(|(name, text)| (name.to_owned(), text.to_owned()))
                 .to_vec(),
         );
+        let instances = Signal::stored(
+            INSTANCES
+                .map(|(name, text)| (name.to_owned(), text.to_owned()))
+                .to_vec(),
+        );
+        let is_apart = condition(move || self.is_apart());
         let wrong = move |place: &'static str| {
             Signal::derive(move || action.error.with(|error| fault(error.as_ref(), place)))
         };
@@ -314,6 +349,28 @@ impl ServerForm {
                 <TextInput id="server-description" value=self.description max="1000" />
             </Field>
             {check("Enabled: it may be connected to", self.enabled)}
+            <Field
+                id="server-instance"
+                label="Connections"
+                help="A server that remembers what it was asked keeps callers apart only with one for each session."
+            >
+                <Select
+                    id="server-instance"
+                    value=self.instance
+                    options=instances
+                    on_change=move |chosen| self.instance.set(chosen)
+                />
+            </Field>
+            <When test=move || is_apart.get()>
+                <Field
+                    id="server-instances"
+                    label="Instances at once"
+                    help="16 when empty. A call that would need another one is refused."
+                    error=wrong("/max_instances")
+                >
+                    <TextInput id="server-instances" value=self.instances kind="number" max="4" />
+                </Field>
+            </When>
             <details>
                 <summary>"Bounds, and changed tools"</summary>
                 <div class="stack settings-more">

@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use toolgate_api::mcp_servers::{
-    McpChangePolicy, McpServer, McpServerDefinition, McpTransport, StoredMcpServer,
+    McpChangePolicy, McpInstance, McpServer, McpServerDefinition, McpTransport, StoredMcpServer,
 };
 
 use super::account::credentials;
@@ -164,12 +164,17 @@ fn about(stored: &StoredMcpServer) -> AnyView {
         McpChangePolicy::Serve => "are called as approved",
         McpChangePolicy::Refuse => "are refused until approved",
     };
+    let connections = match definition.instance {
+        McpInstance::Shared => "shared by all callers",
+        McpInstance::Session => "one for each session",
+    };
     facts(vec![
         fact("Transport", transport_name(definition.transport())),
         fact(place, view! { <code class="break">{target(definition)}</code> }),
         fact(what, view! { <Tags names=values none="none" /> }),
         fact("Account", account),
         network.into_any(),
+        fact("Connections", connections),
         fact("Bounds", bounds(definition)),
         fact("Changed tools", changed),
         fact(
@@ -189,6 +194,9 @@ fn bounds(definition: &McpServerDefinition) -> String {
         definition
             .max_concurrent
             .map(|calls| format!("{calls} calls at once")),
+        definition
+            .max_instances
+            .map(|instances| format!("{instances} instances")),
         definition.idle_stop_s.map(|s| match s {
             0 => "never ended".to_owned(),
             s => format!("ended after {s} s without a call"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use toolgate_api::Diagnostic;
-use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
+use toolgate_api::mcp_servers::{McpInstance, McpServerDefinition, McpTransport};
 
 use super::value::ValueTemplate;
 use crate::ids::ImportId;
@@ -196,6 +196,26 @@ pub fn check(server: &McpServerDefinition) -> Vec<Diagnostic> {
             "it must be between 0 and 86400",
             "leave it out for 600",
         );
+    }
+    if !between(server.max_instances, 1, 1000) {
+        fault(
+            "/max_instances",
+            "it must be between 1 and 1000",
+            "leave it out for 16",
+        );
+    }
+    match server.instance {
+        McpInstance::Shared if server.max_instances.is_some() => fault(
+            "/max_instances",
+            "a shared server has one instance",
+            "remove it, or write `instance: session`",
+        ),
+        McpInstance::Session if server.idle_stop_s == Some(0) => fault(
+            "/idle_stop_s",
+            "an instance of a session is ended when nothing calls it",
+            "write a number of seconds, or leave it out for 600",
+        ),
+        _ => {}
     }
     values("env", &server.env, env_fault, &mut faults);
     values("headers", &server.headers, header_fault, &mut faults);

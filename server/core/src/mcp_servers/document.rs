@@ -161,6 +161,7 @@ fn server(name: &str, at: &str, entry: &Map<String, Value>) -> Result<Named, Vec
             "url" | "httpurl" | "serverurl" | "endpoint" => ("url", value.clone()),
             "headers" => ("headers", texts(value)),
             "oauth" => ("oauth", value.clone()),
+            "account" => ("account", value.clone()),
             "description" => ("description", value.clone()),
             "network" => ("network", value.clone()),
             "enabled" => ("enabled", value.clone()),
@@ -174,6 +175,8 @@ fn server(name: &str, at: &str, entry: &Map<String, Value>) -> Result<Named, Vec
             "maxconcurrent" => ("max_concurrent", value.clone()),
             "idlestops" => ("idle_stop_s", value.clone()),
             "onchange" => ("on_change", value.clone()),
+            "instance" => ("instance", value.clone()),
+            "maxinstances" => ("max_instances", value.clone()),
             "type" | "transport" | "transporttype" => match transport(value) {
                 Some(transport) => ("transport", transport),
                 None => {

@@ -19,5 +19,7 @@ pub const MAX_SERVERS: usize = 200;
 pub const TIMEOUT_MS: u32 = 30_000;
 /// Calls of one server at the same time where it does not say.
 pub const MAX_CONCURRENT: u32 = 16;
+/// Instances of a server that has one for each session, where it does not say.
+pub const MAX_INSTANCES: u32 = 16;
 /// Seconds without a call after which a connection ends where the server does not say.
 pub const IDLE_STOP_S: u32 = 600;

@@ -1,6 +1,6 @@
 use rstest::rstest;
 use serde_json::{Value, json};
-use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
+use toolgate_api::mcp_servers::{McpInstance, McpServerDefinition, McpTransport};
 
 use super::*;
 use crate::definition::TextFormat;
@@ -37,6 +37,9 @@ fn faults(server: Value) -> String {
 #[case(json!({"command": "npx", "args": ["--api-key=abc"]}), "/args/0")]
 #[case(json!({"command": "npx", "headers": {"X": "1"}}), "no headers")]
 #[case(json!({"command": "", "timeout_ms": 1}), "/timeout_ms")]
+#[case(json!({"command": "npx", "max_instances": 4}), "/max_instances a shared server")]
+#[case(json!({"command": "npx", "instance": "session", "max_instances": 0}), "/max_instances it must be")]
+#[case(json!({"command": "npx", "instance": "session", "idle_stop_s": 0}), "/idle_stop_s")]
 fn faults_of_a_server_name_their_place(#[case] server: Value, #[case] expected: &str) {
     let found = faults(server);
     assert!(found.contains(expected), "{found}");
@@ -45,6 +48,7 @@ fn faults_of_a_server_name_their_place(#[case] server: Value, #[case] expected: 
 
 #[rstest]
 #[case(json!({"command": "uvx", "args": ["mcp-server-time", "--local-timezone", "UTC"], "env": {"API_KEY": "${secret:K}"}}))]
+#[case(json!({"command": "npx", "instance": "session", "max_instances": 4, "idle_stop_s": 60}))]
 #[case(json!({"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer ${secret:K}", "X-Region": "eu"}}))]
 fn good_servers_have_no_faults(#[case] server: Value) {
     assert_eq!(faults(server), "");
@@ -84,11 +88,15 @@ fn both_documents_are_read() {
     );
     let specification = json!({"Mcp": {"Servers": [{
         "Name": "weather-server", "Command": "uvx", "Arguments": ["mcp-server-weather"],
-        "EnvironmentVariables": {"API_KEY": "${secret:WEATHER}"},
+        "EnvironmentVariables": {"API_KEY": "${secret:WEATHER}"}, "Instance": "session", "MaxInstances": 4,
     }]}});
     let found = read(&specification).expect("a document");
     assert_eq!(found[0].server.command.as_deref(), Some("uvx"));
     assert_eq!(found[0].server.env["API_KEY"], "${secret:WEATHER}");
+    assert_eq!(
+        (found[0].server.instance, found[0].server.max_instances),
+        (McpInstance::Session, Some(4))
+    );
 }
 
 #[rstest]

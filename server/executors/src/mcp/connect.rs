@@ -20,6 +20,7 @@ use super::manager::Shared;
 use super::sse::SseTransport;
 use super::stdio;
 use super::target::headers;
+use super::throttle::Throttled;
 use crate::failure::Failure;
 use crate::redact::Secrets;
 
@@ -45,6 +46,7 @@ impl Connection {
                 )?;
                 // The reader fails at a line that is too long; rmcp's own limit would drop the line and let its call wait.
                 let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
+                let transport = Throttled::new(transport);
                 let handler = Handler::default();
                 let started = handler
                     .clone()
@@ -66,7 +68,7 @@ impl Connection {
                 let bearer = client.bearer.clone();
                 let clean = |failure| clean(failure, &with_token(&secrets, bearer.as_deref()));
                 let url = definition.url.as_deref().unwrap_or_default();
-                let transport = SseTransport::open(client, url).await.map_err(clean)?;
+                let transport = Throttled::new(SseTransport::open(client, url).await.map_err(clean)?);
                 let handler = Handler::default();
                 let started = handler
                     .clone()
@@ -85,7 +87,7 @@ impl Connection {
         let mut config = StreamableHttpClientTransportConfig::with_uri(url)
             .max_sse_event_size(shared.max_bytes)
             .max_json_response_size(shared.max_bytes)
-            .max_concurrent_requests(self.places.available_permits().max(1) + 4)
+            .max_concurrent_requests(self.most.saturating_add(4))
             .control_request_timeout(self.within())
             // Whether a call may be sent twice is decided where it is sent.
             .reinit_on_expired_session(false);
@@ -99,7 +101,7 @@ impl Connection {
             }
         };
         let handler = Handler::default();
-        let transport = StreamableHttpClientTransport::with_client(client, config);
+        let transport = Throttled::new(StreamableHttpClientTransport::with_client(client, config));
         let started: Result<_, ClientInitializeError> =
             handler.clone().serve_with_lifecycle(transport, mode).await;
         let service = started

@@ -34,6 +34,8 @@ pub(super) struct Connection {
     /// The project, with its secrets and its egress list as they were when the server was needed last.
     target: Mutex<McpTarget>,
     pub(super) places: Semaphore,
+    /// Places of all.
+    pub(super) most: usize,
     pub(super) running: AtomicU32,
     pub(super) log: Arc<Log>,
     connecting: tokio::sync::Mutex<()>,
@@ -142,6 +144,8 @@ pub struct ConnectionStatus {
     pub tools: Option<u32>,
     /// Calls that run.
     pub running: u32,
+    /// Instances of one session or principal that are connected.
+    pub instances: u32,
     /// Why it was not connected, or was lost, the last time.
     pub last_error: Option<LastError>,
 }
@@ -155,6 +159,7 @@ impl Default for ConnectionStatus {
             protocol: None,
             tools: None,
             running: 0,
+            instances: 0,
             last_error: None,
         }
     }
@@ -172,8 +177,10 @@ pub struct LastError {
 impl Connection {
     pub(super) fn new(target: McpTarget, log: Arc<Log>) -> Self {
         let most = target.server.definition.max_concurrent.unwrap_or(MAX_CONCURRENT);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
         Self {
-            places: Semaphore::new(usize::try_from(most).unwrap_or(usize::MAX)),
+            places: Semaphore::new(most),
+            most,
             running: AtomicU32::new(0),
             log,
             connecting: tokio::sync::Mutex::default(),
@@ -197,8 +204,9 @@ impl Connection {
         self.target.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes the secrets and the egress list as they are now, for the next attempt.
+    /// Takes the secrets and the egress list as they are now, for the next attempt. It is needed from now on.
     pub(super) fn renew(&self, target: &McpTarget) {
+        self.seen().used = Instant::now();
         *self.target.lock().unwrap_or_else(PoisonError::into_inner) = target.clone();
     }
 
@@ -317,15 +325,25 @@ impl Connection {
         }
     }
 
-    /// Ends the connection if nothing has needed it for a while.
-    pub(super) fn close_if_idle(&self) {
+    /// Whether calls run over it or wait for it.
+    pub(super) fn is_in_use(&self) -> bool {
+        self.places.available_permits() < self.most
+    }
+
+    /// Whether it was needed a moment ago, though it may not be connected yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.seen().used.elapsed() < FIRST_PAUSE
+    }
+
+    /// Whether nothing has needed it for a while.
+    pub(super) fn is_idle(&self) -> bool {
         let idle = self.server.definition.idle_stop_s.unwrap_or(IDLE_STOP_S);
-        let is_idle = idle > 0
-            && self.running.load(Ordering::Acquire) == 0
-            && self.seen().used.elapsed() > Duration::from_secs(idle.into());
-        if is_idle {
-            self.close(false);
-        }
+        idle > 0 && !self.is_in_use() && self.seen().used.elapsed() > Duration::from_secs(idle.into())
+    }
+
+    /// Whether it is connected.
+    pub(super) fn is_open(&self) -> bool {
+        self.seen().live.as_ref().is_some_and(|live| live.is_open())
     }
 
     /// Whether the last attempt failed and the pause after it is over.
@@ -371,6 +389,7 @@ impl Connection {
                 .and_then(|live| live.listed.load_full())
                 .map(|listed| u32::try_from(listed.listing.tools.len()).unwrap_or(u32::MAX)),
             running: self.running.load(Ordering::Acquire),
+            instances: 0,
             last_error: seen.last_error.as_ref().map(|(at, failure)| LastError {
                 ago: at.elapsed(),
                 failure: failure.clone(),

@@ -14,6 +14,7 @@ use toolgate_core::mcp::Hints;
 use super::answer;
 use super::call::{self, Call};
 use super::connection::Connection;
+use super::instance::Instance;
 use super::manager::McpServers;
 use super::target::{McpTarget, ServerSet};
 use crate::executor::{Circumstances, Executor, Key, Planned, Prepared, Reply, Scope};
@@ -103,18 +104,20 @@ impl Prepared for McpTool {
         call: &mut Invocation,
         _scope: Scope<'_>,
     ) -> Result<Box<dyn Planned + 'a>, Failure> {
+        let server = self.server(&call.project, call.servers.as_ref())?;
         let target = McpTarget {
             project: call.project.clone(),
-            server: Arc::clone(self.server(&call.project, call.servers.as_ref())?),
+            server: Arc::clone(server),
             secrets: call.secrets.clone(),
             egress: call.egress.clone(),
             account: call.account.clone(),
+            instance: Instance::of(&server.definition, call),
         };
         if let Some(failure) = self.servers.unavailable(&target) {
             return Err(failure);
         }
         Ok(Box::new(McpCall {
-            connection: self.servers.connection(&target),
+            connection: self.servers.connection(&target)?,
             servers: &self.servers,
             call: Call {
                 tool: self.tool.clone(),
@@ -142,10 +145,11 @@ impl Planned for McpCall<'_> {
     }
 
     fn key(&self) -> Option<Key> {
-        let server = &self.connection.server;
+        let (server, target) = (&self.connection.server, self.connection.target());
         let mut digest = Sha256::new();
         for part in [
-            self.connection.target().account_key(),
+            target.account_key(),
+            &target.instance.to_string(),
             server.name.as_str(),
             &server.revision.to_string(),
             &self.call.tool,

@@ -32,6 +32,8 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 /// Longest message of a refusal, in characters.
 const SAID: usize = 300;
+/// How much larger than the largest message the events of one answer may be: progress comes before it.
+const EVENTS_OF_AN_ANSWER: usize = 4;
 
 type Answer<T> = Result<T, StreamableHttpError<Guarded>>;
 type Events = BoxStream<'static, Result<Sse, SseError>>;
@@ -129,13 +131,13 @@ impl GuardedClient {
         })
     }
 
-    /// The events of an answer, each of a bounded size.
-    pub(super) fn events(&self, response: Response<Incoming>) -> Events {
+    /// The events of an answer, each of a bounded size, and of this size together.
+    pub(super) fn events(&self, response: Response<Incoming>, in_all: usize) -> Events {
         let data = response
             .into_body()
             .into_data_stream()
             .map_err(|error| std::io::Error::other(error.to_string()));
-        SseStream::from_bytes_stream(bounded(data, self.max_bytes)).boxed()
+        SseStream::from_bytes_stream(bounded(data, self.max_bytes, in_all)).boxed()
     }
 
     /// The failure that an answer with an error status is.
@@ -154,12 +156,12 @@ impl GuardedClient {
     }
 }
 
-/// Fails when an event is larger than this.
-fn bounded<S>(parts: S, max_bytes: usize) -> impl Stream<Item = std::io::Result<Bytes>>
+/// Fails when an event is larger than this, or all of them together.
+fn bounded<S>(parts: S, max_bytes: usize, in_all: usize) -> impl Stream<Item = std::io::Result<Bytes>>
 where
     S: Stream<Item = std::io::Result<Bytes>>,
 {
-    let mut size = 0_usize;
+    let (mut size, mut total) = (0_usize, 0_usize);
     let mut line_is_empty = true;
     parts.map(move |part| {
         let part = part?;
@@ -171,6 +173,12 @@ where
                 _ => line_is_empty = false,
             }
             size += 1;
+        }
+        total = total.saturating_add(part.len());
+        if total > in_all {
+            return Err(std::io::Error::other(format!(
+                "the events of one answer are larger than {in_all} bytes"
+            )));
         }
         if size > max_bytes {
             return Err(std::io::Error::other(format!(
@@ -230,12 +238,16 @@ impl StreamableHttpClient for GuardedClient {
                 .map(|error| StreamableHttpPostResponse::Json(error, session));
         }
         match media_type.as_str() {
-            "text/event-stream" => Ok(StreamableHttpPostResponse::Sse(self.events(response), session)),
+            "text/event-stream" => {
+                let events = self.events(response, self.max_bytes.saturating_mul(EVENTS_OF_AN_ANSWER));
+                Ok(StreamableHttpPostResponse::Sse(events, session))
+            }
             "application/json" => {
                 let answer = body::read(response, self.max_bytes).await.map_err(client)?;
-                let message = serde_json::from_slice::<ServerJsonRpcMessage>(&answer.body)
+                let answer = serde_json::from_slice::<ServerJsonRpcMessage>(&answer.body)
                     .map_err(|_| invalid("the MCP server's answer is no JSON-RPC message"))?;
-                Ok(StreamableHttpPostResponse::Json(message, session))
+                let answer = answering(&message, answer)?;
+                Ok(StreamableHttpPostResponse::Json(answer, session))
             }
             other => Err(invalid(format!(
                 "the MCP server's answer has the media type {other:?}, not JSON or events"
@@ -281,7 +293,28 @@ impl StreamableHttpClient for GuardedClient {
         if !response.status().is_success() || text::media_type(response.headers()) != "text/event-stream" {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
-        Ok(self.events(response))
+        Ok(self.events(response, usize::MAX))
+    }
+}
+
+/// What a body of JSON answers the request with. What belongs to another request would be waited for in vain.
+fn answering(message: &ClientJsonRpcMessage, answer: ServerJsonRpcMessage) -> Answer<ServerJsonRpcMessage> {
+    let ClientJsonRpcMessage::Request(request) = message else {
+        return Ok(answer);
+    };
+    let other = || invalid("the MCP server's answer has the id of another request");
+    match answer {
+        JsonRpcMessage::Response(answer) if answer.id != request.id => Err(other()),
+        JsonRpcMessage::Error(answer) if answer.id.as_ref().is_some_and(|id| *id != request.id) => {
+            Err(other())
+        }
+        // An error without an id is about this request: nothing else was asked here.
+        JsonRpcMessage::Error(answer) => Ok(ServerJsonRpcMessage::error(
+            answer.error,
+            Some(request.id.clone()),
+        )),
+        answer @ JsonRpcMessage::Response(_) => Ok(answer),
+        _ => Err(invalid("the MCP server's answer is no JSON-RPC response")),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The last lines that a process wrote to its standard error.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -32,9 +32,13 @@ pub struct LogLines {
     pub dropped: u64,
 }
 
-/// A bounded log.
+/// A bounded log. The instances of a server write to one.
 #[derive(Default)]
-pub(super) struct Log(Mutex<Kept>);
+pub(super) struct Log {
+    kept: Arc<Mutex<Kept>>,
+    /// What each line of this writer begins with.
+    label: String,
+}
 
 #[derive(Default)]
 struct Kept {
@@ -43,19 +47,32 @@ struct Kept {
 }
 
 impl Log {
+    /// The same log, for another writer.
+    pub(super) fn labelled(&self, label: String) -> Self {
+        Self {
+            kept: Arc::clone(&self.kept),
+            label,
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Adds a line.
     pub(super) fn add(&self, text: &str) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept();
         if kept.lines.len() >= KEPT {
             kept.lines.pop_front();
             kept.dropped += 1;
         }
-        kept.lines.push_back((Instant::now(), text.to_owned()));
+        kept.lines
+            .push_back((Instant::now(), format!("{}{text}", self.label)));
     }
 
     /// What is kept.
     pub(super) fn read(&self) -> LogLines {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.kept();
         let lines = kept.lines.iter().map(|(at, text)| LoggedLine {
             ago: at.elapsed(),
             text: text.clone(),

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Semaphore;
-use toolgate_api::mcp_servers::{McpConnectionState, McpTransport, StoredMcpServer};
+use toolgate_api::mcp_servers::{McpConnectionState, McpInstance, McpTransport, StoredMcpServer};
 use toolgate_core::ids::ProjectId;
 use toolgate_core::mcp_import::McpListing;
 use url::Url;
 
 use super::bearer;
 use super::connection::{Connection, ConnectionStatus};
+use super::instances::{Connections, Place, admit, log_of};
 use super::log::LogLines;
 use super::settings::StdioSettings;
 use super::stdio;
@@ -43,13 +44,13 @@ impl Shared {
     }
 }
 
-/// Project, server and account.
-type Name = (ProjectId, String, String);
+/// The states of connections, by project and server.
+pub type ConnectionStates = HashMap<(ProjectId, String), Vec<McpConnectionState>>;
 
 /// The connections to the MCP servers of all projects.
 pub struct McpServers {
     pub(super) shared: Shared,
-    connections: Mutex<HashMap<Name, Arc<Connection>>>,
+    connections: Mutex<Connections>,
     in_advance: Arc<Semaphore>,
 }
 
@@ -72,31 +73,37 @@ impl McpServers {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Name, Arc<Connection>>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The connection of a server. One of an earlier revision ends; its calls end with it.
-    pub(super) fn connection(&self, target: &McpTarget) -> Arc<Connection> {
-        let name = (
-            target.project.clone(),
-            target.server.name.clone(),
-            target.account_key().to_owned(),
-        );
+    ///
+    /// # Errors
+    /// When an instance would have to be started and there are as many as there may be.
+    pub(super) fn connection(&self, target: &McpTarget) -> Result<Arc<Connection>, Failure> {
+        let place = Place::of(target);
         let mut connections = self.lock();
-        let mut log = None;
-        if let Some(found) = connections.get(&name) {
+        let found = connections.get(&place).map(Arc::clone);
+        let log = match found {
             // A revision comes back when a server is deleted and made again.
-            if *found.server == *target.server {
+            Some(found) if *found.server == *target.server => {
                 found.renew(target);
-                return Arc::clone(found);
+                return Ok(found);
             }
-            found.close(true);
-            log = Some(Arc::clone(&found.log));
-        }
-        let made = Arc::new(Connection::new(target.clone(), log.unwrap_or_default()));
-        connections.insert(name, Arc::clone(&made));
-        made
+            Some(found) => {
+                found.close(true);
+                Arc::clone(&found.log)
+            }
+            None if place.instance.is_shared() => Arc::default(),
+            None => {
+                admit(&mut connections, target, self.shared.stdio.instances)?;
+                Arc::new(log_of(&mut connections, target).labelled(place.instance.label()))
+            }
+        };
+        let made = Arc::new(Connection::new(target.clone(), log));
+        connections.insert(place, Arc::clone(&made));
+        Ok(made)
     }
 
     /// Ends the connections that are of none of these servers, those that nothing needs, and tries those again that failed.
@@ -106,18 +113,21 @@ impl McpServers {
             .map(|target| ((&target.project, target.server.name.as_str()), target))
             .collect();
         let mut due = Vec::new();
-        self.lock().retain(|(project, name, _), connection| {
-            let target = wanted.get(&(project, name.as_str()));
+        self.lock().retain(|place, connection| {
+            let target = wanted.get(&(&place.project, place.server.as_str()));
             let is_current =
                 target.is_some_and(|target| target.server.definition == connection.server.definition);
             if !is_current || !connection.server.definition.enabled {
                 connection.close(true);
                 return false;
             }
-            connection.close_if_idle();
+            if connection.is_idle() {
+                connection.close(!place.is_shared());
+                return place.is_shared();
+            }
             due.extend(
                 target
-                    .filter(|_| connection.is_due())
+                    .filter(|_| place.is_shared() && connection.is_due())
                     .map(|target| (*target).clone()),
             );
             true
@@ -125,19 +135,21 @@ impl McpServers {
         self.connect_in_advance(due);
     }
 
-    /// Connects to servers side by side, without anybody who waits.
+    /// Connects to servers side by side; nothing waits for it. Servers with instances are connected to when they are needed.
     pub fn connect_in_advance(self: &Arc<Self>, targets: Vec<McpTarget>) {
-        for target in targets
-            .into_iter()
-            .filter(|target| self.unavailable(target).is_none())
-        {
+        for target in targets.into_iter().filter(|target| {
+            target.server.definition.instance == McpInstance::Shared && self.unavailable(target).is_none()
+        }) {
             let servers = Arc::clone(self);
             tokio::spawn(async move {
                 let Ok(_place) = Arc::clone(&servers.in_advance).acquire_owned().await else {
                     return;
                 };
-                let connection = servers.connection(&target);
-                if let Err(failure) = connection.live(&servers.shared).await {
+                let connected = match servers.connection(&target) {
+                    Ok(connection) => connection.live(&servers.shared).await.map(drop),
+                    Err(failure) => Err(failure),
+                };
+                if let Err(failure) = connected {
                     tracing::warn!(project = %target.project, server = %target.server.name, code = %failure.code, "an MCP server was not connected: {}", failure.message);
                 }
             });
@@ -162,6 +174,13 @@ impl McpServers {
             self.shared.values(target),
         );
         refused.or(no_account).or_else(wrong_host)
+    }
+
+    /// Whether a server cannot be reached from here, whoever calls.
+    #[must_use]
+    pub fn is_unavailable(&self, target: &McpTarget) -> bool {
+        let (egress, values) = (target.egress.as_deref(), self.shared.values(target));
+        self.unavailable_with(&target.server, egress, values).is_some()
     }
 
     /// The same of a server with these values.
@@ -217,7 +236,7 @@ impl McpServers {
         if let Some(failure) = self.unavailable(target) {
             return Err(failure);
         }
-        let connection = self.connection(target);
+        let connection = self.connection(target)?;
         if fresh {
             connection.close(false);
         }
@@ -239,18 +258,27 @@ impl McpServers {
     #[must_use]
     pub fn take_changed(&self) -> Vec<McpTarget> {
         let connections: Vec<_> = self.lock().values().cloned().collect();
-        let changed = connections
-            .into_iter()
-            .filter(|connection| connection.take_tools_changed());
-        changed.map(|connection| connection.target()).collect()
+        let mut changed: Vec<McpTarget> = Vec::new();
+        for connection in connections {
+            let target = connection.target();
+            let is_other =
+                |one: &McpTarget| (&one.project, &one.server.name) != (&target.project, &target.server.name);
+            if connection.take_tools_changed() && changed.iter().all(is_other) {
+                changed.push(target);
+            }
+        }
+        changed
     }
 
     /// How the connection of a server is.
     #[must_use]
     pub fn status(&self, target: &McpTarget) -> ConnectionStatus {
         let of_server = self.of_server(&target.project, &target.server.name);
+        let is_open_instance =
+            |connection: &Arc<Connection>| !connection.target().instance.is_shared() && connection.is_open();
+        let instances = of_server.iter().filter(|one| is_open_instance(one)).count();
         let mut statuses: Vec<_> = of_server.iter().map(|connection| connection.status()).collect();
-        // Where each account has its own, the one that tells most.
+        // Where each account or session has its own, the one that tells most.
         statuses.sort_by_key(|status| {
             (
                 status.state != McpConnectionState::Connected,
@@ -260,8 +288,8 @@ impl McpServers {
         let running = statuses.iter().map(|status| status.running).sum();
         let mut status = statuses.into_iter().next().unwrap_or_default();
         status.running = running;
-        let (egress, values) = (target.egress.as_deref(), self.shared.values(target));
-        if self.unavailable_with(&target.server, egress, values).is_some() {
+        status.instances = u32::try_from(instances).unwrap_or(u32::MAX);
+        if self.is_unavailable(target) {
             status.state = McpConnectionState::Unavailable;
         }
         status
@@ -274,22 +302,24 @@ impl McpServers {
         found.map(|connection| connection.log.read()).unwrap_or_default()
     }
 
-    /// The connections of a server: one, or one for each account.
+    /// The connections of a server: one, or one for each account and instance.
     fn of_server(&self, project: &ProjectId, server: &str) -> Vec<Arc<Connection>> {
         let connections = self.lock();
         let of_server = connections
             .iter()
-            .filter(|((of, name, _), _)| of == project && name == server);
+            .filter(|(place, _)| place.is_of(project, server));
         of_server.map(|(_, connection)| Arc::clone(connection)).collect()
     }
 
-    /// How many connections are in which state.
+    /// The states of all connections, by project and server.
     #[must_use]
-    pub fn states(&self) -> Vec<McpConnectionState> {
-        self.lock()
-            .values()
-            .map(|connection| connection.status().state)
-            .collect()
+    pub fn states(&self) -> ConnectionStates {
+        let mut states = ConnectionStates::new();
+        for (place, connection) in &*self.lock() {
+            let of = (place.project.clone(), place.server.clone());
+            states.entry(of).or_default().push(connection.status().state);
+        }
+        states
     }
 
     /// Ends all connections.

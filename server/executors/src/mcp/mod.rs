@@ -1,6 +1,6 @@
 //! Tools of MCP servers: one connection for each server of a project, over which the calls of all its tools go.
 //!
-//! `rmcp` is the protocol. Ours is what surrounds it: `manager` has a `connection` for each server, which connects (`connect`)
+//! `rmcp` is the protocol. Ours is what surrounds it: `manager` has a `connection` for each server (or for each `instance` of it), which connects (`connect`)
 //! when it is first needed, pauses after failures and ends when nothing needs it. `http` and `sse` send through the guarded client (with the token of `bearer`), `stdio`
 //! starts a process in the `sandbox`. `handler` answers what servers ask and takes their notices, `listing` reads their tools,
 //! `call` sends one call and `answer` makes a result of what came back. `executor` is the seam to the guards.
@@ -14,6 +14,8 @@ mod error;
 mod executor;
 mod handler;
 mod http;
+mod instance;
+mod instances;
 mod listing;
 mod log;
 mod manager;
@@ -22,10 +24,12 @@ mod settings;
 mod sse;
 mod stdio;
 mod target;
+mod throttle;
 
 pub use self::connection::{ConnectionStatus, LastError};
 pub use self::executor::McpExecutor;
+pub use self::instance::Instance;
 pub use self::log::{LogLines, LoggedLine};
-pub use self::manager::McpServers;
+pub use self::manager::{ConnectionStates, McpServers};
 pub use self::settings::StdioSettings;
 pub use self::target::{McpTarget, ServerSet};

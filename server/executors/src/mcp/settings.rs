@@ -17,6 +17,8 @@ pub struct StdioSettings {
     pub memory_mib: u64,
     /// Processes and threads that one may have, where there is a cgroup to bound it.
     pub processes: u64,
+    /// Servers that serve one session or principal each, at the same time, of all projects together.
+    pub instances: u32,
 }
 
 impl Default for StdioSettings {
@@ -28,6 +30,7 @@ impl Default for StdioSettings {
             readable: Vec::new(),
             memory_mib: 1024,
             processes: 256,
+            instances: 64,
         }
     }
 }

@@ -45,7 +45,7 @@ impl SseTransport {
         if text::media_type(response.headers()) != "text/event-stream" {
             return Err(invalid("the MCP server's answer is no stream of events"));
         }
-        let mut events = client.events(response);
+        let mut events = client.events(response, usize::MAX);
         let first = timeout(client.within, async {
             while let Some(Ok(event)) = events.next().await {
                 if event.event.as_deref() == Some("endpoint") {

@@ -9,6 +9,7 @@ use toolgate_api::mcp_servers::StoredMcpServer;
 use toolgate_core::ids::ProjectId;
 use toolgate_core::mcp_servers::{Part, ValueTemplate};
 
+use super::instance::Instance;
 use crate::account::Account;
 use crate::config::SecretSource;
 use crate::egress::Origins;
@@ -61,6 +62,8 @@ pub struct McpTarget {
     pub egress: Option<Arc<Origins>>,
     /// The account that it is reached with, where it is reached with those of callers.
     pub account: Option<Arc<dyn Account>>,
+    /// Whose calls are meant.
+    pub instance: Instance,
 }
 
 impl McpTarget {

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use toolgate_api::auth::PrincipalKind;
-use toolgate_core::ids::ImportId;
+use toolgate_core::ids::{ImportId, SessionId};
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
 use toolgate_executors::McpTarget;
+use toolgate_store::StoreError;
 
 use super::target;
 use crate::gateway::change_record::Changer;
@@ -47,7 +48,10 @@ pub fn close_unwanted(gateway: &Gateway) {
 }
 
 /// Ends connections that nothing wants any more, tries failed ones again, and imports what has changed.
-pub async fn keep(gateway: &Arc<Gateway>) {
+///
+/// # Errors
+/// When the database does not say which sessions have ended.
+pub async fn keep(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     let servers = gateway.executors.mcp();
     servers.keep(&targets(gateway));
     for changed in servers.take_changed() {
@@ -55,6 +59,25 @@ pub async fn keep(gateway: &Arc<Gateway>) {
             tracing::warn!(project = %changed.project, server = %changed.server.name, code = %problem.code(), "the changed tools of an MCP server were not imported");
         }
     }
+    end_instances(gateway).await
+}
+
+/// Ends the instances of sessions that have ended or expired, here or on another server.
+async fn end_instances(gateway: &Gateway) -> Result<(), StoreError> {
+    let servers = gateway.executors.mcp();
+    let sessions = servers.sessions();
+    if sessions.is_empty() {
+        return Ok(());
+    }
+    let now = gateway.clock.now();
+    let mut living = gateway.store.session_places(&sessions).await?;
+    living.retain(|place| !place.ended && place.expires_at > now);
+    let ended: Vec<SessionId> = sessions
+        .into_iter()
+        .filter(|session| living.iter().all(|place| place.id != *session))
+        .collect();
+    servers.end_sessions(&ended);
+    Ok(())
 }
 
 /// Imports the tools of a server again, if they were imported before: what changed waits in the quarantine.

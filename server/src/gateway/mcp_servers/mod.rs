@@ -7,8 +7,9 @@ pub mod read;
 
 use std::sync::Arc;
 
-use toolgate_api::mcp_servers::StoredMcpServer;
-use toolgate_executors::{McpTarget, ServerSet};
+use toolgate_api::mcp_servers::{McpInstance, StoredMcpServer};
+use toolgate_core::definition::{Execution, ToolDefinition};
+use toolgate_executors::{Instance, McpTarget, ServerSet};
 use toolgate_store::rows::Revised;
 
 use super::server_snapshot::ProjectState;
@@ -59,7 +60,18 @@ pub fn target(gateway: &Gateway, project: &ProjectState, server: &Arc<StoredMcpS
         secrets: (!project.secrets.is_empty()).then(|| project.secrets.source(gateway.clock.now())),
         egress: project.egress.origins(),
         account: None,
+        instance: Instance::Shared,
     }
+}
+
+/// Whether a tool's server keeps the calls of each session apart, so that a session is worth having.
+#[must_use]
+pub fn keeps_sessions_apart(project: &ProjectState, tool: &ToolDefinition) -> bool {
+    let Some(Execution::Mcp(call)) = tool.execution() else {
+        return false;
+    };
+    let server = project.mcp_servers.get(call.server);
+    server.is_some_and(|server| server.definition.instance == McpInstance::Session)
 }
 
 /// A server of a project, ready to be reached.

@@ -1,16 +1,17 @@
 //! MCP servers as they travel: what is stored, and how this server's connection to them is.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{
-    McpConnection, McpConnectionError, McpLogLine, McpServer, McpServerDefinition, McpServerLog,
-    McpServerTest, McpTransport, StoredMcpServer,
+    McpConnection, McpConnectionError, McpConnectionState, McpLogLine, McpServer, McpServerDefinition,
+    McpServerLog, McpServerTest, McpTransport, StoredMcpServer,
 };
 use toolgate_core::principal::PrincipalRef;
-use toolgate_executors::{ConnectionStatus, McpTarget};
+use toolgate_executors::{ConnectionStates, ConnectionStatus, McpTarget};
 
 use super::{find, target};
 use crate::gateway::accounts;
@@ -52,6 +53,31 @@ pub fn candidate(
         definition,
     };
     wire(gateway, project, &Arc::new(server))
+}
+
+/// How many connections to each server of a project are in which state, by the names of the servers.
+pub fn states<'p>(
+    gateway: &'p Gateway,
+    project: &'p ProjectState,
+    connections: &'p ConnectionStates,
+) -> impl Iterator<Item = (&'p str, BTreeMap<&'static str, u64>)> {
+    project.mcp_servers.iter().map(|server| {
+        let is_unavailable = gateway
+            .executors
+            .mcp()
+            .is_unavailable(&target(gateway, project, server));
+        let found = connections.get(&(project.row.id.clone(), server.name.clone()));
+        let states = match found {
+            _ if is_unavailable => &[McpConnectionState::Unavailable][..],
+            Some(states) => states,
+            None => &[McpConnectionState::Idle],
+        };
+        let mut counted = BTreeMap::new();
+        for state in states {
+            *counted.entry(state.as_str()).or_default() += 1;
+        }
+        (server.name.as_str(), counted)
+    })
 }
 
 /// What keeps a server from being reached as it is written, and what to do.
@@ -133,7 +159,9 @@ pub fn log(gateway: &Gateway, project: &ProjectState, name: &str) -> Result<McpS
     })
 }
 
-fn connection(gateway: &Gateway, target: &McpTarget) -> McpConnection {
+/// How the connection to a server is.
+#[must_use]
+pub fn connection(gateway: &Gateway, target: &McpTarget) -> McpConnection {
     let now = gateway.clock.now();
     let ConnectionStatus {
         state,
@@ -142,6 +170,7 @@ fn connection(gateway: &Gateway, target: &McpTarget) -> McpConnection {
         protocol,
         tools,
         running,
+        instances,
         last_error,
     } = gateway.executors.mcp().status(target);
     McpConnection {
@@ -151,6 +180,7 @@ fn connection(gateway: &Gateway, target: &McpTarget) -> McpConnection {
         protocol,
         tools,
         running,
+        instances,
         last_error: last_error.map(|last| McpConnectionError {
             at: before(now, last.ago),
             code: last.failure.code,

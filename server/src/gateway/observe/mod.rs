@@ -36,6 +36,7 @@ use self::line::RequestLine;
 pub use self::line::TARGET as REQUEST_TARGET;
 use self::usage::ProjectUsage;
 pub use self::usage::Usage;
+use super::mcp_servers;
 use super::record::Requester;
 use super::server_snapshot::{ProjectState, ServerSnapshot};
 use crate::auth::api_key;
@@ -289,6 +290,7 @@ pub fn left_state(gateway: &Gateway, project: &ProjectState, state: &str, spent:
 pub fn written(gateway: &Gateway) -> String {
     let mut tools = ToolUseMetrics::default();
     let (mut groups, mut states) = (WrittenMetric::groups(), WrittenMetric::states());
+    let (mut servers, connections) = (WrittenMetric::mcp_servers(), gateway.executors.mcp().states());
     let server_snapshot = gateway.snapshots.now();
     let mut projects: Vec<_> = server_snapshot.projects().collect();
     // The older ones first, so that a project keeps its label.
@@ -301,9 +303,10 @@ pub fn written(gateway: &Gateway) -> String {
             let mut uses = gateway.executors.tool_uses(&project.row.id);
             uses.retain(|of| project.snapshot.tool(of.tool.as_str()).is_some());
             tools.add(id, &uses);
+            servers.add_states(id, mcp_servers::read::states(gateway, project, &connections));
         }
     }
-    groups.into_text() + &states.into_text() + &tools.into_text()
+    groups.into_text() + &states.into_text() + &servers.into_text() + &tools.into_text()
 }
 
 /// When a principal was given what it holds, if that is known without reading the database: keys never change.

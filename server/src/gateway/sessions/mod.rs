@@ -162,6 +162,7 @@ pub async fn end(
             SessionEnd::Before => Ok(()),
             SessionEnd::Ended => {
                 observe::left_state(&task, &project, &row.state, at - row.moved_at);
+                task.executors.mcp().end_sessions(&[row.id]);
                 Ok(())
             }
             SessionEnd::NotThere => Err(not_found(row.id.0)),

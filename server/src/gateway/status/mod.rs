@@ -5,6 +5,7 @@
 mod configuration;
 mod connections;
 mod keys;
+mod mcp_servers;
 mod record;
 
 use toolgate_api::status::{StatusCheck, StatusLevel, SystemStatus};
@@ -41,6 +42,11 @@ pub async fn of_server(
         gateway,
         server_snapshot.projects().map(AsRef::as_ref),
     ));
+    checks.extend(
+        server_snapshot
+            .projects()
+            .flat_map(|project| mcp_servers::checks(gateway, project)),
+    );
     checks.extend(connections::messages(gateway, server_snapshot.projects().map(AsRef::as_ref)).await);
     checks.push(connections::bus(gateway));
     checks.extend(configuration::checks(&gateway.config));
@@ -58,6 +64,7 @@ pub async fn of_project(gateway: &Gateway, project: &ProjectState) -> SystemStat
     checks.extend(keys::secrets_of(project));
     checks.extend(connections::upstreams(gateway, Some(project)));
     checks.extend(connections::probes(gateway, std::iter::once(project)));
+    checks.extend(mcp_servers::checks(gateway, project));
     checks.extend(connections::messages(gateway, std::iter::once(project)).await);
     checks.push(connections::bus(gateway));
     summed_up(checks)

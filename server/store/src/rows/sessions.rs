@@ -80,6 +80,8 @@ pub struct SessionPlace {
     pub state: String,
     /// Whether it was ended.
     pub ended: bool,
+    /// When it expires.
+    pub expires_at: DateTime<Utc>,
 }
 
 /// Which sessions to read. Everything given must match.

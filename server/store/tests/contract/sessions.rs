@@ -304,6 +304,7 @@ async fn the_places_of_many_sessions_are_read_at_once(db: Backend) {
             version: 1,
             state: row.state.clone(),
             ended: number == 7,
+            expires_at: row.expires_at,
         })
         .collect();
     expected.sort_by_key(|place| place.id);

@@ -8,7 +8,7 @@ use super::{SERVERS, call, enable, import, put};
 use crate::support::{Client, TestApp};
 
 /// A server in a shell: its one tool says what of its surroundings it sees. With the argument `flood` it answers calls with a line
-/// without an end, with `exit` it ends instead, with `changes` it says afterwards that its tools changed.
+/// without an end, with `exit` it ends instead, with `changes` it says afterwards that its tools changed, with `counts...` it counts.
 const SERVER: &str = r#"
 echo "started with $1" >&2
 mode=$1
@@ -23,6 +23,12 @@ while read -r line; do
       case "$mode" in
         flood) head -c 40000000 /dev/zero | tr '\0' x ;;
         exit) exit 7 ;;
+        notices*) while :; do echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}'; done ;;
+        babbles)
+          printf 'a log line\n\n{"jsonrpc":\n[1,2]\n42\n{"jsonrpc":"2.0","method":"notifications/none"}\n'
+          printf '{"jsonrpc":"2.0","id":98765,"result":{"content":[]}}\n{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}\n'
+          answer '{"content":[{"type":"text","text":"after all"}]}' ;;
+        counts*) n=$((n + 1)); answer '{"content":[{"type":"text","text":"'$n'"}]}' ;;
         changes)
           description="Says something else."
           echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
@@ -36,7 +42,7 @@ while read -r line; do
 done
 "#;
 
-fn server(mode: &str) -> Value {
+pub(super) fn server(mode: &str) -> Value {
     json!({"command": "sh", "args": ["-c", SERVER, "sh", mode], "env": {"GREETING": "hello"}})
 }
 
@@ -53,7 +59,7 @@ async fn started(mode: &str, settings: &[(&str, &str)]) -> TestApp {
 }
 
 /// Processes of this machine whose command line has a text.
-fn processes(text: &str) -> usize {
+pub(super) fn processes(text: &str) -> usize {
     let all = std::fs::read_dir("/proc").expect("processes");
     let line = |entry: std::fs::DirEntry| std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
     all.flatten()
