@@ -4,12 +4,14 @@
 setting. It reports in TAP.
 """
 
+import http.server
 import json
 import os
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import urllib.error
@@ -23,6 +25,34 @@ NODE = subprocess.check_output([os.environ.get("NODE", "/usr/bin/node"), "-p", "
 PASSWORD = "correct horse battery staple"
 EVERYTHING = str(PACKAGES / "node_modules/@modelcontextprotocol/server-everything/dist/index.js")
 FILES = str(PACKAGES / "node_modules/@modelcontextprotocol/server-filesystem/dist/index.js")
+
+# The Python of the environment that has the public servers.
+PYTHON = sys.executable
+# The home of a process in the sandbox, which it may write to.
+HOME = "/tmp/home"
+
+# The tools of the server of files, in an order in which each call can succeed; `{n}` tells the rounds apart.
+FILES_CALLS = {
+    "create_directory": {"path": HOME + "/{n}"},
+    "write_file": {"path": HOME + "/{n}/a.png", "content": "one\ntwo\n"},
+    "edit_file": {"path": HOME + "/{n}/a.png", "edits": [{"oldText": "two", "newText": "three"}]},
+    "move_file": {"source": HOME + "/{n}/a.png", "destination": HOME + "/{n}/b.png"},
+    "read_file": {"path": HOME + "/{n}/b.png"},
+    "read_text_file": {"path": HOME + "/{n}/b.png", "head": 1},
+    "read_media_file": {"path": HOME + "/{n}/b.png"},
+    "read_multiple_files": {"paths": [HOME + "/{n}/b.png"]},
+    "list_directory": {"path": HOME + "/{n}"},
+    "list_directory_with_sizes": {"path": HOME + "/{n}"},
+    "directory_tree": {"path": HOME},
+    "search_files": {"path": HOME, "pattern": "**/*.png"},
+    "get_file_info": {"path": HOME + "/{n}/b.png"},
+    "list_allowed_directories": {},
+}
+
+TIME_CALLS = {
+    "get_current_time": {"timezone": "Europe/Vienna"},
+    "convert_time": {"source_timezone": "Etc/UTC", "time": "12:00", "target_timezone": "Asia/Tokyo"},
+}
 
 # Arguments for each tool; `None` where an ordinary call cannot succeed.
 CALLS = {
@@ -40,6 +70,10 @@ CALLS = {
     "trigger-long-running-operation": {"duration": 1, "steps": 2},
     "simulate-research-query": None,
 }
+
+
+# What is in the command lines of the public servers.
+MARKS = [EVERYTHING.encode(), FILES.encode(), b"mcp_server_time", b"mcp_server_fetch"]
 
 
 def free_port() -> int:
@@ -84,8 +118,8 @@ class Project:
         self.ask("POST", "/projects/demo/tool-changes", enable)
         return tools
 
-    def call(self, tool: str, arguments: dict) -> dict:
-        return self.ask("POST", "/projects/demo/calls", {"tool": tool, "arguments": arguments})
+    def call(self, tool: str, arguments: dict, **more: str) -> dict:
+        return self.ask("POST", "/projects/demo/calls", {"tool": tool, "arguments": arguments, **more})
 
     def call_by_mcp(self, tool: str, arguments: dict) -> dict:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
@@ -141,9 +175,78 @@ def over_http(project: Project, kind: str, port: int, prefix: str) -> None:
         started.wait()
 
 
+def calls_all(project: Project, name: str, server: dict, prefix: str, calls: dict) -> None:
+    """Calls every tool of a server, by REST and then by MCP."""
+    tools = project.add(name, server, prefix)
+    assert sorted(tool.removeprefix(prefix) for tool in tools) == sorted(calls), tools
+    for way, number in ((project.call, "1"), (project.call_by_mcp, "2")):
+        for tool, arguments in calls.items():
+            arguments = json.loads(json.dumps(arguments).replace("{n}", number))
+            answer = way(prefix + tool, arguments)
+            succeeded = not answer.get("isError") if way == project.call_by_mcp else answer["status"] == "succeeded"
+            assert succeeded, (tool, answer)
+
+
+def tells_the_time(project: Project) -> None:
+    calls_all(project, "time", {"command": PYTHON, "args": ["-m", "mcp_server_time"]}, "t_", TIME_CALLS)
+    answer = project.call("t_convert_time", TIME_CALLS["convert_time"])
+    assert "21:00" in answer["result"]["content"][0]["text"], answer
+
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        body = b"<html><head><title>A page</title></head><body><h1>Tides</h1><p>High at noon.</p></body></html>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def fetches(project: Project) -> None:
+    pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=pages.serve_forever, daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{pages.server_port}/"
+        args = ["-m", "mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"]
+        server = {"command": PYTHON, "args": args, "network": True}
+        # As it came: to make a text of it, the server would install a program from the network.
+        asked = {"url": url, "raw": True}
+        calls_all(project, "fetch", server, "w_", {"fetch": asked})
+        answer = project.call("w_fetch", asked)
+        assert "High at noon" in answer["result"]["content"][0]["text"], answer
+        project.ask("POST", "/projects/demo/mcp-servers", {"mcpServers": {"offline": {**server, "network": False}}})
+        project.ask("POST", "/projects/demo/mcp-servers/offline/refresh?prefix=o_", {})
+        enable = {"select": {"names": ["o_fetch"]}, "change": {"enabled": True}}
+        project.ask("POST", "/projects/demo/tool-changes", enable)
+        assert project.call("o_fetch", asked)["status"] == "failed", "it has no network"
+    finally:
+        pages.shutdown()
+
+
+def keeps_sessions_apart(project: Project) -> None:
+    server = {"command": NODE, "args": [FILES, HOME], "instance": "session", "idle_stop_s": 60}
+    project.add("apart", server, "a_")
+    before = processes()
+    one, other = (project.ask("POST", "/projects/demo/sessions", {})["id"] for _ in range(2))
+    path = f"{HOME}/mine.txt"
+    written = project.call("a_write_file", {"path": path, "content": "mine"}, session_id=one)
+    assert written["status"] == "succeeded", written
+    assert project.call("a_read_text_file", {"path": path}, session_id=other)["status"] == "failed", "it is another's"
+    read = project.call("a_read_text_file", {"path": path}, session_id=one)
+    assert read["result"]["content"][0]["text"] == "mine", read
+    assert processes() > before
+    for session in (one, other):
+        project.ask("DELETE", f"/projects/demo/sessions/{session}", None, If_Match="*")
+    wait_for(lambda: processes() == before, "the processes end with their sessions")
+
+
 def reads_files(project: Project) -> None:
     folder = str(PACKAGES / "node_modules/@modelcontextprotocol/server-filesystem")
-    project.add("files", {"command": NODE, "args": [FILES, folder]}, "f_")
+    calls_all(project, "files", {"command": NODE, "args": [FILES, folder, HOME]}, "f_", FILES_CALLS)
     listed = project.call("f_list_directory", {"path": folder})
     assert "package.json" in listed["result"]["content"][0]["text"], listed
     refused = project.call("f_write_file", {"path": f"{folder}/new.txt", "content": "x"})
@@ -174,7 +277,7 @@ def processes() -> int:
                 line = (entry / "cmdline").read_bytes()
             except OSError:
                 continue
-            found += EVERYTHING.encode() in line or FILES.encode() in line
+            found += any(mark in line for mark in MARKS)
     return found
 
 
@@ -188,8 +291,10 @@ def main() -> int:
             "TOOLGATE_LISTEN": f"127.0.0.1:{port}",
             "TOOLGATE_ADMIN_PASSWORD": PASSWORD,
             "TOOLGATE_EGRESS_ALLOW": f"http://127.0.0.1:{http},http://127.0.0.1:{sse}",
-            "TOOLGATE_MCP_STDIO_COMMANDS": NODE,
-            "TOOLGATE_MCP_STDIO_READABLE": ",".join([str(PACKAGES), *node_folder()]),
+            "TOOLGATE_MCP_STDIO_COMMANDS": f"{NODE},{PYTHON}",
+            "TOOLGATE_MCP_STDIO_READABLE": ",".join([str(PACKAGES), *node_folder(), *python_folders()]),
+            # For the server that says it needs it.
+            "TOOLGATE_MCP_STDIO_NETWORK": "true",
             "TOOLGATE_LOG": "warn",
         }
         server = subprocess.Popen([BINARY, "serve"], env=env, stdout=subprocess.DEVNULL)
@@ -201,7 +306,10 @@ def main() -> int:
                 ("every tool over stdio, in the sandbox", lambda: over_stdio(project)),
                 ("every tool over streamable HTTP", lambda: over_http(project, "streamableHttp", http, "h_")),
                 ("every tool over HTTP with SSE", lambda: over_http(project, "sse", sse, "e_")),
-                ("a server of files reads what it may and writes nothing", lambda: reads_files(project)),
+                ("every tool of a server of files, which writes only to its home", lambda: reads_files(project)),
+                ("every tool of a server of times from PyPI", lambda: tells_the_time(project)),
+                ("a server that fetches pages, with the network and without", lambda: fetches(project)),
+                ("a server for each session keeps files apart", lambda: keeps_sessions_apart(project)),
             ]
             print(f"1..{len(checks) + 1}")
             for number, (name, check) in enumerate(checks, 1):
@@ -217,6 +325,11 @@ def main() -> int:
 def node_folder() -> list[str]:
     """Where Node is, if that is not among the programs of the system."""
     return [] if NODE.startswith("/usr/") else [str(Path(NODE).resolve().parent.parent)]
+
+
+def python_folders() -> list[str]:
+    """Where Python and its packages are, if they are not among the programs of the system."""
+    return sorted({str(Path(prefix).resolve()) for prefix in (sys.prefix, sys.base_prefix) if prefix != "/usr"})
 
 
 def report(number: int, name: str, check) -> int:

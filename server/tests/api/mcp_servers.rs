@@ -9,6 +9,7 @@ mod instances;
 mod management;
 mod oauth;
 mod registration;
+mod replicas;
 mod resources;
 mod stdio;
 

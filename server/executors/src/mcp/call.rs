@@ -17,6 +17,7 @@ use toolgate_api::mcp_servers::McpChangePolicy;
 use super::connection::{Connection, Live};
 use super::error;
 use super::manager::Shared;
+use super::target::ServerSet;
 use crate::executors::{QUEUE_FOR, place};
 use crate::failure::Failure;
 use crate::invocation::Parts;
@@ -31,6 +32,8 @@ pub(super) struct Call {
     /// Whether a second run changes nothing more.
     pub(super) is_repeatable: bool,
     pub(super) parts: Option<Parts>,
+    /// The servers of the project as the call was decided with them.
+    pub(super) servers: Option<Arc<ServerSet>>,
 }
 
 /// Sends a call over the connection of its server; `secrets` learns what must not come back.
@@ -76,7 +79,7 @@ async fn approved(connection: &Connection, live: &Live, call: &Call) -> Result<(
     let Some(approved) = &call.fingerprint else {
         return Ok(());
     };
-    let listed = live.listed().await?;
+    let listed = live.listed(call.servers.as_ref()).await?;
     let name = &connection.server.name;
     match listed.fingerprints.get(&call.tool) {
         Some(found) if found == approved => Ok(()),

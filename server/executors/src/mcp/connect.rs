@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
-use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt};
+use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
@@ -83,6 +84,36 @@ impl Connection {
     async fn connect_http(&self, shared: &Shared) -> Result<Live, Failure> {
         let (client, secrets) = self.client(shared)?;
         let bearer = client.bearer.clone();
+        let newest = ClientLifecycleMode::Auto {
+            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        };
+        let started = if self.seen().is_legacy {
+            Err(ClientInitializeError::ExpectedInitResult(None))
+        } else {
+            self.begin(shared, client.clone(), newest).await
+        };
+        let started = match started {
+            // There are servers that answer every request, also one that they do not know.
+            Err(ClientInitializeError::ExpectedInitResult(_)) => {
+                self.begin(shared, client, ClientLifecycleMode::Initialize).await
+            }
+            started => started,
+        };
+        let (service, handler) = started
+            .map_err(|error| clean(error::of_start(&error), &with_token(&secrets, bearer.as_deref())))?;
+        let agreed = service.peer().peer_info();
+        self.seen().is_legacy = agreed.is_some_and(|info| info.protocol_version.has_initialize());
+        Ok(Live::new(service, handler, secrets, None, bearer))
+    }
+
+    /// Begins over streamable HTTP.
+    async fn begin(
+        &self,
+        shared: &Shared,
+        client: GuardedClient,
+        mode: ClientLifecycleMode,
+    ) -> Result<(RunningService<RoleClient, Handler>, Handler), ClientInitializeError> {
         let url = self.server.definition.url.as_deref().unwrap_or_default();
         let mut config = StreamableHttpClientTransportConfig::with_uri(url)
             .max_sse_event_size(shared.max_bytes)
@@ -92,23 +123,10 @@ impl Connection {
             // Whether a call may be sent twice is decided where it is sent.
             .reinit_on_expired_session(false);
         config.allow_stateless = true;
-        let mode = if self.seen().is_legacy {
-            ClientLifecycleMode::Initialize
-        } else {
-            ClientLifecycleMode::Auto {
-                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-                legacy_version: Some(ProtocolVersion::V_2025_11_25),
-            }
-        };
         let handler = Handler::default();
         let transport = Throttled::new(StreamableHttpClientTransport::with_client(client, config));
-        let started: Result<_, ClientInitializeError> =
-            handler.clone().serve_with_lifecycle(transport, mode).await;
-        let service = started
-            .map_err(|error| clean(error::of_start(&error), &with_token(&secrets, bearer.as_deref())))?;
-        let agreed = service.peer().peer_info();
-        self.seen().is_legacy = agreed.is_some_and(|info| info.protocol_version.has_initialize());
-        Ok(Live::new(service, handler, secrets, None, bearer))
+        let service = handler.clone().serve_with_lifecycle(transport, mode).await?;
+        Ok((service, handler))
     }
 
     fn client(&self, shared: &Shared) -> Result<(GuardedClient, Secrets), Failure> {

@@ -1,7 +1,7 @@
 //! The connection to one server: made when it is first needed, shared by all calls, paused after failures.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
@@ -18,7 +18,7 @@ use super::listing::{self, Listed};
 use super::log::Log;
 use super::manager::Shared;
 use super::stdio::Process;
-use super::target::McpTarget;
+use super::target::{McpTarget, ServerSet};
 use crate::failure::Failure;
 use crate::guard::retry_after_s;
 use crate::redact::Secrets;
@@ -66,6 +66,8 @@ pub(super) struct Live {
     process: Option<Process>,
     bearer: Option<Arc<Bearer>>,
     listed: ArcSwapOption<Listed>,
+    /// The servers of the project when the tools were listed.
+    listed_under: Mutex<Weak<ServerSet>>,
 }
 
 impl Live {
@@ -84,6 +86,7 @@ impl Live {
             process,
             bearer,
             listed: ArcSwapOption::empty(),
+            listed_under: Mutex::default(),
         }
     }
 
@@ -102,15 +105,24 @@ impl Live {
         !self.service.is_closed() && !self.service.peer().is_transport_closed()
     }
 
-    /// Its tools, as it listed them once.
+    /// Its tools, as it listed them since the project was loaded last. The project is loaded again after a change that another
+    /// server of Toolgate has found.
     ///
     /// # Errors
     /// Why it could not.
-    pub(super) async fn listed(&self) -> Result<Arc<Listed>, Failure> {
-        if let Some(listed) = self.listed.load_full() {
+    pub(super) async fn listed(&self, servers: Option<&Arc<ServerSet>>) -> Result<Arc<Listed>, Failure> {
+        let under = servers.map(Arc::downgrade).unwrap_or_default();
+        let is_current = self.listed_under().ptr_eq(&under);
+        if let Some(listed) = self.listed.load_full().filter(|_| is_current) {
             return Ok(listed);
         }
-        self.list().await
+        let listed = self.list().await?;
+        *self.listed_under() = under;
+        Ok(listed)
+    }
+
+    fn listed_under(&self) -> MutexGuard<'_, Weak<ServerSet>> {
+        self.listed_under.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lists its tools again.

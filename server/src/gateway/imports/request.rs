@@ -48,6 +48,8 @@ pub struct ImportRequest {
     pub lister: Option<PrincipalRef>,
     /// Whether nothing is to be stored.
     pub dry_run: bool,
+    /// Whether an import that changes nothing is neither stored nor recorded: another server may have made it before.
+    pub only_changes: bool,
 }
 
 impl ImportRequest {

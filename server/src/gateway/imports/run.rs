@@ -85,6 +85,10 @@ pub async fn import(
             report.dry_run = true;
             return Ok((is_new, report));
         }
+        let changes_nothing = change.tools.is_empty() && change.imports.operations.is_empty();
+        if run.request.only_changes && changes_nothing {
+            return Ok((is_new, report));
+        }
         let note = by.author.note.clone();
         let by = Changer {
             requester: by.requester,

@@ -117,6 +117,7 @@ async fn import_again(gateway: &Arc<Gateway>, changed: &McpTarget) -> Result<(),
     };
     let request = ImportRequest {
         mcp_server: Some(name.clone()),
+        only_changes: true,
         ..ImportRequest::default()
     };
     let same_server = |_: Option<i64>| Ok(());
