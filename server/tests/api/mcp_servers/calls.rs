@@ -179,3 +179,16 @@ async fn a_tool_of_a_server_that_is_gone_or_disabled_is_refused_with_the_way_on(
         "{refused}"
     );
 }
+
+#[tokio::test]
+async fn a_server_that_answers_whatever_it_is_asked_is_begun_with_by_initialize() {
+    let upstream =
+        Upstream::new(|message| (message["method"] == "server/discover").then(|| Reply::Result(json!({}))))
+            .await;
+    let app = with_tools(&upstream, json!({"url": upstream.url})).await;
+    let admin = app.admin().await;
+    let answer = call(&admin, "forecast", json!({"city": "Oslo"})).await;
+    assert_eq!(answer["status"], "succeeded", "{answer}");
+    let asked = |method: &str| upstream.seen(method).len();
+    assert_eq!((asked("server/discover"), asked("initialize")), (1, 1));
+}

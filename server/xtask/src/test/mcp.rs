@@ -17,7 +17,8 @@ const SUITE_NODE: (u32, u32) = (22, 0);
 const PROJECT: &str = "mcp";
 
 /// Lists, calls and follows a workflow in every mode of the client, over HTTP and over a process; and lets the conformance
-/// suite of the protocol check the server. Public servers behind a project are called by their tools' names.
+/// suite of the protocol check the server, and the client that servers behind a project meet. Public servers behind a project are called
+/// by their tools' names.
 pub(super) fn run() -> Result<Tally> {
     let checked = Checked::start(&[])?;
     let key = project(&checked)?;
@@ -49,6 +50,14 @@ pub(super) fn run() -> Result<Tally> {
                 .arg(folder.join("conformance.mjs"))
                 .env("TOOLGATE_URL", url)
                 .env("TOOLGATE_AGENT_KEY", &key)
+                .env("PACKAGES", packages);
+            Ok(count::tap(&run.tee()?))
+        }),
+        ("conformance suite, client side", &|| {
+            let packages = install::node_packages("mcp-checks", &folder)?;
+            let run = Sh::new(install::node_since(SUITE_NODE)?.join("node"))
+                .arg(folder.join("conformance-client.mjs"))
+                .env("TOOLGATE_BINARY", build_server()?)
                 .env("PACKAGES", packages);
             Ok(count::tap(&run.tee()?))
         }),
