@@ -163,11 +163,17 @@ stage.story('a server is filled in and changed, and what is wrong is said at its
   await becomes(() => page.getByLabel('Headers', { exact: true }).inputValue(), 'X-Region: eu', 'it is filled in');
   await page.getByLabel('Description').fill('Weather of the next days');
   await page.getByLabel('Enabled: it may be connected to').uncheck();
+  await page.getByLabel('Connections', { exact: true }).selectOption('session');
+  await page.getByLabel('Instances at once').fill('4');
   await page.getByRole('button', { name: 'Save' }).click();
   await servers.connection.getByText('disabled', { exact: true }).waitFor();
   const { definition } = await stage.server.get(`/projects/${id}/mcp-servers/weather`);
   const { url } = stage.upstream;
-  assert.deepEqual(definition, { url, headers: { 'X-Region': 'eu' }, description: 'Weather of the next days', enabled: false });
+  const said = { description: 'Weather of the next days', enabled: false, instance: 'session', max_instances: 4 };
+  assert.deepEqual(definition, { url, headers: { 'X-Region': 'eu' }, ...said });
+  await servers.about.getByText('one for each session').waitFor();
+  await servers.about.getByText('4 instances').waitFor();
+  await servers.connection.getByText('Instances', { exact: true }).waitFor();
 });
 
 stage.story('a process that fails says why, in its error and in its log', async (page) => {
