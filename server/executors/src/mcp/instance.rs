@@ -30,7 +30,7 @@ impl Instance {
         }
     }
 
-    /// Whether it serves everybody.
+    /// Whether it serves all callers.
     pub(super) const fn is_shared(&self) -> bool {
         matches!(self, Self::Shared)
     }

@@ -176,7 +176,7 @@ impl McpServers {
         refused.or(no_account).or_else(wrong_host)
     }
 
-    /// Whether a server cannot be reached from here, whoever calls.
+    /// Whether no caller can reach a server from here.
     #[must_use]
     pub fn is_unavailable(&self, target: &McpTarget) -> bool {
         let (egress, values) = (target.egress.as_deref(), self.shared.values(target));
