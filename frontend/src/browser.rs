@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use leptos::prelude::{document, window};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, Storage};
 
@@ -21,9 +22,21 @@ pub(crate) fn leave_to(path: &str) {
     let _ = window().location().assign(path);
 }
 
+/// What `encodeURIComponent` leaves as it is, besides letters and digits.
+const COMPONENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'!')
+    .remove(b'~')
+    .remove(b'*')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')');
+
 /// A value that makes one path segment or query value out of any text.
 pub(crate) fn encode(text: &str) -> String {
-    js_sys::encode_uri_component(text).into()
+    utf8_percent_encode(text, COMPONENT).to_string()
 }
 
 /// The text of a path segment; itself when it is not well formed.
