@@ -1,11 +1,21 @@
 //! Calls tools over the bus: `tool.invoke` of the tools subsystem, with a token for every message.
 
-use async_nats::{Client, HeaderMap};
+use std::time::Duration;
+
+use async_nats::{Client, HeaderMap, Message, RequestErrorKind};
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
+use bytes::Bytes;
+use tokio::time::{Instant, sleep};
+
 use crate::error::{Error, Failure};
+
+/// In which time a server may begin to listen.
+const LISTENING: Duration = Duration::from_secs(5);
+/// Between two questions whether one does.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// Gets a token for a message.
 ///
@@ -153,10 +163,7 @@ impl<T: Tokens> Invoker<T> {
                 headers.insert(name, value);
             }
         }
-        let sent = self.client.request_with_headers(subject, headers, payload.into());
-        let answer = sent
-            .await
-            .map_err(Error::while_doing("the call was not answered"))?;
+        let answer = self.ask(subject, headers, payload.into()).await?;
         let body: Value = serde_json::from_slice(&answer.payload)
             .map_err(Error::while_doing("the answer cannot be read"))?;
         let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
@@ -167,6 +174,22 @@ impl<T: Tokens> Invoker<T> {
                 ..Failure::new(text("code"), text("message"))
             }),
         })
+    }
+
+    /// While no server listens, as when one starts, nothing has run: the message is sent again.
+    async fn ask(&self, subject: String, headers: HeaderMap, payload: Bytes) -> Result<Message, Error> {
+        let until = Instant::now() + LISTENING;
+        loop {
+            let sent = self
+                .client
+                .request_with_headers(subject.clone(), headers.clone(), payload.clone());
+            match sent.await {
+                Err(error) if error.kind() == RequestErrorKind::NoResponders && Instant::now() < until => {
+                    sleep(PAUSE).await;
+                }
+                answer => return answer.map_err(Error::while_doing("the call was not answered")),
+            }
+        }
     }
 }
 

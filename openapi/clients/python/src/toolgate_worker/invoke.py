@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import os
+import time
 import urllib.error
 import urllib.request
 import uuid
@@ -11,6 +12,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.errors import NoRespondersError
+
+# Seconds in which a server may begin to listen, and between two questions whether it does.
+LISTENING, PAUSE = 5.0, 0.1
 
 # Makes a token for a message: takes its subject and the SHA-256 of its payload in hexadecimal digits.
 Tokens = Callable[[str, str], Awaitable[str]]
@@ -89,9 +95,20 @@ class Invoker:
             headers["CG-Agent-Id"] = agent
         if mcp_server:
             headers["rb-mcp-server"] = mcp_server
-        answer = await self.client.request(subject, payload, timeout=timeout, headers=headers)
+        answer = await self._ask(subject, payload, headers, timeout)
         body = json.loads(answer.data)
         if "code" in body:
             reason = (answer.headers or {}).get("Toolgate-Code")
             raise InvokeError(body["code"], body["message"], retryable=body["is_retryable"], reason=reason)
         return str(body["content"])
+
+    async def _ask(self, subject: str, payload: bytes, headers: dict[str, str], timeout: float) -> Msg:
+        """While no server listens, as when one starts, nothing has run: the message is sent again."""
+        until = time.monotonic() + min(timeout, LISTENING)
+        while True:
+            try:
+                return await self.client.request(subject, payload, timeout=timeout, headers=headers)
+            except NoRespondersError:
+                if time.monotonic() >= until:
+                    raise
+                await asyncio.sleep(PAUSE)
