@@ -7,9 +7,6 @@ import { becomes } from '../support/wait.mjs';
 
 const stage = setStage();
 
-/** How soon a record must be on the screen. */
-const AT_ONCE_MS = 1000;
-
 stage.story('what happens appears in the open page; a pause holds it still', async (page) => {
   const { server } = stage;
   const agent = await server.createKey('demo', 'followed agent', ['knowledge']);
@@ -24,10 +21,10 @@ stage.story('what happens appears in the open page; a pause holds it still', asy
   await page.evaluate(() => (window.sameDocument = true));
 
   await call('first');
-  await rows.first().waitFor({ timeout: AT_ONCE_MS });
+  await rows.first().waitFor();
   assert.match(await rows.first().textContent(), /look-up.*Succeeded/is);
   await server.call('demo', agent.secret, { tool: 'publish', group: ['writing'], arguments: {} });
-  await rows.nth(1).waitFor({ timeout: AT_ONCE_MS });
+  await rows.nth(1).waitFor();
   assert.match(await rows.first().textContent(), /publish.*denied.*insufficient_tool_groups/is, 'the newest is on top');
   assert.equal(await page.evaluate(() => window.sameDocument), true, 'nothing was loaded again');
 
@@ -37,14 +34,14 @@ stage.story('what happens appears in the open page; a pause holds it still', asy
   const still = await table.textContent();
   await call('second');
   const news = page.getByRole('button', { name: '1 new' });
-  await news.waitFor({ timeout: AT_ONCE_MS });
+  await news.waitFor();
   assert.equal(await table.textContent(), still, 'nothing moves');
   await news.click();
   await rows.nth(2).waitFor();
   await page.getByText('live', { exact: true }).waitFor();
   await news.waitFor({ state: 'hidden' });
   await call('third');
-  await rows.nth(3).waitFor({ timeout: AT_ONCE_MS });
+  await rows.nth(3).waitFor();
 
   await page.getByRole('button', { name: 'Stop following' }).click();
   await page.getByRole('button', { name: 'Follow live' }).waitFor();

@@ -3,9 +3,6 @@ import { setStage } from '../support/stage.mjs';
 
 const stage = setStage();
 
-/** How soon a call must be on the screen. */
-const AT_ONCE_MS = 1000;
-
 stage.story('a session moves before one’s eyes', async (page) => {
   const { server } = stage;
   const agent = await server.createKey('demo', 'watched agent', ['knowledge', 'writing']);
@@ -18,13 +15,13 @@ stage.story('a session moves before one’s eyes', async (page) => {
 
   await asAgent('calls', { session_id: session.id, tool: 'look-up', arguments: { word: 'gate' } });
   const happened = (tool) => drawer.getByRole('listitem').filter({ has: page.getByRole('link', { name: tool, exact: true }) });
-  await happened('look-up').getByText('found').waitFor({ timeout: AT_ONCE_MS });
+  await happened('look-up').getByText('found').waitFor();
 
   await asAgent('calls', { session_id: session.id, tool: 'publish', arguments: {} });
-  await happened('publish').getByText('denied', { ignoreCase: true }).waitFor({ timeout: AT_ONCE_MS });
+  await happened('publish').getByText('denied', { ignoreCase: true }).waitFor();
   await happened('publish').getByText('tool_not_in_state').waitFor();
 
   await asAgent('calls', { session_id: session.id, tool: 'summarise', arguments: { words: 3 } });
-  await happened('summarise').getByText('summed-up').waitFor({ timeout: AT_ONCE_MS });
+  await happened('summarise').getByText('summed-up').waitFor();
   await drawer.locator('.fact').filter({ hasText: 'State' }).getByText('summed-up').waitFor();
 });
