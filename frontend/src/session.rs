@@ -142,6 +142,7 @@ impl Session {
     /// Signs out and leaves for the sign-in page, which drops everything this page holds in memory, and drafts
     /// with it.
     pub(crate) async fn sign_out(self) -> Result<(), ApiError> {
+        let way = untrack(|| self.me()).and_then(|me| me.sign_in_way);
         match Ask::post("/auth/logout", Body::None).send().await {
             Err(error) if !error.is_unauthenticated() => Err(error),
             _ => {
@@ -150,7 +151,11 @@ impl Session {
                     // A blocked store holds nothing.
                     let _ = store.clear();
                 }
-                browser::leave_to(routes::SIGN_IN);
+                // Who signs in at a provider is signed in there still, and would be let in again without a question.
+                match way {
+                    Some(way) => browser::leave_to(&format!("/auth/sign-in/{way}/sign-out")),
+                    None => browser::leave_to(routes::SIGN_IN),
+                }
                 Ok(())
             }
         }

@@ -44,6 +44,27 @@ pub struct LoginResponse {
     pub expires_in: u32,
 }
 
+/// A way to sign in besides a password: an OpenID Connect provider.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct SignInWay {
+    /// Its id: a browser signs in there by `/auth/sign-in/{id}`.
+    #[cfg_attr(feature = "utoipa", schema(example = "corp"))]
+    pub id: String,
+    /// Its name for people.
+    #[cfg_attr(feature = "utoipa", schema(example = "Example Corp"))]
+    pub title: String,
+}
+
+/// The ways to sign in besides a password.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct SignInWays {
+    /// In the order of the configuration.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
+    pub items: Vec<SignInWay>,
+}
+
 /// What kind of principal a caller is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -154,6 +175,10 @@ pub struct Me {
     /// Whether the caller is a user who signs in with a second factor.
     #[serde(default)]
     pub second_factor: bool,
+    /// The id of the provider at which the caller signs in; absent for one who signs in with a password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "corp"))]
+    pub sign_in_way: Option<String>,
     /// Where the caller belongs.
     #[cfg_attr(feature = "utoipa", schema(max_items = 10000))]
     pub projects: Vec<Membership>,

@@ -67,6 +67,10 @@ pub struct User {
     pub second_factor_at: Option<DateTime<Utc>>,
     /// Whether the user has to sign in with a second factor.
     pub second_factor_required: bool,
+    /// The issuer of the OpenID Connect provider at which the user signs in; absent for one who signs in with a password.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "https://login.example.com"))]
+    pub signs_in_at: Option<String>,
     /// When the user was disabled; absent while the user may sign in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disabled_at: Option<DateTime<Utc>>,

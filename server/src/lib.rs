@@ -23,6 +23,7 @@ pub mod router;
 pub mod secrets;
 pub mod serve;
 pub mod shutdown;
+pub mod single_sign_on;
 pub mod start;
 pub mod state;
 pub mod telemetry;

@@ -19,7 +19,7 @@ use crate::api::{
 };
 use crate::gateway::Problem;
 use crate::state::App;
-use crate::{mcp, middleware, oauth, openapi, web};
+use crate::{mcp, middleware, oauth, openapi, single_sign_on, web};
 
 /// What `/docs` may load: its own files, and the inline styles that its pages set.
 const DOCS_CSP: &str =
@@ -30,6 +30,7 @@ pub fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::with_openapi(openapi::base())
         .routes(routes!(auth::login))
         .routes(routes!(auth::logout))
+        .routes(routes!(auth::list_sign_in_ways))
         .routes(routes!(auth::get_me))
         .routes(routes!(auth::get_jwks))
         .routes(routes!(users::change_password))
@@ -204,6 +205,7 @@ pub fn router(app: App) -> Router {
     let api = api
         .merge(mcp::router())
         .merge(oauth::router())
+        .merge(single_sign_on::router())
         .method_not_allowed_fallback(method_not_allowed)
         .fallback(not_found)
         .route("/openapi.json", get(move || async move { json(&document) }))

@@ -14,7 +14,7 @@ use toolgate_store::rows::UserRow;
 use toolgate_store::{Store, StoreError};
 
 use crate::auth::authenticator::{AuthSettings, Authenticator};
-use crate::auth::external::{HttpJwksFetch, JwksFetch};
+use crate::auth::external::{IssuerHttp, JwksFetch};
 use crate::auth::guesses::SignInGuard;
 use crate::auth::password::{self, PasswordHasher};
 use crate::auth::signing;
@@ -41,6 +41,7 @@ use crate::gateway::secrets;
 use crate::gateway::server_snapshot::SnapshotStore;
 use crate::gateway::sessions;
 use crate::gateway::sign_ins;
+use crate::gateway::single_sign_on::SingleSignOn;
 use crate::gateway::started;
 use crate::mcp::Mcp;
 use crate::middleware::TrustedProxies;
@@ -157,6 +158,9 @@ pub async fn start(
             .await
             .context("loading definitions")?,
         authenticator: authenticator(&config)?,
+        single_sign_on: SingleSignOn::new(&config.auth.single_sign_on)
+            .map_err(anyhow::Error::msg)
+            .context("auth.single_sign_on")?,
         passwords,
         running: RunningCalls::default(),
         mcp_clients: SeenClients::default(),
@@ -337,7 +341,7 @@ fn authenticator(config: &Config) -> anyhow::Result<Authenticator> {
         access_ttl: Duration::from_secs(u64::from(config.auth.access_ttl_s)),
         issuers: config.auth.issuers.clone(),
     };
-    let fetch: Arc<dyn JwksFetch> = Arc::new(HttpJwksFetch::new());
+    let fetch: Arc<dyn JwksFetch> = Arc::new(IssuerHttp::new());
     Authenticator::new(settings, &fetch).context("auth")
 }
 
@@ -378,6 +382,7 @@ async fn bootstrap_admin(
         disabled_at: None,
         second_factor_at: None,
         second_factor_required: false,
+        identity: None,
         created_at: clock.now(),
         revision: 0,
     };

@@ -7,7 +7,7 @@ use web_sys::HtmlElement;
 
 use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
-use crate::reactive::{part, text};
+use crate::reactive::{When, condition, part, text};
 use crate::routes::API_REFERENCE;
 use crate::session::Session;
 use crate::words::counted;
@@ -27,6 +27,8 @@ pub(super) fn AccountMenu(
         Some(me) => format!("Member of {}", counted(me.projects.len(), "project")),
         None => String::new(),
     };
+    // Who signs in at a provider has both there.
+    let has_password = condition(move || session.me().is_some_and(|me| me.sign_in_way.is_none()));
     let failed = RwSignal::new(None::<ApiError>);
     let show = move |dialog: RwSignal<bool>| {
         // The dialog gives the focus back to what had it, and the menu folds when it loses it.
@@ -69,14 +71,16 @@ pub(super) fn AccountMenu(
                 <a class="menu-item narrow-only" href=API_REFERENCE rel="external">
                     "API reference"
                 </a>
-                <button type="button" class="menu-item" on:click=move |_| show(changing)>
-                    <Icon symbol=Symbol::Lock />
-                    "Change your password"
-                </button>
-                <button type="button" class="menu-item" on:click=move |_| show(factor)>
-                    <Icon symbol=Symbol::Lock />
-                    "Second factor"
-                </button>
+                <When test=has_password>
+                    <button type="button" class="menu-item" on:click=move |_| show(changing)>
+                        <Icon symbol=Symbol::Lock />
+                        "Change your password"
+                    </button>
+                    <button type="button" class="menu-item" on:click=move |_| show(factor)>
+                        <Icon symbol=Symbol::Lock />
+                        "Second factor"
+                    </button>
+                </When>
                 <button type="button" class="menu-item" on:click=sign_out>
                     <Icon symbol=Symbol::SignOut />
                     "Sign out"

@@ -8,9 +8,10 @@ use axum::response::{IntoResponse, Response};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use toolgate_api::ErrorCode;
-use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership};
+use toolgate_api::auth::{LoginRequest, LoginResponse, Me, Membership, SignInWays};
 use toolgate_core::ids::UserId;
 use toolgate_core::principal::Permission;
+use toolgate_store::rows::UserRow;
 
 use crate::auth::authenticator::Credential;
 use crate::auth::directory::Directory;
@@ -54,7 +55,7 @@ pub(super) fn signed_in(gateway: &Gateway, directory: &Directory, user: UserId) 
 }
 
 /// The same as a value for the `Set-Cookie` header and one for a body.
-pub(super) fn issued(
+pub(crate) fn issued(
     gateway: &Gateway,
     directory: &Directory,
     user: UserId,
@@ -98,12 +99,24 @@ pub async fn logout(State(gateway): State<Arc<Gateway>>, caller: Caller) -> Resu
         .into_response())
 }
 
+/// List the ways to sign in besides a password
+///
+/// The OpenID Connect providers that are configured. A browser signs in there by opening `/auth/sign-in/{id}`, with the page to go
+/// to afterwards as `next`.
+#[utoipa::path(get, path = "/auth/sign-in", tag = "auth", security(()),
+    responses((status = 200, description = "The ways", body = SignInWays)))]
+pub async fn list_sign_in_ways(State(gateway): State<Arc<Gateway>>) -> axum::Json<SignInWays> {
+    axum::Json(SignInWays {
+        items: gateway.single_sign_on.ways(),
+    })
+}
+
 /// Who am I
 ///
 /// Names the caller, what it holds in each of its projects, and what it may do there.
 #[utoipa::path(get, path = "/auth/me", tag = "auth",
     responses((status = 200, description = "The caller", body = Me)))]
-pub async fn get_me(caller: Caller) -> Result<axum::Json<Me>, Problem> {
+pub async fn get_me(State(gateway): State<Arc<Gateway>>, caller: Caller) -> Result<axum::Json<Me>, Problem> {
     let mut projects: Vec<Membership> = caller
         .server_snapshot
         .projects()
@@ -133,8 +146,21 @@ pub async fn get_me(caller: Caller) -> Result<axum::Json<Me>, Problem> {
             Credential::User { user, .. } => user.second_factor_at.is_some(),
             _ => false,
         },
+        sign_in_way: match &identity.credential {
+            Credential::User { user, .. } => sign_in_way(&gateway, user),
+            _ => None,
+        },
         projects,
     }))
+}
+
+/// The id of the provider at which a user signs in.
+fn sign_in_way(gateway: &Gateway, user: &UserRow) -> Option<String> {
+    let identity = user.identity.as_ref()?;
+    gateway
+        .single_sign_on
+        .provider_of(&identity.issuer)
+        .map(str::to_owned)
 }
 
 /// The public keys of our access tokens

@@ -60,6 +60,7 @@ pub async fn create_user(
         disabled_at: None,
         second_factor_at: None,
         second_factor_required: false,
+        identity: None,
         created_at: gateway.clock.now(),
         revision: 0,
     };
@@ -271,6 +272,7 @@ fn wire(user: &UserRow) -> User {
         system_admin: user.system_admin,
         second_factor_at: user.second_factor_at,
         second_factor_required: user.second_factor_required,
+        signs_in_at: user.identity.as_ref().map(|identity| identity.issuer.clone()),
         disabled_at: user.disabled_at,
         created_at: user.created_at,
     }

@@ -7,6 +7,7 @@ use toolgate_core::definition::queue::SubjectRules;
 
 use super::IssuerConfig;
 use super::rules;
+use super::single_sign_on::{self, SignInProvider};
 use Reading::{FileOnly, Flag, List, Number, Secret, SecretList, Text};
 
 /// How a text becomes a value, and what a value in the file must be.
@@ -104,6 +105,7 @@ pub(super) const KEYS: [Key; 53] = [
     number("auth.access_ttl_s", 60, 30 * 24 * 3600, Some("3600")),
     key("auth.authorization_server", Flag, Some("true"), ANY),
     key("auth.issuers", FileOnly, None, ANY),
+    key("auth.single_sign_on", FileOnly, None, ANY),
     number("audit.retention_days", 1, 36_500, None),
     key("mcp.stdio_commands", List, Some(""), rules::not_empty),
     key("mcp.stdio_sandbox", Flag, Some("true"), ANY),
@@ -193,11 +195,7 @@ impl Key {
                 (!fits).then(problem).into_iter().collect()
             }
             (Flag, Value::Bool(_)) => Vec::new(),
-            (FileOnly, structure) => serde_json::from_value::<Vec<IssuerConfig>>(structure.clone())
-                .err()
-                .map(|error| error.to_string())
-                .into_iter()
-                .collect(),
+            (FileOnly, structure) => self.structure_fault(structure).into_iter().collect(),
             (List | SecretList, other) => vec![self.mistyped(other, "a list of texts")],
             (Number, other) => vec![self.mistyped(other, "a whole number")],
             (Flag, other) => vec![self.mistyped(other, "true or false")],
@@ -207,6 +205,19 @@ impl Key {
         } else {
             Err(problems)
         }
+    }
+
+    /// What is wrong with a structure, if anything.
+    fn structure_fault(&self, structure: &Value) -> Option<String> {
+        if self.path == "auth.single_sign_on" {
+            let read = serde_json::from_value::<Vec<SignInProvider>>(structure.clone());
+            return read.map_or_else(
+                |error| Some(error.to_string()),
+                |providers| single_sign_on::fault(&providers),
+            );
+        }
+        let read = serde_json::from_value::<Vec<IssuerConfig>>(structure.clone());
+        read.err().map(|error| error.to_string())
     }
 
     fn mistyped(&self, value: &Value, expected: &str) -> String {

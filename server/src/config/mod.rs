@@ -12,6 +12,7 @@ mod load;
 mod model;
 mod nats;
 mod rules;
+mod single_sign_on;
 mod sources;
 mod summary;
 
@@ -26,5 +27,6 @@ pub use self::model::{
     SecretsConfig, TelemetryConfig,
 };
 pub use self::nats::NatsConfig;
+pub use self::single_sign_on::{ProjectRule, SignInProvider};
 pub use self::summary::Shown;
 pub use crate::auth::external::IssuerConfig;

@@ -11,6 +11,7 @@ use url::Url;
 
 use super::env::AllowedEnv;
 use super::nats::NatsConfig;
+use super::single_sign_on::SignInProvider;
 use super::summary::Shown;
 use crate::auth::external::IssuerConfig;
 use crate::auth::strength;
@@ -286,6 +287,9 @@ pub struct AuthConfig {
     /// Other issuers whose tokens are accepted (in the file only).
     #[serde(default)]
     pub issuers: Vec<IssuerConfig>,
+    /// OpenID Connect providers at which users sign in (in the file only).
+    #[serde(default)]
+    pub single_sign_on: Vec<SignInProvider>,
 }
 
 /// The record of decisions and calls.

@@ -61,6 +61,15 @@ fn value(config: &Config, key: &Key, value: Option<&Value>) -> String {
                 .collect();
             list(&names)
         }
+        ("auth.single_sign_on", _) => {
+            let ids: Vec<&str> = config
+                .auth
+                .single_sign_on
+                .iter()
+                .map(|provider| provider.id.as_str())
+                .collect();
+            list(&ids)
+        }
         ("tool_env", _) => list(&config.env.names().collect::<Vec<_>>()),
         (_, None) => "(none)".to_owned(),
         (_, Some(_)) if key.is_secret() => "***".to_owned(),

@@ -53,6 +53,7 @@ pub mod server_snapshot;
 pub mod sessions;
 pub mod settings;
 pub mod sign_ins;
+pub mod single_sign_on;
 pub mod spreadsheet;
 pub mod started;
 pub mod states;
@@ -85,6 +86,7 @@ use self::probes::Probes;
 pub use self::problem::Problem;
 use self::recorded::Completer;
 use self::server_snapshot::SnapshotStore;
+use self::single_sign_on::SingleSignOn;
 use crate::auth::authenticator::Authenticator;
 use crate::auth::guesses::SignInGuard;
 use crate::auth::password::PasswordHasher;
@@ -144,6 +146,8 @@ pub struct Gateway {
     pub observer: Observer,
     /// What the authorization server keeps in memory.
     pub connecting: Connecting,
+    /// The providers at which users sign in.
+    pub single_sign_on: SingleSignOn,
     /// Counts failed sign-ins.
     pub sign_ins: SignInGuard,
     /// Tokens of callers, got by exchange.

@@ -14,7 +14,7 @@ use toolgate_core::ids::UserId;
 use toolgate_core::principal::PrincipalRef;
 use toolgate_core::readable::name_fault;
 use toolgate_store::StoreError;
-use toolgate_store::rows::{Opening, RevokedTokenRow, UserChange, UserRow};
+use toolgate_store::rows::{Opening, RevokedTokenRow, UserChange, UserIdentity, UserRow};
 
 use self::enabling::Enabling;
 use super::access::{self, Actor, Place};
@@ -200,6 +200,7 @@ pub async fn update(
         second_factor_required: request
             .second_factor_required
             .filter(|&required| required != user.second_factor_required),
+        identity: None,
     };
     let concerns_access = change.disabled_at.is_some() || change.system_admin.is_some();
     if !concerns_access && change.display_name.is_none() && change.second_factor_required.is_none() {
@@ -254,6 +255,32 @@ pub async fn update(
     access::carry_out(gateway, openings, async move {
         let stored = enabling::store(&task, id, revision, &change, enabling, judged);
         stored.await
+    })
+    .await?;
+    find(&gateway.snapshots.now(), id)
+}
+
+/// Says who a user is at an OpenID Connect provider, at which it signs in from now on.
+///
+/// # Errors
+/// When the user has changed meanwhile.
+pub async fn identify(
+    gateway: &Arc<Gateway>,
+    actor: Actor<'_>,
+    user: &UserRow,
+    identity: UserIdentity,
+) -> Result<Arc<UserRow>, Problem> {
+    let mut what = what("user", user);
+    what.insert("signs_in_at".to_owned(), json!(identity.issuer));
+    let openings = vec![of_server(gateway, actor, what)];
+    let change = UserChange {
+        identity: Some(identity),
+        ..UserChange::default()
+    };
+    let (store, id, revision) = (gateway.store.clone(), user.id, user.revision);
+    access::carry_out(gateway, openings, async move {
+        let stored = store.update_user(id, revision, &change, &[]).await;
+        stored.map_err(changed_meanwhile)
     })
     .await?;
     find(&gateway.snapshots.now(), id)

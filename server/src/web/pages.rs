@@ -92,6 +92,14 @@ struct Error<'a> {
     detail: &'a str,
 }
 
+/// Leads to another page of this server. A redirect that another site has caused would not bring the session cookie
+/// (`SameSite=Strict`); what this page opens does.
+#[derive(Template)]
+#[template(path = "forwarding.html")]
+struct Forwarding<'a> {
+    next: &'a str,
+}
+
 /// What the product is for, beside the sign-in form.
 const POINTS: [&str; 3] = [
     "Groups and workflow states decide who may call what, at every call.",
@@ -143,6 +151,11 @@ pub(crate) fn error_page(status: StatusCode, title: &str, detail: &str) -> Respo
     });
     *response.status_mut() = status;
     response
+}
+
+/// A page that leads to another page of this server.
+pub(crate) fn forwarding_page(next: &str) -> Response {
+    page(&Forwarding { next })
 }
 
 fn page(template: &impl Template) -> Response {

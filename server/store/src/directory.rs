@@ -10,7 +10,9 @@ use crate::codec::{Word, digest, from_json, time};
 use crate::connections::{ConnectionColumns, connection};
 use crate::db::reading;
 use crate::error::{Result, StoreError};
-use crate::rows::{DirectoryRows, GrantRow, KeyRow, PreviousSecret, RevokedTokenRow, SigningKeyRow, UserRow};
+use crate::rows::{
+    DirectoryRows, GrantRow, KeyRow, PreviousSecret, RevokedTokenRow, SigningKeyRow, UserIdentity, UserRow,
+};
 
 type SigningKeyColumns = (String, Vec<u8>, i64, Option<i64>, Option<String>);
 
@@ -27,6 +29,8 @@ struct UserColumns {
     revision: i64,
     second_factor_at: Option<i64>,
     second_factor_required: bool,
+    issuer: Option<String>,
+    subject: Option<String>,
 }
 
 #[derive(sqlx::FromRow)]
@@ -126,6 +130,10 @@ fn user(columns: UserColumns) -> Result<UserRow> {
         disabled_at: columns.disabled_at.map(time).transpose()?,
         second_factor_at: columns.second_factor_at.map(time).transpose()?,
         second_factor_required: columns.second_factor_required,
+        identity: columns
+            .issuer
+            .zip(columns.subject)
+            .map(|(issuer, subject)| UserIdentity { issuer, subject }),
         created_at: time(columns.created_at)?,
         revision: columns.revision,
     })

@@ -1,4 +1,4 @@
-//! Users: people who sign in with a password.
+//! Users: people who sign in with a password or at an OpenID Connect provider.
 
 use toolgate_core::ids::{ProjectUid, UserId};
 use uuid::Uuid;
@@ -51,15 +51,15 @@ impl Store {
     /// Creates a user. `row.revision` is not read; the new one is answered.
     ///
     /// # Errors
-    /// [`StoreError::Conflict`] when the name is taken.
+    /// [`StoreError::Conflict`] when the name is taken, or there is a user of this identity.
     pub async fn create_user(&self, row: &UserRow) -> Result<i64> {
         writing!(self, |tx| {
             let revision = next_directory!(tx);
             execute!(
                 tx,
                 "INSERT INTO users (id, username, display_name, password_hash, token_generation, system_admin,
-                                    disabled_at, created_at, revision)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+                                    disabled_at, created_at, revision, issuer, subject)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                 row.id.0,
                 text(&row.username),
                 row.display_name.as_deref().map(text),
@@ -69,6 +69,8 @@ impl Store {
                 row.disabled_at.map(micros),
                 micros(row.created_at),
                 revision,
+                row.identity.as_ref().map(|identity| text(&identity.issuer)),
+                row.identity.as_ref().map(|identity| text(&identity.subject)),
             );
             revision
         })
@@ -150,6 +152,15 @@ impl Store {
                     tx,
                     "UPDATE users SET second_factor_required = $1 WHERE id = $2",
                     required,
+                    user.0
+                );
+            }
+            if let Some(identity) = &change.identity {
+                execute!(
+                    tx,
+                    "UPDATE users SET issuer = $1, subject = $2 WHERE id = $3",
+                    text(&identity.issuer),
+                    text(&identity.subject),
                     user.0
                 );
             }

@@ -35,6 +35,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("logout", KNOWN),
         ("get_me", KNOWN),
         ("get_jwks", ALL),
+        ("list_sign_in_ways", ALL),
         ("get_health", ALL),
         ("get_readiness", ALL),
         ("get_metrics", ALL),

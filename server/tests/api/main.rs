@@ -71,6 +71,7 @@ mod secrets;
 mod sessions;
 mod settings;
 mod sign_ins;
+mod single_sign_on;
 mod states;
 mod static_answers;
 mod status;

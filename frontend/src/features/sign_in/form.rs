@@ -4,7 +4,7 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use toolgate_api::ErrorCode;
-use toolgate_api::auth::LoginRequest;
+use toolgate_api::auth::{LoginRequest, SignInWay, SignInWays};
 
 use super::TypedAhead;
 use crate::api::{ApiError, Ask, Body};
@@ -52,7 +52,25 @@ pub(crate) fn SignInForm(
             let _ = field.focus();
         }
     });
-    let enter = move || browser::leave_to(&routes::after_sign_in(parameter("next").as_deref()));
+    let after = || routes::after_sign_in(parameter("next").as_deref());
+    let enter = move || browser::leave_to(&after());
+    let ways = RwSignal::new(Vec::<SignInWay>::new());
+    spawn_local(async move {
+        // Without an answer there is the form.
+        if let Ok(answer) = Ask::get("/auth/sign-in").send().await
+            && let Ok(found) = answer.read::<SignInWays>()
+        {
+            ways.set(found.items);
+        }
+    });
+    let way = move |way: SignInWay| {
+        let href = format!("/auth/sign-in/{}?next={}", way.id, browser::encode(&after()));
+        view! {
+            <a class="button button-wide" href=href rel="external">
+                {format!("Sign in with {}", way.title)}
+            </a>
+        }
+    };
 
     let submit = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -183,6 +201,10 @@ pub(crate) fn SignInForm(
                     {move || if busy.get() { "Signing in…" } else { "Sign in" }}
                 </button>
             </div>
+            {part(move || {
+                let ways: Vec<_> = ways.get().into_iter().map(way).collect();
+                (!ways.is_empty()).then(|| view! { <div class="sign-in-ways">{ways}</div> }).into_any()
+            })}
         </form>
         }
         .into_any()

@@ -149,6 +149,7 @@ fn row(user: User, is_self: bool, ask: Callback<(User, Deed)>) -> AnyView {
                 {has_factor.then(|| view! { <Badge tone=Tone::Good text="second factor" /> })}
                 {(user.second_factor_required && !has_factor)
                     .then(|| view! { <Badge tone=Tone::Note text="second factor missing" /> })}
+                {user.signs_in_at.as_ref().map(|_| view! { <Badge text="single sign-on" /> })}
                 {is_disabled.then(|| view! { <Badge tone=Tone::Bad text="disabled" /> })}
             </span>
         </td>

@@ -55,8 +55,9 @@ impl<'de> Deserialize<'de> for NumericDate {
 
 pub(super) struct Checked {
     pub(super) subject: String,
-    pub(super) groups: GroupSet,
     pub(super) expires_at: DateTime<Utc>,
+    /// The claims that this does not look at.
+    pub(super) others: Map<String, Value>,
 }
 
 pub(super) fn check(claims: Claims, config: &IssuerConfig, now: DateTime<Utc>) -> Result<Checked, Refusal> {
@@ -88,17 +89,19 @@ pub(super) fn check(claims: Claims, config: &IssuerConfig, now: DateTime<Utc>) -
             "sub is empty, longer than 255 characters or not plain text",
         ));
     }
-    let groups = groups(claims.others.get(&config.groups_claim))?;
     Ok(Checked {
         subject: claims.sub,
-        groups,
         expires_at,
+        others: claims.others,
     })
 }
 
 /// An absent claim grants nothing; one that cannot be read refuses the token, so that a mistake in the issuer's mapping
 /// is seen.
-fn groups(claim: Option<&Value>) -> Result<GroupSet, Refusal> {
+///
+/// # Errors
+/// A claim of another shape.
+pub(crate) fn groups(claim: Option<&Value>) -> Result<GroupSet, Refusal> {
     let fault = Refusal::BadClaims("the groups claim is neither an array of texts nor a text");
     let names: Vec<&str> = match claim {
         None => Vec::new(),

@@ -128,7 +128,8 @@ impl IssuerConfig {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
+/// Whether an address is of this machine.
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Ipv4(address)) => address.is_loopback(),
         Some(Host::Ipv6(address)) => address.is_loopback(),
@@ -137,7 +138,8 @@ fn is_loopback(url: &Url) -> bool {
     }
 }
 
-fn default_algorithms() -> Vec<Algorithm> {
+/// What issuers may sign with unless configured.
+pub(crate) fn default_algorithms() -> Vec<Algorithm> {
     vec![Algorithm::Rs256, Algorithm::Es256, Algorithm::EdDsa]
 }
 

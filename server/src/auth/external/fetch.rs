@@ -1,13 +1,16 @@
-//! Fetching a JWK set.
+//! HTTP to issuers: their keys and metadata, and forms for their token endpoints.
 
 use std::time::Duration;
 
 use async_trait::async_trait;
+use http::HeaderValue;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::OnceCell;
 use url::Url;
 
-/// The largest JWK set that is read, in bytes.
+/// The largest document that is read, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -26,6 +29,9 @@ pub enum FetchError {
     /// No JSON object with `keys`.
     #[error("answered with something that is no JWK set")]
     NotAKeySet,
+    /// No JSON.
+    #[error("answered with something that is no JSON")]
+    NotJson,
 }
 
 /// Fetches documents. The addresses come from the configuration, never from a token.
@@ -41,11 +47,11 @@ pub trait JwksFetch: Send + Sync {
 /// certificates. The addresses that are dialled are not checked: they are the operator's own choice, and an issuer
 /// inside a private network is common.
 #[derive(Default)]
-pub struct HttpJwksFetch {
+pub struct IssuerHttp {
     client: OnceCell<reqwest::Client>,
 }
 
-impl HttpJwksFetch {
+impl IssuerHttp {
     /// A fetcher that has done nothing yet.
     #[must_use]
     pub fn new() -> Self {
@@ -63,30 +69,73 @@ impl HttpJwksFetch {
         };
         self.client.get_or_try_init(make).await.map_err(transport)
     }
-}
 
-#[async_trait]
-impl JwksFetch for HttpJwksFetch {
-    async fn fetch(&self, url: &Url) -> Result<Vec<u8>, FetchError> {
-        let mut response = self
+    /// A JSON document; with a bearer token where one is given.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub async fn json(&self, url: &Url, bearer: Option<&str>) -> Result<Value, FetchError> {
+        let mut request = self
             .client()
             .await?
             .get(url.clone())
-            .send()
-            .await
-            .map_err(transport)?;
-        if response.status() != reqwest::StatusCode::OK {
-            return Err(FetchError::Status(response.status().as_u16()));
+            .header(ACCEPT, "application/json");
+        if let Some(token) = bearer {
+            request = request.bearer_auth(token);
         }
-        let mut document = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(transport)? {
-            if document.len() + chunk.len() > MAX_DOCUMENT_BYTES {
-                return Err(FetchError::TooLarge);
-            }
-            document.extend_from_slice(&chunk);
-        }
-        Ok(document)
+        serde_json::from_slice(&document(request).await?).map_err(|_| FetchError::NotJson)
     }
+
+    /// Status and body of the answer to a form.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn post_form(
+        &self,
+        url: &Url,
+        form: String,
+        authorization: Option<HeaderValue>,
+    ) -> Result<(u16, Vec<u8>), FetchError> {
+        let mut request = self
+            .client()
+            .await?
+            .post(url.clone())
+            .header(ACCEPT, "application/json")
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(form);
+        if let Some(authorization) = authorization {
+            request = request.header(AUTHORIZATION, authorization);
+        }
+        answer(request).await
+    }
+}
+
+#[async_trait]
+impl JwksFetch for IssuerHttp {
+    async fn fetch(&self, url: &Url) -> Result<Vec<u8>, FetchError> {
+        document(self.client().await?.get(url.clone())).await
+    }
+}
+
+/// The body of an answer with status 200.
+async fn document(request: reqwest::RequestBuilder) -> Result<Vec<u8>, FetchError> {
+    match answer(request).await? {
+        (200, document) => Ok(document),
+        (status, _) => Err(FetchError::Status(status)),
+    }
+}
+
+/// Status and body of an answer.
+async fn answer(request: reqwest::RequestBuilder) -> Result<(u16, Vec<u8>), FetchError> {
+    let mut response = request.send().await.map_err(transport)?;
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(transport)? {
+        if body.len() + chunk.len() > MAX_DOCUMENT_BYTES {
+            return Err(FetchError::TooLarge);
+        }
+        body.extend_from_slice(&chunk);
+    }
+    Ok((response.status().as_u16(), body))
 }
 
 /// The error with its causes, without the address (the log line has it).
@@ -153,7 +202,7 @@ mod tests {
             (sized("404 Not Found", "", b"{}"), Err(FetchError::Status(404))),
             (sized("204 No Content", "", b""), Err(FetchError::Status(204))),
         ];
-        let fetch = HttpJwksFetch::new();
+        let fetch = IssuerHttp::new();
         for (n, (answer, expected)) in table.into_iter().enumerate() {
             let url = answering(answer).await;
             assert_eq!(
@@ -169,7 +218,7 @@ mod tests {
         let cut = b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc".to_vec();
         for answer in [cut, b"nonsense\r\n\r\n".to_vec(), Vec::new()] {
             let url = answering(answer).await;
-            let error = HttpJwksFetch::new().fetch(&url).await.unwrap_err();
+            let error = IssuerHttp::new().fetch(&url).await.unwrap_err();
             let FetchError::Transport(text) = &error else {
                 panic!("{error}")
             };

@@ -9,12 +9,15 @@ mod jwks;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
+use serde_json::{Map, Value};
 use toolgate_core::ids::ProjectId;
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Role;
 
+pub(crate) use self::claims::groups as groups_of;
 pub use self::config::{IssuerConfig, IssuerConfigError, TokenType};
-pub use self::fetch::{FetchError, HttpJwksFetch, JwksFetch, MAX_DOCUMENT_BYTES};
+pub(crate) use self::config::{default_algorithms, is_loopback};
+pub use self::fetch::{FetchError, IssuerHttp, JwksFetch, MAX_DOCUMENT_BYTES};
 pub use super::jws::Algorithm;
 
 use self::cache::KeyCache;
@@ -22,7 +25,7 @@ use super::error::Refusal;
 use super::jws::Unverified;
 
 /// One trusted issuer with its keys.
-pub(super) struct Issuer {
+pub(crate) struct Issuer {
     config: IssuerConfig,
     pub(super) projects: Arc<[ProjectId]>,
     keys: Arc<KeyCache>,
@@ -39,7 +42,7 @@ pub(super) struct ExternalToken {
 }
 
 impl Issuer {
-    pub(super) fn new(config: IssuerConfig, fetch: Arc<dyn JwksFetch>) -> Result<Self, IssuerConfigError> {
+    pub(crate) fn new(config: IssuerConfig, fetch: Arc<dyn JwksFetch>) -> Result<Self, IssuerConfigError> {
         config.check()?;
         let keys = Arc::new(KeyCache::new(
             config.jwks_url.clone(),
@@ -63,6 +66,38 @@ impl Issuer {
         token: Unverified<'_>,
         now: DateTime<Utc>,
     ) -> Result<ExternalToken, Refusal> {
+        let (kid, key_digest, checked) = self.check(token, now).await?;
+        Ok(ExternalToken {
+            issuer: self.config.issuer.clone(),
+            groups: claims::groups(checked.others.get(&self.config.groups_claim))?,
+            subject: checked.subject,
+            expires_at: checked.expires_at,
+            kid,
+            key_digest,
+        })
+    }
+
+    /// Subject and further claims of a token that stands now.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    pub(crate) async fn claims(
+        &self,
+        token: &str,
+        now: DateTime<Utc>,
+    ) -> Result<(String, Map<String, Value>), Refusal> {
+        let (_, _, checked) = self.check(Unverified::read(token)?, now).await?;
+        if now >= checked.expires_at {
+            return Err(Refusal::Expired);
+        }
+        Ok((checked.subject, checked.others))
+    }
+
+    async fn check(
+        &self,
+        token: Unverified<'_>,
+        now: DateTime<Utc>,
+    ) -> Result<(String, [u8; 32], claims::Checked), Refusal> {
         let name = token.header("alg")?.ok_or(Refusal::WrongAlgorithm)?;
         let algorithm = Algorithm::by_name(name).ok_or(Refusal::WrongAlgorithm)?;
         if !self.config.algorithms.contains(&algorithm) {
@@ -82,14 +117,7 @@ impl Issuer {
         }
         token.check_signature(algorithm, &key.key)?;
         let checked = claims::check(token.into_claims()?, &self.config, now)?;
-        Ok(ExternalToken {
-            issuer: self.config.issuer.clone(),
-            subject: checked.subject,
-            groups: checked.groups,
-            expires_at: checked.expires_at,
-            kid,
-            key_digest: key.digest,
-        })
+        Ok((kid, key.digest, checked))
     }
 
     /// Whether a token stands now: not expired, and its issuer still publishes the key that signed it.

@@ -62,6 +62,7 @@ pub(super) fn rows() -> DirectoryRows {
         disabled_at: None,
         second_factor_at: None,
         second_factor_required: false,
+        identity: None,
         created_at: at(0),
         revision: 1,
     };

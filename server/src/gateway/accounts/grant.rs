@@ -34,12 +34,12 @@ pub(super) struct Grant {
 
 /// How a client presents itself.
 #[derive(Clone, Serialize, Deserialize)]
-pub(super) struct ClientIdentity {
-    pub(super) id: String,
+pub(crate) struct ClientIdentity {
+    pub(crate) id: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) secret: Option<String>,
+    pub(crate) secret: Option<String>,
     #[serde(default)]
-    pub(super) style: McpClientStyle,
+    pub(crate) style: McpClientStyle,
 }
 
 impl Grant {

@@ -25,6 +25,8 @@ use toolgate_store::rows::Revised;
 pub use self::credential::{CallAccount, for_call, for_listing, foreseen};
 pub use self::exchange::Exchanged;
 pub use self::flow::{client_document, complete, connect};
+pub(crate) use self::grant::ClientIdentity;
+pub(crate) use self::token::{error_word, form as token_form};
 
 use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};

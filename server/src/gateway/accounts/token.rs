@@ -68,7 +68,7 @@ pub(super) async fn request(
     client: &ClientIdentity,
     parameters: &[(&str, &str)],
 ) -> Result<Tokens, Failure> {
-    let (body, authorization) = written(client, parameters)?;
+    let (body, authorization) = form(client, parameters)?;
     let (status, answer) = gateway
         .executors
         .post_for_json(JsonPost {
@@ -84,7 +84,7 @@ pub(super) async fn request(
 }
 
 /// The form of a request, and `Authorization` where the client presents itself there.
-fn written(
+pub(crate) fn form(
     client: &ClientIdentity,
     parameters: &[(&str, &str)],
 ) -> Result<(String, Option<HeaderValue>), Failure> {
@@ -156,7 +156,7 @@ fn read(status: u16, answer: &Value, now: DateTime<Utc>) -> Result<Tokens, Failu
 }
 
 /// An error code of OAuth: a word.
-pub(super) fn error_word(text: &str) -> String {
+pub(crate) fn error_word(text: &str) -> String {
     let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     text.chars().filter(plain).take(60).collect()
 }

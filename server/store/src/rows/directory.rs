@@ -28,10 +28,21 @@ pub struct UserRow {
     pub second_factor_at: Option<DateTime<Utc>>,
     /// Whether it has to.
     pub second_factor_required: bool,
+    /// Who it is at an OpenID Connect provider, if it signs in at one.
+    pub identity: Option<UserIdentity>,
     /// When it was created.
     pub created_at: DateTime<Utc>,
     /// The version of the directory that changed it last.
     pub revision: i64,
+}
+
+/// Who a user is at an OpenID Connect provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserIdentity {
+    /// The `iss` of the provider's ID tokens.
+    pub issuer: String,
+    /// Their `sub`.
+    pub subject: String,
 }
 
 /// What to change of a user; what is `None` stays.
@@ -45,6 +56,8 @@ pub struct UserChange {
     pub system_admin: Option<bool>,
     /// Whether it has to sign in with a second factor.
     pub second_factor_required: Option<bool>,
+    /// Who it is at an OpenID Connect provider.
+    pub identity: Option<UserIdentity>,
 }
 
 /// The shared secret of a user's one-time passwords.

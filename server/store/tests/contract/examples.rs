@@ -63,6 +63,7 @@ pub(crate) fn user_row(username: &str) -> UserRow {
         disabled_at: None,
         second_factor_at: None,
         second_factor_required: false,
+        identity: None,
         created_at: at(1),
         revision: 0,
     }
