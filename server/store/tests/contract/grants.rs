@@ -3,7 +3,7 @@
 use toolgate_api::auth::Role;
 use toolgate_core::ids::{KeyId, ProjectUid, UserId};
 use toolgate_core::principal::{PrincipalKind, PrincipalRef};
-use toolgate_store::rows::{GrantRow, UserChange, UserRow};
+use toolgate_store::rows::{GrantRow, UserChange, UserIdentity, UserRow};
 use toolgate_store::{Store, StoreError};
 
 use crate::backend::Backend;
@@ -17,7 +17,15 @@ contract! {
     two_owners_cannot_leave_at_the_same_time,
     a_system_administrator_always_remains,
     a_user_is_changed_as_it_was_read,
+    no_two_users_are_the_same_at_a_provider,
     a_deleted_user_takes_its_grants_along,
+}
+
+fn identity(subject: &str) -> UserIdentity {
+    UserIdentity {
+        issuer: "https://login.example.com".to_owned(),
+        subject: subject.to_owned(),
+    }
 }
 
 async fn grants(store: &Store) -> Vec<GrantRow> {
@@ -291,8 +299,9 @@ async fn a_user_is_changed_as_it_was_read(db: Backend) {
     let change = UserChange {
         display_name: Some(None),
         disabled_at: Some(Some(at(7))),
-        second_factor_required: None,
         system_admin: Some(false),
+        identity: Some(identity("s-1")),
+        ..UserChange::default()
     };
     let revision = store
         .update_user(ada.id, ada.revision, &change, &[])
@@ -302,6 +311,7 @@ async fn a_user_is_changed_as_it_was_read(db: Backend) {
     expected.display_name = None;
     expected.disabled_at = Some(at(7));
     expected.token_generation = 1;
+    expected.identity = Some(identity("s-1"));
     expected.revision = revision;
     assert!(current(store, ada.id).await == expected, "its tokens end with it");
 
@@ -322,6 +332,26 @@ async fn a_user_is_changed_as_it_was_read(db: Backend) {
         .expect("enabled");
     let now = current(store, ada.id).await;
     assert_eq!((now.disabled_at, now.token_generation), (None, 1));
+}
+
+async fn no_two_users_are_the_same_at_a_provider(db: Backend) {
+    let store = &db.store;
+    let mut ada = user_row("ada");
+    ada.identity = Some(identity("s-1"));
+    ada.revision = store.create_user(&ada).await.expect("a user");
+    assert!(current(store, ada.id).await == ada);
+
+    let mut bob = user_row("bob");
+    bob.identity = ada.identity.clone();
+    let again = store.create_user(&bob).await;
+    assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
+    let bob = user(store, "bob").await;
+    let change = UserChange {
+        identity: ada.identity.clone(),
+        ..UserChange::default()
+    };
+    let again = store.update_user(bob.id, bob.revision, &change, &[]).await;
+    assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
 }
 
 async fn a_deleted_user_takes_its_grants_along(db: Backend) {
