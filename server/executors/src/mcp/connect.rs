@@ -84,22 +84,20 @@ impl Connection {
     async fn connect_http(&self, shared: &Shared) -> Result<Live, Failure> {
         let (client, secrets) = self.client(shared)?;
         let bearer = client.bearer.clone();
-        let newest = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
-        };
-        let started = if self.seen().is_legacy {
-            Err(ClientInitializeError::ExpectedInitResult(None))
+        let is_legacy = self.seen().is_legacy;
+        let mode = if is_legacy {
+            ClientLifecycleMode::Initialize
         } else {
-            self.begin(shared, client.clone(), newest).await
-        };
-        let started = match started {
-            // There are servers that answer every request, also one that they do not know.
-            Err(ClientInitializeError::ExpectedInitResult(_)) => {
-                self.begin(shared, client, ClientLifecycleMode::Initialize).await
+            ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
             }
-            started => started,
         };
+        let mut started = self.begin(shared, client.clone(), mode).await;
+        // There are servers that answer every request, also one that they do not know.
+        if !is_legacy && matches!(started, Err(ClientInitializeError::ExpectedInitResult(_))) {
+            started = self.begin(shared, client, ClientLifecycleMode::Initialize).await;
+        }
         let (service, handler) = started
             .map_err(|error| clean(error::of_start(&error), &with_token(&secrets, bearer.as_deref())))?;
         let agreed = service.peer().peer_info();
