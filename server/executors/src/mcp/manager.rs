@@ -84,7 +84,7 @@ impl McpServers {
     pub(super) fn connection(&self, target: &McpTarget) -> Result<Arc<Connection>, Failure> {
         let place = Place::of(target);
         let mut connections = self.lock();
-        let found = connections.get(&place).map(Arc::clone);
+        let found = connections.get(&place).cloned();
         let log = match found {
             // A revision comes back when a server is deleted and made again.
             Some(found) if *found.server == *target.server => {

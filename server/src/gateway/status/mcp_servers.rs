@@ -1,5 +1,7 @@
 //! The MCP servers of projects: how this server's connection to each is, and what its last error was.
 
+use std::sync::Arc;
+
 use chrono::TimeDelta;
 use toolgate_api::mcp_servers::{McpConnectionError, McpConnectionState, StoredMcpServer};
 use toolgate_api::status::{StatusCheck, StatusLevel};
@@ -16,8 +18,7 @@ const SAID: usize = 300;
 
 /// The enabled servers of a project, each with its connection.
 pub(super) fn checks(gateway: &Gateway, project: &ProjectState) -> Vec<StatusCheck> {
-    let enabled =
-        |server: &&std::sync::Arc<StoredMcpServer>| server.definition.enabled && !server.awaits_approval;
+    let enabled = |server: &&Arc<StoredMcpServer>| server.definition.enabled && !server.awaits_approval;
     let servers = project.mcp_servers.iter().filter(enabled);
     servers
         .map(|server| {

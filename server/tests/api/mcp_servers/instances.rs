@@ -12,7 +12,7 @@ use crate::mcp::McpClient;
 use crate::support::{ANY, Client, TestApp};
 
 /// An application whose one tool counts the calls that its process got; `more` is added to the server.
-async fn counting(mark: &str, more: Value) -> TestApp {
+async fn counting(mark: &str, more: &Value) -> TestApp {
     let settings = [
         ("TOOLGATE_MCP_STDIO_COMMANDS", "sh"),
         ("TOOLGATE_MCP_STDIO_SANDBOX", "false"),
@@ -70,7 +70,7 @@ async fn count(client: &Client<'_>, session: Option<&str>) -> String {
 #[tokio::test]
 async fn each_session_and_each_principal_without_one_has_a_process_of_its_own() {
     let mark = "counts-apart";
-    let app = counting(mark, json!({})).await;
+    let app = counting(mark, &json!({})).await;
     let admin = app.admin().await;
     until("one process lists the tools", || processes(mark) == 1).await;
     let (first, second) = (session(&admin).await, session(&admin).await);
@@ -100,7 +100,7 @@ async fn each_session_and_each_principal_without_one_has_a_process_of_its_own() 
 #[tokio::test]
 async fn a_session_that_ended_on_another_server_takes_its_process_along() {
     let mark = "counts-elsewhere";
-    let app = counting(mark, json!({})).await;
+    let app = counting(mark, &json!({})).await;
     let admin = app.admin().await;
     let session = session(&admin).await;
     assert_eq!(count(&admin, Some(&session)).await, "1");
@@ -127,7 +127,7 @@ async fn a_session_that_ended_on_another_server_takes_its_process_along() {
 #[tokio::test]
 async fn an_instance_that_nothing_calls_is_ended() {
     let mark = "counts-idle";
-    let app = counting(mark, json!({"idle_stop_s": 1})).await;
+    let app = counting(mark, &json!({"idle_stop_s": 1})).await;
     let admin = app.admin().await;
     let session = session(&admin).await;
     assert_eq!(count(&admin, Some(&session)).await, "1");
@@ -147,7 +147,7 @@ async fn no_more_instances_run_than_there_may_be() {
         ("counts-to-two", json!({"max_instances": 2}), 2, "max_instances"),
         ("counts-to-three", json!({}), 3, "TOOLGATE_MCP_STDIO_INSTANCES"),
     ] {
-        let app = counting(mark, more).await;
+        let app = counting(mark, &more).await;
         let admin = app.admin().await;
         let mut sessions = Vec::new();
         for _ in 0..most {
@@ -177,7 +177,7 @@ async fn no_more_instances_run_than_there_may_be() {
 
 #[tokio::test]
 async fn programs_that_connect_by_mcp_with_one_key_do_not_share_an_instance() {
-    let app = counting("counts-for-programs", json!({})).await;
+    let app = counting("counts-for-programs", &json!({})).await;
     let admin = app.admin().await;
     let agent = app.key(&admin, "demo", "agent", &["default"]).await;
     let (one, other) = (
