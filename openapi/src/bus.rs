@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct BusTokenRequest {
     /// The subject that the message is published to; one of this project: `tg.{project_id}.tool.invoke`,
-    /// `tg.{project_id}.tool.invoke.mcp` or `cg.{ver}.{project_id}.{channel_id}.cmd.tool.{target}.{suffix}`.
+    /// `tg.{project_id}.tool.invoke.mcp`, `tg.{project_id}.tool-descriptors` or `cg.{ver}.{project_id}.{channel_id}.cmd.tool.{target}.{suffix}`.
     #[cfg_attr(
         feature = "utoipa",
         schema(example = "tg.demo.tool.invoke", min_length = 1, max_length = 255)

@@ -38,6 +38,15 @@ pub struct ProjectSettings {
     /// Whether an MCP server that `mcp_register_server` registers is connected to without waiting for approval.
     #[serde(skip_serializing_if = "is_no")]
     pub trust_registrations: bool,
+    /// Whose announcements on the message bus count at once: what they announce is enabled, and what they change is approved. Each
+    /// as in `principal` of the record: `service_key:{id}`, `user:{id}` or `external:{issuer}|{subject}`. The announcement proves
+    /// who sends it by the header `Toolgate-Token`. Any other announcement waits for a decision.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = json!(["service_key:0190c2a4-7b7e-7cc3-98c4-dc0c0c07398f"]), max_items = 100)
+    )]
+    pub trusted_announcers: Vec<String>,
     /// Opens the project to callers on the message bus. Without it messages for this project are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bus_entrance: Option<BusEntrance>,

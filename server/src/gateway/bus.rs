@@ -90,12 +90,18 @@ fn faults(project: &str, request: &BusTokenRequest) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     let tokens: Vec<&str> = request.subject.split('.').collect();
     let is_command = match tokens.as_slice() {
-        ["tg", of, "tool", "invoke"] | ["tg", of, "tool", "invoke", "mcp"] if *of == project => false,
+        ["tg", of, "tool", "invoke"]
+        | ["tg", of, "tool", "invoke", "mcp"]
+        | ["tg", of, "tool-descriptors"]
+            if *of == project =>
+        {
+            false
+        }
         ["cg", _, of, _, "cmd", "tool", _, _, ..] if *of == project => true,
         _ => {
             faults.push(
                 Diagnostic::error(format!("is no subject for the tools of the project \"{project}\""))
-                    .hint("tg.{project_id}.tool.invoke, tg.{project_id}.tool.invoke.mcp, or cg.{ver}.{project_id}.{channel_id}.cmd.tool.{target}.{suffix}")
+                    .hint("tg.{project_id}.tool.invoke, tg.{project_id}.tool.invoke.mcp, tg.{project_id}.tool-descriptors, or cg.{ver}.{project_id}.{channel_id}.cmd.tool.{target}.{suffix}")
                     .at_pointer("/subject"),
             );
             false

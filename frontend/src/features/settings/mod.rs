@@ -10,7 +10,7 @@ use self::egress::Egress;
 use self::sessions::{Sessions, warnings};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{Field, SectionHead, TextInput, Toasts};
+use crate::components::{Field, SectionHead, TextArea, TextInput, Toasts};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::PageKind;
@@ -65,6 +65,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     let thresholds = THRESHOLDS.map(|_| RwSignal::new(String::new()));
     let sessions = Sessions::new(project);
     let trusted = RwSignal::new(false);
+    let announcers = RwSignal::new(String::new());
     // Set by the API; the form keeps it.
     let entrance = RwSignal::new(None);
     let action = Action::new();
@@ -80,6 +81,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             .map_or_else(Default::default, |webhook| (webhook.url, webhook.secret));
         sessions.show(settings.sessions, settings.start_states.unwrap_or_default());
         trusted.set(settings.trust_registrations);
+        announcers.set(settings.trusted_announcers.join("\n"));
         entrance.set(settings.bus_entrance);
         webhook.set(url);
         secret.set(name);
@@ -108,6 +110,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             sessions: sessions.usage(),
             start_states: sessions.start_states(),
             trust_registrations: trusted.get_untracked(),
+            trusted_announcers: announcers.with_untracked(|text| lines(text)),
             bus_entrance: entrance.get_untracked(),
         };
         let path = in_project(&project.get_untracked(), &["settings"]);
@@ -174,6 +177,16 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                     "Connect to a server that mcp_register_server registers without waiting for approval"
                 </label>
             </section>
+            <section class="panel stack">
+                <h2>"Services that announce themselves"</h2>
+                <Field
+                    id="trusted-announcers"
+                    label="Trusted announcers"
+                    help="Whose announcements on the message bus count at once, one a line: service_key:{id}, user:{id} or external:{issuer}|{subject}. What others announce waits for a decision."
+                >
+                    <TextArea id="trusted-announcers" value=announcers rows=3 mono=true />
+                </Field>
+            </section>
             </fieldset>
             {action.outcome()}
             {part(move || {
@@ -192,4 +205,10 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             <Egress project />
         </div>
     }
+}
+
+/// The lines of a text that have something in them.
+fn lines(text: &str) -> Vec<String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(str::to_owned).collect()
 }

@@ -1,10 +1,11 @@
 """Announcements and heartbeats, without a bus."""
 
 import asyncio
+import hashlib
 import json
 import unittest
 
-from toolgate_worker import Announcement, DynamicToolService, Worker
+from toolgate_worker import Announcement, DynamicToolService, InvokeError, Worker
 
 TELL = {"name": "tell-joke", "description": "Tells a joke.", "style": "pun", "arguments": []}
 
@@ -14,13 +15,15 @@ class Bus:
 
     def __init__(self) -> None:
         self.sent: list[tuple[str, dict]] = []
+        self.headers: list[dict | None] = []
         self.asked = None
 
     async def subscribe(self, subject, cb):
         self.asked = (subject, cb)
 
-    async def publish(self, subject, body):
+    async def publish(self, subject, body, headers=None):
         self.sent.append((subject, json.loads(body)))
+        self.headers.append(headers)
 
 
 class Announcing(unittest.IsolatedAsyncioTestCase):
@@ -65,6 +68,27 @@ class Announcing(unittest.IsolatedAsyncioTestCase):
         subject, said = bus.sent[0]
         self.assertEqual((subject, said["worker"]), ("tg.other.tool-descriptors", {"target": "search"}))
         await worker.announcer.stop()
+
+    async def test_an_announcement_proves_who_announces(self):
+        asked = []
+
+        async def tokens(subject, payload_sha256):
+            asked.append((subject, payload_sha256))
+            if len(asked) > 1:
+                raise InvokeError("execution_failed", "no", retryable=False, reason=None)
+            return "a token"
+
+        service = DynamicToolService("joke", announce=Announcement([TELL], project="demo", tokens=tokens))
+        bus = Bus()
+        await service.announcer.start(bus)
+        subject, said = bus.sent[0]
+        digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        self.assertEqual((asked, bus.headers[0]), ([(subject, digest)], {"Toolgate-Token": "a token"}))
+        # Without a token it is announced nevertheless.
+        with self.assertLogs("toolgate_worker.presence", "WARNING"):
+            await bus.asked[1](None)
+        self.assertEqual((bus.sent[-1], bus.headers[-1]), ((subject, said), None))
+        await service.announcer.stop()
 
     def test_nothing_is_announced_without_a_word(self):
         self.assertIsNone(DynamicToolService("joke").announcer)

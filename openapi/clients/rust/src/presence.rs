@@ -1,12 +1,15 @@
 //! What a service or a worker says of itself on the bus: its announcement, the answer to a question for it, and heartbeats.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::Client;
+use async_nats::{Client, HeaderMap};
 use futures_util::StreamExt;
 use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::error::Error;
+use crate::invoke::{Tokens, hex};
 
 /// The time between two heartbeats; Toolgate takes a process that was silent for three of them for gone.
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -14,9 +17,10 @@ const HEARTBEAT: Duration = Duration::from_secs(10);
 /// What a service or a worker announces.
 ///
 /// The tools are definitions as in an upload, without type, service and `envs`. They arrive disabled, and wait for approval when they
-/// change.
-#[derive(Debug, Clone, Default)]
+/// change, unless the project trusts the principal of its [tokens](Self::tokens).
+#[derive(Clone, Default)]
 pub struct Announcement {
+    tokens: Option<Arc<dyn Tokens>>,
     version: String,
     project: Option<String>,
     tools: Vec<Value>,
@@ -52,6 +56,13 @@ impl Announcement {
     #[must_use]
     pub fn project(mut self, project: &str) -> Self {
         self.project = Some(project.to_owned());
+        self
+    }
+
+    /// With a token for each announcement, which proves the principal that announces.
+    #[must_use]
+    pub fn tokens(mut self, tokens: impl Tokens + 'static) -> Self {
+        self.tokens = Some(Arc::new(tokens));
         self
     }
 
@@ -94,6 +105,7 @@ impl Announcement {
         message["tools"] = self.tools.clone().into();
         Announcer {
             subject: format!("tg.{}.tool-descriptors", project.as_deref().unwrap_or("demo")),
+            tokens: self.tokens.clone(),
             message,
             beat,
         }
@@ -103,6 +115,7 @@ impl Announcement {
 /// Announces one process, and says that it lives.
 pub(crate) struct Announcer {
     subject: String,
+    tokens: Option<Arc<dyn Tokens>>,
     message: Value,
     beat: Value,
 }
@@ -116,7 +129,9 @@ impl Announcer {
             .await
             .map_err(Error::while_doing(cannot))?;
         let announce = async || {
-            let sent = client.publish(self.subject.clone(), self.message.to_string().into());
+            let payload = self.message.to_string();
+            let headers = self.proof(&payload).await;
+            let sent = client.publish_with_headers(self.subject.clone(), headers, payload.into());
             sent.await.map_err(Error::while_doing(cannot))
         };
         announce().await?;
@@ -130,6 +145,18 @@ impl Announcer {
                 },
             }
         }
+    }
+
+    /// The header that proves who announces. Without a token it is announced nevertheless, and waits for approval.
+    async fn proof(&self, payload: &str) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(tokens) = &self.tokens {
+            match tokens.token(&self.subject, &hex(&Sha256::digest(payload))).await {
+                Ok(token) => headers.insert("Toolgate-Token", token),
+                Err(error) => tracing::warn!(%error, "there is no token for the announcement"),
+            }
+        }
+        headers
     }
 
     /// Says that the process stops.

@@ -1,10 +1,13 @@
 //! Programs on the message bus: which of their processes run (`presence`), what they announce (`receive`), how they are shown (`read`),
-//! and what becomes of an announced descriptor that differs (`decide`). Their tools come by `gateway/imports`.
+//! and what becomes of an announced descriptor that differs (`decide`). Their tools come by `gateway/imports`. What a credential
+//! announces that the project trusts (`speaker`) waits for no decision (`trusted`).
 
 pub mod decide;
 pub mod presence;
 pub mod read;
 pub mod receive;
+mod speaker;
+mod trusted;
 
 use toolgate_api::presence::AnnouncerKind;
 use toolgate_core::announcements::Announcement;

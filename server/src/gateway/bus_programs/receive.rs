@@ -10,13 +10,14 @@ use toolgate_api::auth::PrincipalKind;
 use toolgate_api::imports::{ImportOutcome, ImportReport};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::announcements::{self, Announcement};
-use toolgate_core::ids::{ProjectId, ProjectUid};
+use toolgate_core::ids::{ImportId, ProjectId, ProjectUid};
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
 use toolgate_executors::{Bus, BusAnnouncement};
 use toolgate_store::rows::{AnnouncedProgram, AnnouncementClaim, ProgramKey};
 
-use super::{import_id, waiting_descriptor};
+use super::speaker::{self, Said};
+use super::{import_id, trusted, waiting_descriptor};
 use crate::gateway::change_record::Changer;
 use crate::gateway::entry::Origin;
 use crate::gateway::imports::request::ImportRequest;
@@ -31,6 +32,8 @@ const WAITING: usize = 1024;
 const STALE: TimeDelta = TimeDelta::seconds(60);
 /// Problems of an announcement that are kept.
 const MOST_PROBLEMS: usize = 100;
+/// What the records of announcements name as the request.
+pub(super) const ORIGIN: &str = "tool-descriptors";
 /// How often it is looked whether the connection is another one.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -74,11 +77,7 @@ async fn ask(gateway: &Gateway, asked: &mut HashMap<ProjectUid, u64>) {
         .prune(|uid| projects.contains_key(&uid), gateway.clock.now());
 }
 
-async fn receive(
-    gateway: &Gateway,
-    message: BusAnnouncement,
-    to: &mpsc::Sender<(ProjectId, Arc<Announcement>)>,
-) {
+async fn receive(gateway: &Gateway, message: BusAnnouncement, to: &mpsc::Sender<Heard>) {
     let snapshot = gateway.snapshots.now();
     let Some(project) = snapshot.project(message.project.as_str()) else {
         return;
@@ -104,7 +103,19 @@ async fn receive(
             if !gateway.presence.announced(uid, &announcement, now) {
                 let reason = "too many programs or announcements; it is taken when it comes again".to_owned();
                 gateway.presence.refused(uid, reason, now);
-            } else if to.try_send((message.project, Arc::new(announcement))).is_err() {
+                return;
+            }
+            let heard = Heard {
+                project: message.project,
+                announcement: Arc::new(announcement),
+                said: Said {
+                    subject: message.subject,
+                    headers: message.headers.unwrap_or_default(),
+                    payload: message.payload,
+                    at: now,
+                },
+            };
+            if to.try_send(heard).is_err() {
                 tracing::debug!("an announcement was dropped: too many wait to be imported");
             }
         }
@@ -112,7 +123,14 @@ async fn receive(
     }
 }
 
-async fn import_all(gateway: Arc<Gateway>, mut waiting: mpsc::Receiver<(ProjectId, Arc<Announcement>)>) {
+/// An announcement that waits to be imported.
+struct Heard {
+    project: ProjectId,
+    announcement: Arc<Announcement>,
+    said: Said,
+}
+
+async fn import_all(gateway: Arc<Gateway>, mut waiting: mpsc::Receiver<Heard>) {
     // Those that wait for an earlier one of the same program, or for the database.
     let mut later = VecDeque::new();
     let mut looks = tokio::time::interval(LOOK);
@@ -122,39 +140,48 @@ async fn import_all(gateway: Arc<Gateway>, mut waiting: mpsc::Receiver<(ProjectI
             _ = looks.tick(), if !later.is_empty() => later.pop_front(),
             next = waiting.recv() => next,
         };
-        let Some((project, announcement)) = next else {
+        let Some(heard) = next else {
             return;
         };
-        let is_done = match import(&gateway, &project, &announcement).await {
+        let is_done = match import(&gateway, &heard).await {
             Ok(claim) => claim != AnnouncementClaim::Busy,
             Err(problem) => {
-                tracing::warn!(%project, program = announcement.name, code = %problem.code(), "an announcement was not imported; it is tried again");
+                tracing::warn!(project = %heard.project, program = heard.announcement.name, code = %problem.code(), "an announcement was not imported; it is tried again");
                 false
             }
         };
         if !is_done && later.len() < WAITING {
-            later.push_back((project, announcement));
+            later.push_back(heard);
         }
     }
 }
 
 /// Imports an announcement that is new, unless another server does.
-async fn import(
-    gateway: &Arc<Gateway>,
-    project: &ProjectId,
-    announcement: &Arc<Announcement>,
-) -> Result<AnnouncementClaim, Problem> {
+async fn import(gateway: &Arc<Gateway>, heard: &Heard) -> Result<AnnouncementClaim, Problem> {
+    let Heard {
+        project,
+        announcement,
+        said,
+    } = heard;
     let Some(state) = gateway.snapshots.now().project(project.as_str()).cloned() else {
         return Ok(AnnouncementClaim::Known);
     };
     let now = gateway.clock.now();
+    let (speaker, unproven) = match speaker::of(gateway, &state, said).await? {
+        Ok(speaker) => (speaker, None),
+        Err(unproven) => (None, Some(unproven)),
+    };
+    let digest = match &speaker {
+        Some(_) => speaker::trusted_digest(&announcement.digest),
+        None => announcement.digest.clone(),
+    };
     let program = AnnouncedProgram {
         key: ProgramKey {
             project: state.row.uid,
             kind: announcement.kind,
             name: announcement.name.clone(),
         },
-        digest: announcement.digest.clone(),
+        digest,
         version: announcement.version.clone(),
         instance: announcement.instance.clone(),
         started_at: announcement.started,
@@ -168,7 +195,11 @@ async fn import(
     if claim != AnnouncementClaim::Mine {
         return Ok(claim);
     }
-    let problems = match store(gateway, project, announcement).await {
+    let stored = match &speaker {
+        Some(entry) => trusted::take(gateway, project, announcement, &program, entry).await,
+        None => store(gateway, project, announcement).await,
+    };
+    let mut problems = match stored {
         Ok(report) => problems(report),
         Err(problem) if passes(problem.code()) => {
             gateway
@@ -184,6 +215,7 @@ async fn import(
             all
         }
     };
+    problems.extend(unproven);
     // A descriptor that the service has now needs no decision.
     let current = gateway.snapshots.now().project(project.as_str()).cloned();
     let is_current = current.is_some_and(|state| {
@@ -213,40 +245,53 @@ async fn store(
     project: &ProjectId,
     announcement: &Arc<Announcement>,
 ) -> Result<ImportReport, Problem> {
-    let (kind, name) = (announcement.kind, &announcement.name);
-    let id = import_id(kind, name).ok_or_else(|| {
-        Problem::new(
-            ErrorCode::InvalidRequest,
-            "The name is too long for an import; nothing was stored. Choose one with at most 50 letters, digits and hyphens.",
-        )
-    })?;
     let principal = Principal {
         kind: PrincipalKind::External,
         id: "toolgate|bus".to_owned(),
         name: "bus".to_owned(),
     };
-    let by = Changer {
-        requester: Requester {
+    let (granted, origin) = (GroupSet::default(), Origin::internal(ORIGIN));
+    let by = changer(
+        announcement,
+        Requester {
             principal: &principal,
-            granted: &GroupSet::default(),
+            granted: &granted,
             reads_definitions: false,
-            origin: &Origin::internal("tool-descriptors"),
+            origin: &origin,
         },
-        author: Author {
-            name: &principal.name,
-            note: Some(format!(
-                "{name} announced itself on the message bus: version {:?}, instance {:?}",
-                announcement.version, announcement.instance
-            )),
-            ignore_policy_tests: false,
-        },
-    };
+    );
     let request = ImportRequest {
         announcement: Some(Arc::clone(announcement)),
         ..ImportRequest::default()
     };
+    let id = id_of(announcement)?;
     let (_, report) = Box::pin(run::import(gateway, project, id, &by, request, |_| Ok(()))).await?;
     Ok(report)
+}
+
+/// The import of a program.
+pub(super) fn id_of(announcement: &Announcement) -> Result<ImportId, Problem> {
+    import_id(announcement.kind, &announcement.name).ok_or_else(|| {
+        Problem::new(
+            ErrorCode::InvalidRequest,
+            "The name is too long for an import; nothing was stored. Choose one with at most 50 letters, digits and hyphens.",
+        )
+    })
+}
+
+/// Who imports what was announced.
+pub(super) fn changer<'a>(announcement: &Announcement, requester: Requester<'a>) -> Changer<'a> {
+    Changer {
+        author: Author {
+            name: &requester.principal.name,
+            note: Some(format!(
+                "{} announced itself on the message bus: version {:?}, instance {:?}",
+                announcement.name, announcement.version, announcement.instance
+            )),
+            ignore_policy_tests: false,
+        },
+        requester,
+    }
 }
 
 /// What of an announcement could not be imported.

@@ -28,6 +28,8 @@ pub struct ImportRequest {
     pub mcp_server: Option<String>,
     /// What a program on the message bus announced instead.
     pub announcement: Option<Arc<Announcement>>,
+    /// Whether new tools are enabled at once, because the project trusts who announced them.
+    pub trusted: bool,
     /// Which operations; together, so that a new choice does not mix with an old one.
     pub selection: Option<Selection>,
     /// Where the description came from; empty: nowhere.

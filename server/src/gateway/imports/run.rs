@@ -213,7 +213,9 @@ impl Run {
             let before = planned.kept.map(|at| &stored.operations[at]);
             let found = planned.found.map(|at| &found[at]);
             if let Verdict::New(definition) = &planned.verdict {
-                tools.push((definition.name.clone(), Some((**definition).clone())));
+                let mut new = (**definition).clone();
+                new.enabled |= self.request.trusted;
+                tools.push((definition.name.clone(), Some(new)));
             }
             after.extend(self.row(before, found, &planned.verdict, now));
             operations.push(telling.of(before, found, planned));

@@ -9,6 +9,7 @@ use toolgate_core::definition::names::label_fault;
 use toolgate_core::definition::source;
 use toolgate_core::pointer;
 use toolgate_core::policy::decision::{EVERY_STATE, UNDEFINED_STATE};
+use toolgate_core::principal::PrincipalRef;
 use toolgate_core::session::place::MAX_START_STATES;
 use toolgate_core::snapshot::ProjectSnapshot;
 use toolgate_executors::EgressPolicy;
@@ -26,6 +27,8 @@ const MAX_THRESHOLD: u32 = 1_000_000;
 /// Targets of the bus, and agents in its roster.
 const MAX_TARGETS: usize = 16;
 const MAX_AGENTS: usize = 1000;
+/// Principals whose announcements count at once.
+const MAX_ANNOUNCERS: usize = 100;
 /// Characters of a token of a subject.
 const MAX_TOKEN: usize = 64;
 
@@ -98,6 +101,28 @@ fn faults(settings: &ProjectSettings, egress: &EgressPolicy) -> Vec<Diagnostic> 
     }
     if let Some(entrance) = &settings.bus_entrance {
         faults.extend(entrance_faults(entrance));
+    }
+    faults.extend(announcer_faults(&settings.trusted_announcers));
+    faults
+}
+
+fn announcer_faults(announcers: &[String]) -> Vec<Diagnostic> {
+    let is_one = |text: &String| PrincipalRef::parse(text).is_some_and(|one| one.to_string() == *text);
+    let mut faults: Vec<Diagnostic> = announcers
+        .iter()
+        .enumerate()
+        .filter(|(_, text)| !is_one(text))
+        .map(|(at, _)| {
+            Diagnostic::error("is no principal")
+                .hint("write service_key:{id}, user:{id} or external:{issuer}|{subject}")
+                .at_pointer(format!("/trusted_announcers/{at}"))
+        })
+        .collect();
+    if announcers.len() > MAX_ANNOUNCERS {
+        faults.push(
+            Diagnostic::error(format!("has more than {MAX_ANNOUNCERS} principals"))
+                .at_pointer("/trusted_announcers"),
+        );
     }
     faults
 }
@@ -255,6 +280,10 @@ mod tests {
     #[case::hook(
         json!({"webhook": {"url": "ftp://x.example", "secret": "9 lives"}, "alerts": {"window_s": 9, "first_group_use": 2}}),
         &[("/webhook/url", "scheme"), ("/webhook/secret", "name of a secret"), ("/alerts/window_s", "from 10"), ("/alerts/first_group_use", "to 1")]
+    )]
+    #[case::announcers(
+        json!({"trusted_announcers": ["service_key:0190c2a4-7b7e-7cc3-98c4-dc0c0c07398f", "external:https://idp|ci", "ci"]}),
+        &[("/trusted_announcers/2", "no principal")]
     )]
     #[case::sessions(json!({"sessions": "required", "start_states": ["undefined", "größer"]}), &[])]
     #[case::no_start(json!({"start_states": []}), &[("/start_states", "begin anywhere")])]

@@ -1,7 +1,9 @@
 """What a service or a worker says of itself on the bus: its announcement, the answer to a question for it, and heartbeats."""
 
 import asyncio
+import hashlib
 import json
+import logging
 import os
 import secrets
 import socket
@@ -13,6 +15,10 @@ from typing import Any
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from toolgate_worker.invoke import InvokeError, Tokens
+
+log = logging.getLogger(__name__)
+
 # Seconds between two heartbeats; Toolgate takes a process that was silent for three of them for gone.
 HEARTBEAT_S = 10
 
@@ -21,12 +27,14 @@ HEARTBEAT_S = 10
 class Announcement:
     """What a service or a worker announces, with `announce=`.
 
-    `tools` are definitions as in an upload, without type, service and `envs`. They arrive disabled, and wait for approval when they change.
+    `tools` are definitions as in an upload, without type, service and `envs`. They arrive disabled, and wait for approval when they change,
+    unless the project trusts the principal that `tokens` are of, for example `rest_tokens(project)`.
     """
 
     tools: Sequence[dict[str, Any]] = ()
     version: str = ""
     project: str = field(default_factory=lambda: os.environ.get("TOOLGATE_PROJECT", "demo"))
+    tokens: Tokens | None = None
 
 
 class Announcer:
@@ -66,7 +74,16 @@ class Announcer:
         await self._announce()
 
     async def _announce(self) -> None:
-        await self._client.publish(self._subject, json.dumps(self.message()).encode())
+        payload = json.dumps(self.message()).encode()
+        headers = None
+        if self._said.tokens:
+            try:
+                token = await self._said.tokens(self._subject, hashlib.sha256(payload).hexdigest())
+                headers = {"Toolgate-Token": token}
+            except (OSError, InvokeError) as error:
+                # It is announced nevertheless, and waits for approval.
+                log.warning("there is no token for the announcement: %s", error)
+        await self._client.publish(self._subject, payload, headers=headers)
 
     async def _beat(self) -> None:
         while True:
