@@ -13,7 +13,7 @@ mod session;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_nats::{HeaderMap, Subscriber};
 use futures_util::StreamExt;
@@ -233,4 +233,18 @@ fn origin(gateway: &Gateway, headers: &HeaderMap) -> Origin {
         connection: None,
         client: None,
     }
+}
+
+/// Counts a call that was answered with a status of its protocol.
+fn count(gateway: &Gateway, project: &ProjectId, tool: &str, status: &'static str, since: Instant) {
+    let snapshot = gateway.snapshots.now();
+    let known = snapshot
+        .project(project.as_str())
+        .and_then(|project| project.snapshot.tool(tool));
+    let metrics = gateway.metrics.project(project.as_str());
+    metrics.bus_call(
+        known.map(|tool| tool.name()),
+        status,
+        since.elapsed().as_secs_f64(),
+    );
 }

@@ -2,6 +2,7 @@
 //! invoke handler" and "Tool invocation flow").
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_nats::{HeaderMap, Message};
 use chrono::TimeDelta;
@@ -10,11 +11,12 @@ use serde_json::{Map, Value};
 use toolgate_api::ErrorCode;
 use toolgate_api::calls::{CallContext, CallRequest};
 use toolgate_core::definition::Execution;
-use toolgate_core::ids::ProjectId;
+use toolgate_core::ids::{CallId, ProjectId};
 use toolgate_core::management::meant;
+use uuid::Uuid;
 
 use super::outcome::Outcome;
-use super::{groups, header, origin, session};
+use super::{count, groups, header, origin, session};
 use crate::gateway::bus::{self, Delivered, ProvenEntry, Refused};
 use crate::gateway::call::{KeyText, call_once};
 use crate::gateway::problem::in_words;
@@ -25,6 +27,10 @@ use crate::gateway::{Gateway, Problem};
 const MCP_SERVER: &str = "rb-mcp-server";
 /// Headers that an answer has from its request.
 const CORRELATION: [&str; 2] = ["correlation-id", "rb-correlation-id"];
+/// Bytes of a header that is copied to the answer.
+const LONGEST_HEADER: usize = 1024;
+/// Characters of the message of an error.
+const LONGEST: usize = 16_384;
 /// How long a token that was used is remembered.
 const TOKENS_KEPT: TimeDelta = TimeDelta::minutes(5);
 
@@ -80,6 +86,7 @@ struct ToolError<'a> {
 /// Answers one request.
 pub(super) async fn answer(gateway: &Arc<Gateway>, project: &ProjectId, message: Message) {
     let Some(bus) = &gateway.bus else { return };
+    let since = Instant::now();
     let headers = message.headers.clone().unwrap_or_default();
     // The rest of the answer is of no use without these.
     let named = |name: &str, other: &str| {
@@ -96,47 +103,78 @@ pub(super) async fn answer(gateway: &Arc<Gateway>, project: &ProjectId, message:
 
     let mut said = HeaderMap::new();
     for name in CORRELATION {
-        if let Some(value) = header(&headers, name) {
+        if let Some(value) = header(&headers, name).filter(|value| value.len() <= LONGEST_HEADER) {
             said.insert(name, value);
         }
     }
     if let Some(id) = outcome.call_id {
         said.insert("Toolgate-Call-Id", id.to_string());
     }
-    let body = match outcome.result {
-        Ok(result) => serde_json::to_vec(&ToolInvokeResponse {
-            tool_call_id: &call,
-            tool_name: &tool,
-            content: match result.to_value() {
-                Value::String(text) => text,
-                _ => result.get().to_owned(),
-            },
-            is_error: false,
-        }),
-        Err(problem) => {
-            let mut body = problem.into_body("");
-            for fault in &body.errors {
-                body.detail.push_str("\n- ");
-                body.detail.push_str(&in_words(fault));
-            }
-            said.insert("Toolgate-Code", body.code.as_str());
-            if let Some(id) = body.call_id {
-                said.insert("Toolgate-Call-Id", id.to_string());
-            }
-            serde_json::to_vec(&ToolError {
+    let most = bus.largest();
+    let mut status = "success";
+    let answer = match outcome.result {
+        Ok(result) => {
+            let answer = serde_json::to_vec(&ToolInvokeResponse {
                 tool_call_id: &call,
                 tool_name: &tool,
-                code: word(body.code),
-                message: body.detail,
-                is_retryable: body.retryable,
-            })
+                content: match result.to_value() {
+                    Value::String(text) => text,
+                    _ => result.get().to_owned(),
+                },
+                is_error: false,
+            });
+            let answer = answer.unwrap_or_default();
+            if answer.len() <= most {
+                Ok(answer)
+            } else {
+                Err(too_large(project, outcome.call_id, answer.len(), most))
+            }
         }
+        Err(problem) => Err(problem),
     };
+    let payload = answer.unwrap_or_else(|problem| {
+        let mut body = problem.into_body("");
+        status = word(body.code);
+        for fault in &body.errors {
+            body.detail.push_str("\n- ");
+            body.detail.push_str(&in_words(fault));
+        }
+        said.insert("Toolgate-Code", body.code.as_str());
+        if let Some(id) = body.call_id {
+            said.insert("Toolgate-Call-Id", id.to_string());
+        }
+        let error = ToolError {
+            tool_call_id: &call,
+            tool_name: &tool,
+            code: status,
+            message: body.detail.chars().take(LONGEST).collect(),
+            is_retryable: body.retryable,
+        };
+        serde_json::to_vec(&error).unwrap_or_default()
+    });
+    count(gateway, project, &tool, status, since);
     let subject = reply_subject(project, message.reply.as_deref());
-    let sent = bus.answer(subject, said, body.unwrap_or_default().into()).await;
+    let sent = bus.answer(subject, said, payload.into()).await;
     if let Err(failure) = sent {
         // The caller sends it again under the same tool_call_id, and is answered again.
         tracing::warn!(%project, "an answer could not be sent: {}", failure.message);
+    }
+}
+
+/// The call succeeded, and its result does not fit into a message.
+fn too_large(project: &ProjectId, call: Option<Uuid>, size: usize, most: usize) -> Problem {
+    let mut detail = format!(
+        "The tool succeeded, and its answer is larger than a message of the bus: {size} bytes of at most {most}. Bound it by `options.result` of the tool."
+    );
+    if let Some(id) = call {
+        detail.push_str(&format!(
+            " The whole answer is at GET /projects/{project}/calls/{id} for a day."
+        ));
+    }
+    let problem = Problem::new(ErrorCode::UpstreamInvalid, detail).final_();
+    match call {
+        Some(id) => problem.call_id(CallId(id)),
+        None => problem,
     }
 }
 

@@ -17,6 +17,8 @@ use super::registry::Registry;
 const PROJECTS: usize = 50;
 /// Groups, and tools, of a project with a label of their own.
 const NAMES: usize = 100;
+/// Tools of a project whose calls over the bus have a label of their own; each is several histograms.
+const BUS_TOOLS: usize = 25;
 /// States of a project with a label of their own; each is a histogram.
 const STATES: usize = 25;
 /// The label of what has none of its own.
@@ -34,6 +36,7 @@ struct ProjectLabels {
     groups: Mutex<HashSet<Box<str>>>,
     tools: Mutex<HashSet<Box<str>>>,
     states: Mutex<HashSet<Box<str>>>,
+    bus_tools: Mutex<HashSet<Box<str>>>,
 }
 
 /// Makes the metrics of one project. Keep what it makes: each making is a look-up by all labels.
@@ -131,6 +134,17 @@ impl ProjectMetrics {
         let labels = self.labels_with(&[("state", &state)]);
         self.registry
             .histogram_with("agent_workflow_duration_seconds", labels)
+    }
+
+    /// A call over the bus that was answered with a status; `None` for a tool that the project does not have.
+    pub fn bus_call(&self, tool: Option<&str>, status: &'static str, seconds: f64) {
+        let tool = self.label(tool, |labels| &labels.bus_tools, BUS_TOOLS);
+        let status = SharedString::const_str(status);
+        let labels = [("tool", &tool), ("status", &status)];
+        self.counter("agent_bus_calls_total", &labels).increment(1);
+        self.registry
+            .histogram_with("agent_bus_call_duration_seconds", self.labels_with(&labels))
+            .record(seconds);
     }
 
     /// How many tools were left after groups and state.

@@ -8,7 +8,7 @@ use metrics_exporter_prometheus::PrometheusRecorder;
 /// The one histogram that counts something else than seconds.
 const FILTERED_TOOLS: &str = "agent_filtered_tools";
 const METADATA: Metadata<'static> = Metadata::new("toolgate", Level::INFO, None);
-pub(super) const COUNTERS: [(&str, &str); 15] = [
+pub(super) const COUNTERS: [(&str, &str); 16] = [
     (
         "toolgate_bus_messages_total",
         "Messages of the bus: received, sent, and received for no call of this server.",
@@ -66,8 +66,12 @@ pub(super) const COUNTERS: [(&str, &str); 15] = [
         "agent_privilege_escalation_attempts_total",
         "Requests refused because they asked for more than was granted, by project.",
     ),
+    (
+        "agent_bus_calls_total",
+        "Requests and commands on the message bus that were answered, by project, tool and status.",
+    ),
 ];
-pub(super) const HISTOGRAMS: [(&str, &str); 4] = [
+pub(super) const HISTOGRAMS: [(&str, &str); 5] = [
     (
         "toolgate_call_duration_seconds",
         "Seconds that executing a call took, by kind of executor.",
@@ -83,6 +87,10 @@ pub(super) const HISTOGRAMS: [(&str, &str); 4] = [
     (
         FILTERED_TOOLS,
         "Tools that were left after groups and state, by project.",
+    ),
+    (
+        "agent_bus_call_duration_seconds",
+        "Seconds from a request or command on the message bus to its answer, by project, tool and status.",
     ),
 ];
 pub(super) const GAUGES: [(&str, &str); 10] = [

@@ -1,6 +1,7 @@
 //! The work of one delivery of a command.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_nats::jetstream;
 use chrono::{DateTime, TimeDelta, Utc};
@@ -30,6 +31,8 @@ pub(super) struct Delivery {
     pub(super) deliveries: u64,
     pub(super) sequence: u64,
     pub(super) published: DateTime<Utc>,
+    /// When it was read here.
+    pub(super) since: Instant,
     /// The same when the message is delivered again.
     pub(super) name: String,
 }
@@ -50,6 +53,7 @@ impl Delivery {
             deliveries: u64::try_from(info.delivered).unwrap_or(1),
             sequence: info.stream_sequence,
             published,
+            since: Instant::now(),
             name: format!(
                 "{} {} {}",
                 info.stream,

@@ -15,7 +15,7 @@ use toolgate_executors::bus::VERSION;
 
 use super::super::card::{About, Ended, result_card};
 use super::super::outcome::Outcome;
-use super::super::{groups, header, session};
+use super::super::{count, groups, header, session};
 use super::control::{Control, Subject, child};
 use super::delivery::Delivery;
 use super::payload::Payload;
@@ -181,6 +181,7 @@ impl Place<'_> {
                 .await
                 .map_err(silent)?;
         }
+        count(self.gateway, &row.id, tool, ended_status, self.delivery.since);
         Ok(())
     }
 

@@ -4,7 +4,9 @@ use futures_util::StreamExt;
 use serde_json::{Value, json};
 
 use super::{INVOKE, Open, headers, invoke, request, token};
-use crate::nats::subscribe;
+use crate::bus::until_connected;
+use crate::nats::{Nats, subscribe};
+use crate::support::{TestApp, serve};
 
 const GROUP: [(&str, &str); 1] = [("Toolgate-Group", "knowledge")];
 
@@ -96,6 +98,20 @@ async fn a_request_is_decided_recorded_and_answered_as_by_rest() {
     }
     let metrics = open.app.gateway.metrics.render();
     assert!(metrics.contains("kind=\"http\",entrance=\"bus\"} 1"), "{metrics}");
+    for (tool, status, count) in [
+        ("search", "success", 1),
+        ("search", "invalid_arguments", 1),
+        ("search", "execution_failed", 2),
+        ("other", "tool_not_found", 1),
+    ] {
+        let labels = format!("{{project=\"demo\",tool=\"{tool}\",status=\"{status}\"}} {count}");
+        for name in ["agent_bus_calls_total", "agent_bus_call_duration_seconds_count"] {
+            assert!(
+                metrics.contains(&format!("{name}{labels}")),
+                "{name}{labels} in {metrics}"
+            );
+        }
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -261,4 +277,46 @@ async fn an_mcp_server_is_named_by_a_header() {
             "{answer}"
         );
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_that_no_message_carries_is_an_error_that_says_where_it_is() {
+    // A message of the bus has at most 1 MiB.
+    let book = "x".repeat(2 << 20);
+    let base = serve(axum::Router::new().fallback(async move || book.clone())).await;
+    let nats = Nats::start();
+    let url = nats.url();
+    let settings = [
+        ("TOOLGATE_NATS_URL", url.as_str()),
+        ("TOOLGATE_EGRESS_ALLOW", &base),
+    ];
+    let app = TestApp::with(&settings).await;
+    until_connected(&app, true).await;
+    let open = Open::with(nats, app, &base).await;
+    let client = open.client().await;
+    let (said, answer) = invoke(&client, &open.agent(), &GROUP, &search("large")).await;
+    assert_eq!(
+        (&answer["tool_call_id"], &answer["code"], &answer["is_retryable"]),
+        (&json!("large"), &json!("execution_failed"), &json!(false)),
+        "{answer}"
+    );
+    let header = |name: &str| said.get(name).map(|value| value.as_str().to_owned());
+    assert_eq!(header("Toolgate-Code").as_deref(), Some("upstream_invalid"));
+    let call = header("Toolgate-Call-Id").expect("the call");
+    let message = answer["message"].as_str().expect("a text");
+    assert!(
+        message.contains(&format!("GET /projects/demo/calls/{call}")),
+        "{message}"
+    );
+    let whole = open
+        .agent()
+        .get(&format!("/projects/demo/calls/{call}"))
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(whole["answer"]["status"], "succeeded");
+    assert!(whole["answer"]["result"].to_string().len() > 2 << 20, "whole");
+    // The server speaks on.
+    let (_, again) = invoke(&client, &open.agent(), &GROUP, &search("large")).await;
+    assert_eq!(again, answer);
 }
