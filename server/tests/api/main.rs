@@ -13,6 +13,7 @@ mod authz;
 mod bad_input;
 mod bus;
 mod bus_entrance;
+mod bus_examples;
 mod calls;
 mod calls_in_time;
 mod canary;

@@ -1,7 +1,9 @@
 //! What goes wrong on the way of a call that has begun.
 
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use toolgate_api::ErrorCode;
+use toolgate_executors::Invocation;
 
 use super::support::{ANSWERS, Harness, JOKES, headers, tool};
 use crate::nats::Nats;
@@ -52,4 +54,113 @@ async fn a_message_that_cannot_be_read_ends_its_own_call_only() {
         tokio::join!(bus.call(&tool, json!({})), bus.call(&tool, json!({})), answering);
     assert_eq!(poisoned.expect_err("poison").code, ErrorCode::UpstreamInvalid);
     assert_eq!(other, Ok(json!("fine")));
+}
+
+#[tokio::test]
+async fn an_instance_that_is_killed_in_the_middle_ends_its_own_call_and_the_next_one_reaches_another() {
+    let nats = Nats::start();
+    let bus = Harness::new(&nats).await;
+    let mut first = bus.service(JOKES).await;
+    let tool = tool(&json!({}), &json!({"timeout_ms": 500}));
+    let killed = async {
+        let request = first.next().await;
+        bus.answer(
+            ANSWERS,
+            &request,
+            r#"{"response": "Knock ", "end_of_stream": false}"#,
+        )
+        .await;
+        drop(first);
+    };
+    let (cut, ()) = tokio::join!(bus.call(&tool, json!({})), killed);
+    let failure = cut.expect_err("the rest of the answer never comes");
+    assert_eq!(
+        (failure.code, failure.retryable),
+        (ErrorCode::Timeout, true),
+        "{failure:?}"
+    );
+    let mut second = bus.service(JOKES).await;
+    let answering = async {
+        let request = second.next().await;
+        bus.answer(ANSWERS, &request, r#"{"response": "Who is there?"}"#)
+            .await;
+    };
+    let (next, ()) = tokio::join!(bus.call(&tool, json!({})), answering);
+    assert_eq!(next, Ok(json!("Who is there?")));
+}
+
+#[tokio::test]
+async fn a_flood_on_a_response_queue_costs_no_call_its_answer() {
+    const FLOOD: u64 = 20_000;
+    let nats = Nats::start();
+    let bus = Harness::new(&nats).await;
+    let mut jokes = bus.service(JOKES).await;
+    let tool = tool(&json!({}), &json!({}));
+    let answering = async {
+        let request = jokes.next().await;
+        bus.flood(ANSWERS, &headers("0"), r#"{"response": "not yours"}"#, FLOOD)
+            .await;
+        bus.answer(ANSWERS, &request, r#"{"response": "yours"}"#).await;
+    };
+    let (result, ()) = tokio::join!(bus.call(&tool, json!({})), answering);
+    assert_eq!(result, Ok(json!("yours")));
+    assert_eq!(bus.report().messages.foreign, FLOOD);
+}
+
+#[tokio::test]
+async fn a_service_that_sends_without_end_ends_its_own_call_only() {
+    let nats = Nats::start();
+    let bus = Harness::new(&nats).await;
+    let mut jokes = bus.service(JOKES).await;
+    let tool = tool(&json!({}), &json!({}));
+    let mut endless = Box::pin(bus.call(&tool, json!({})));
+    let request = tokio::select! {
+        ended = &mut endless => panic!("{ended:?}"),
+        request = jokes.next() => request,
+    };
+    let flooding = async {
+        loop {
+            let part = r#"{"response": "and ", "end_of_stream": false}"#;
+            bus.flood(ANSWERS, &headers(request.id()), part, 500).await;
+        }
+    };
+    let never: Result<Value, _> = tokio::select! {
+        ended = &mut endless => ended,
+        never = flooding => never,
+    };
+    assert_eq!(never.expect_err("no end").code, ErrorCode::UpstreamInvalid);
+    let answering = async {
+        let request = jokes.next().await;
+        bus.answer(ANSWERS, &request, r#"{"response": "fine"}"#).await;
+    };
+    let (other, ()) = tokio::join!(bus.call(&tool, json!({})), answering);
+    assert_eq!(other, Ok(json!("fine")));
+}
+
+#[tokio::test]
+async fn a_caller_that_reads_no_parts_gets_the_whole_answer() {
+    let nats = Nats::start();
+    let bus = Harness::new(&nats).await;
+    let mut jokes = bus.service(JOKES).await;
+    let tool = tool(&json!({}), &json!({}));
+    let (to, mut parts) = mpsc::channel(1);
+    let call = bus.run(Invocation {
+        parts: Some(to),
+        ..bus.invocation(&tool, json!({}))
+    });
+    let answering = async {
+        let request = jokes.next().await;
+        for (word, is_last) in [("one ", false), ("two ", false), ("three", true)] {
+            let part = json!({"response": word, "end_of_stream": is_last}).to_string();
+            bus.answer(ANSWERS, &request, &part).await;
+        }
+    };
+    let (result, ()) = tokio::join!(call, answering);
+    assert_eq!(result, Ok(json!("one two three")));
+    assert_eq!(
+        parts.try_recv().ok(),
+        Some(json!("one ")),
+        "what there was room for"
+    );
+    assert!(parts.try_recv().is_err());
 }

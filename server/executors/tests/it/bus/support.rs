@@ -134,6 +134,18 @@ impl Harness {
         self.client.flush().await.expect("sent");
     }
 
+    /// Publishes the same message many times, as fast as the bus takes it.
+    pub(super) async fn flood(&self, subject: &str, headers: &HeaderMap, text: &str, times: u64) {
+        for _ in 0..times {
+            let payload = text.to_owned().into();
+            self.client
+                .publish_with_headers(subject.to_owned(), headers.clone(), payload)
+                .await
+                .expect("published");
+        }
+        self.client.flush().await.expect("sent");
+    }
+
     /// Answers a request on a queue, in one message.
     pub(super) async fn answer(&self, queue: &str, request: &Request, text: &str) {
         self.publish(queue, headers(request.id()), text).await;

@@ -355,3 +355,55 @@ async fn an_answer_serves_again_where_the_definition_says_so() {
     let again = harness.run(&tool).await.expect("the answer that is kept");
     assert_eq!(again.result.to_value(), json!("found"));
 }
+
+#[tokio::test]
+async fn a_command_whose_worker_is_killed_is_delivered_to_another_and_reports_count_once() {
+    let nats = Nats::start();
+    let harness = Harness::new(&nats).await;
+    let running = tokio::spawn(harness.call(&json!({})));
+    let killed = async_nats::connect(nats.url()).await.expect("connected");
+    let context = jetstream::new(killed);
+    let taken = soon(async {
+        loop {
+            let Ok(stream) = context.get_stream("cg_cmd_v1r4").await else {
+                tokio::task::yield_now().await;
+                continue;
+            };
+            let settings = jetstream::consumer::pull::Config {
+                durable_name: Some("tool_search".to_owned()),
+                filter_subject: "cg.v1r4.demo.*.cmd.tool.search.>".to_owned(),
+                ack_wait: std::time::Duration::from_millis(200),
+                ..Default::default()
+            };
+            let consumer = stream.create_consumer(settings).await.expect("a consumer");
+            let mut messages = consumer.messages().await.expect("messages");
+            return messages.next().await.expect("one").expect("a message");
+        }
+    })
+    .await;
+    assert_eq!(taken.info().expect("of a stream").delivered, 1);
+    // Its connection ends, and it neither acknowledged nor reported.
+    drop((taken, context));
+
+    let command = harness.command().await;
+    let result = json!({"found": 3});
+    command.store(&command.result(&success(&result))).await;
+    // The report comes twice, as when its sender did not hear that it was kept.
+    for _ in 0..2 {
+        harness
+            .report(command.report_headers(), &payload("success"))
+            .await;
+    }
+    let execution = running.await.expect("runs").expect("a result");
+    assert_eq!(execution.result.to_value(), result);
+    // The next call is answered by its own report.
+    let running = tokio::spawn(harness.call(&json!({})));
+    let command = harness.command().await;
+    let result = json!({"found": 4});
+    command.store(&command.result(&success(&result))).await;
+    harness
+        .report(command.report_headers(), &payload("success"))
+        .await;
+    let execution = running.await.expect("runs").expect("a result");
+    assert_eq!(execution.result.to_value(), result);
+}
