@@ -1,13 +1,20 @@
 //! A command to the server: under way, failed, done.
 
+use std::future::Future;
+use std::pin::Pin;
+
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use crate::api::{Answer, ApiError, Ask};
 use crate::components::{EditorHandle, ProblemPanel, Refused};
 use crate::reactive::part;
 use crate::session::Session;
+
+/// A request under way.
+type Sent = Pin<Box<dyn Future<Output = Result<Answer, ApiError>>>>;
 
 /// Sends one request at a time and remembers how the last one ended.
 #[derive(Clone, Copy)]
@@ -37,6 +44,16 @@ impl Action {
         self.send_boxed(ask, Box::new(then));
     }
 
+    /// Sends the request unless one is under way; `on_part` gets the parts of the answer as they come, `then` the whole.
+    pub(crate) fn send_for_parts(
+        self,
+        ask: Ask,
+        on_part: impl Fn(Value) + 'static,
+        then: impl FnOnce(Answer) + 'static,
+    ) {
+        self.run_boxed(move || ask.send_for_parts(Box::new(on_part)), Box::new(then));
+    }
+
     /// Sends the request, and drops the answer to one that is under way: for questions, of which the last one counts.
     pub(crate) fn ask(self, ask: Ask, then: impl FnOnce(Answer) + 'static) {
         self.drop_pending();
@@ -50,14 +67,19 @@ impl Action {
     }
 
     fn send_boxed(self, ask: Ask, then: Box<dyn FnOnce(Answer)>) {
+        self.run_boxed(move || ask.send(), then);
+    }
+
+    fn run_boxed(self, send: impl FnOnce() -> Sent, then: Box<dyn FnOnce(Answer)>) {
         if self.busy.get_untracked() {
             return;
         }
         let run = self.run.get_value();
         self.busy.set(true);
         self.error.set(None);
+        let sent = send();
         spawn_local(async move {
-            let answer = ask.send().await;
+            let answer = sent.await;
             // The page may be gone, or a later question may have taken the place of this one.
             if self.run.try_get_value() != Some(run) {
                 return;

@@ -6,10 +6,10 @@ use leptos::wasm_split::wasm_split;
 
 use crate::api::ApiError;
 use crate::components::{deferred, is_first_page};
-use crate::features::accounts::{AccountCallbackPage, AccountsPage};
+use crate::features::accounts::{AccountCallbackPage, AccountProvidersPage, AccountsPage};
 use crate::features::alerts::AlertsPage;
 use crate::features::authorize::AuthorizePage;
-use crate::features::bus_programs::{BusProgramPage, BusProgramsPage};
+use crate::features::bus_programs::{BusProgramPage, BusProgramsPage, DeadLettersPage};
 use crate::features::connect::ConnectPage;
 use crate::features::connections::ConnectionsPage;
 use crate::features::groups::GroupsPage;

@@ -26,6 +26,8 @@ macro_rules! page_table {
             tools_pages {
                 /// The tools.
                 Tools = "projects/{project}/tools", "Tools", Tool, Build, In(Use) => ToolsPage;
+            }
+            tool_pages {
                 /// One tool.
                 Tool = "projects/{project}/tools/{subject}", "Tool", Tool, Unlisted, Anyone => ToolPage;
             }
@@ -47,19 +49,19 @@ macro_rules! page_table {
                 /// Changes of descriptions that wait for a decision.
                 Quarantine = "projects/{project}/quarantine", "Quarantine", Pause, Build, In(ReadDefinitions) => QuarantinePage;
             }
-            mcp_pages {
+            upstream_pages {
                 /// MCP servers whose tools are tools of the project.
                 McpServers = "projects/{project}/mcp-servers", "MCP servers", Server, Build, In(ReadDefinitions) => McpServersPage;
+                /// Tool services and workers on the message bus.
+                BusPrograms = "projects/{project}/services", "Services", Plug, Build, In(ReadDefinitions) => BusProgramsPage;
+                /// Messages of the bus that could not be handled.
+                DeadLetters = "projects/{project}/dead-letters", "Dead letters", Alert, Unlisted, In(ReadDefinitions) => DeadLettersPage;
+                /// One service or worker.
+                BusProgram = "projects/{project}/services/{subject}", "Service", Plug, Unlisted, In(ReadDefinitions) => BusProgramPage;
             }
             mcp_server_pages {
                 /// One MCP server.
                 McpServer = "projects/{project}/mcp-servers/{subject}", "MCP server", Server, Unlisted, In(ReadDefinitions) => McpServerPage;
-            }
-            bus_pages {
-                /// Tool services and workers on the message bus.
-                BusPrograms = "projects/{project}/services", "Services", Plug, Build, In(ReadDefinitions) => BusProgramsPage;
-                /// One service or worker.
-                BusProgram = "projects/{project}/services/{subject}", "Service", Plug, Unlisted, In(ReadDefinitions) => BusProgramPage;
             }
             model_pages {
                 /// Groups, and which tools are in them.
@@ -74,10 +76,6 @@ macro_rules! page_table {
                 Keys = "projects/{project}/keys", "Keys", Key, Access, In(ManageKeys) => KeysPage;
                 /// The clients that users have let in.
                 Connections = "projects/{project}/connections", "Connections", Plug, Access, In(Use) => ConnectionsPage;
-                /// One's own accounts at services that tools call.
-                Accounts = "projects/{project}/accounts", "Accounts", Person, Access, In(Use) => AccountsPage;
-                /// Where a service sends a person back to who connects an account.
-                AccountCallback = "accounts/callback", "Connecting your account", Person, Unlisted, Anyone => AccountCallbackPage;
                 /// Whether a client is let in.
                 Authorize = "authorize", "Connect a client", Plug, Unlisted, Anyone => AuthorizePage;
                 /// What a caller would see, and why.
@@ -108,6 +106,12 @@ macro_rules! page_table {
             connect_pages {
                 /// How agents and programs connect.
                 Connect = "projects/{project}/connect", "Connect", Plug, Project, In(Use) => ConnectPage;
+                /// One's own accounts at services that tools call.
+                Accounts = "projects/{project}/accounts", "Accounts", Person, Access, In(Use) => AccountsPage;
+                /// The services at which persons have accounts, and who has connected one.
+                AccountProviders = "projects/{project}/account-providers", "Account providers", Person, Unlisted, In(ReadDefinitions) => AccountProvidersPage;
+                /// Where a service sends a person back to who connects an account.
+                AccountCallback = "accounts/callback", "Connecting your account", Person, Unlisted, Anyone => AccountCallbackPage;
             }
         }
     };

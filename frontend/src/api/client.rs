@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, to_value};
 use web_sys::AbortSignal;
 
-use super::ApiError;
+use super::{ApiError, events};
 
 /// Milliseconds after which a request is aborted that does not say, so that no wait is unbounded.
 const TIMEOUT_MS: u32 = 20_000;
@@ -128,6 +128,29 @@ impl Ask {
     /// Sends it.
     pub(crate) fn send(self) -> Pin<Box<dyn Future<Output = Result<Answer, ApiError>>>> {
         Box::pin(async move {
+            let takes_refusals = self.takes_refusals;
+            check(self.fetch().await?, takes_refusals).await
+        })
+    }
+
+    /// Sends it, and passes on the parts of the answer as they come. A server that streams nothing answers as always.
+    pub(crate) fn send_for_parts(
+        mut self,
+        on_part: Box<dyn Fn(Value)>,
+    ) -> Pin<Box<dyn Future<Output = Result<Answer, ApiError>>>> {
+        self.accept = "text/event-stream, application/json, application/problem+json";
+        Box::pin(async move {
+            let response = self.fetch().await?;
+            let kind = response.headers().get("content-type").unwrap_or_default();
+            if response.ok() && kind.starts_with("text/event-stream") {
+                return events::answer(&response, on_part).await;
+            }
+            check(response, false).await
+        })
+    }
+
+    fn fetch(self) -> Pin<Box<dyn Future<Output = Result<Response, ApiError>>>> {
+        Box::pin(async move {
             let mut request = RequestBuilder::new(&self.path)
                 .method(self.method)
                 .header("accept", self.accept)
@@ -146,7 +169,7 @@ impl Ask {
                 Body::Json(text) => request.header("content-type", "application/json").body(text)?,
                 Body::Yaml(text) => request.header("content-type", "application/yaml").body(text)?,
             };
-            check(request.send().await?, self.takes_refusals).await
+            Ok(request.send().await?)
         })
     }
 }

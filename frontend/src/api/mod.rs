@@ -2,6 +2,7 @@
 
 mod client;
 mod error;
+mod events;
 
 pub(crate) use client::{Answer, Ask, Body, json_of, parse, read_json};
 pub(crate) use error::ApiError;

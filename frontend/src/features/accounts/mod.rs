@@ -1,6 +1,9 @@
 //! One's own accounts at other services: which there are, connecting and disconnecting them.
 
 mod callback;
+mod connected;
+mod provider_form;
+mod providers;
 
 use std::sync::Arc;
 
@@ -8,6 +11,7 @@ use leptos::prelude::*;
 use toolgate_api::accounts::{AccountConnection, AccountMethod, AccountStatus, OwnAccount, SetPersonalKey};
 
 pub(crate) use self::callback::AccountCallbackPage;
+pub(crate) use self::providers::AccountProvidersPage;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object};
 use crate::browser;
@@ -16,14 +20,18 @@ use crate::components::{
     Toasts, Tone,
 };
 use crate::paged::{Item, Paged};
-use crate::reactive::effect;
-use crate::routes::PageKind;
+use crate::reactive::{When, condition, effect};
+use crate::routes::{Page, PageKind};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
 /// The services of the project, each with the account of the person.
 #[component]
 pub(crate) fn AccountsPage() -> impl IntoView {
     let project = project_in_path();
+    let session = Session::get();
+    let may_read = condition(move || session.may(&project.get(), Permission::ReadDefinitions));
+    let providers = move || Page::of_project(project.get(), PageKind::AccountProviders).path();
     let list = Paged::new(move || in_project(&project.get(), &["accounts"]));
     let chosen = RwSignal::new(None::<OwnAccount>);
     let [pasting, asking] = [(); 2].map(|()| RwSignal::new(false));
@@ -84,13 +92,19 @@ pub(crate) fn AccountsPage() -> impl IntoView {
             <EmptyState
                 symbol=Symbol::Person
                 title="No services"
-                text="The tools of this project use no accounts of persons. An owner adds an account provider by the API."
+                text="The tools of this project use no accounts of persons. An owner of the project adds account providers."
             />
         }
     };
     let ready = Signal::derive(move || key.with(|key| key.trim().len() >= 8));
     view! {
-        <SectionHead section=PageKind::Accounts text="Your accounts at services that tools call for you. Each call is sent with your own account; others never see or use it." />
+        <SectionHead section=PageKind::Accounts text="Your accounts at services that tools call for you. Each call is sent with your own account; others never see or use it.">
+            <When test=move || may_read.get()>
+                <a class="button" href=providers>
+                    "Account providers"
+                </a>
+            </When>
+        </SectionHead>
         {connecting.outcome()}
         <List list what="services" columns=&["Service", "Your account", "Sent to", "Actions"] cells empty />
         <FormDialog

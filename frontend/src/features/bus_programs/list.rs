@@ -9,7 +9,7 @@ use crate::components::{EmptyState, SectionHead, Symbol, Tags, TimeAgo, table};
 use crate::features::mcp_servers::follow;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part};
-use crate::routes::PageKind;
+use crate::routes::{Page, PageKind};
 use crate::url::project_in_path;
 
 /// All of them, with their processes as this server hears them.
@@ -76,7 +76,11 @@ pub(crate) fn BusProgramsPage() -> impl IntoView {
         }
     };
     view! {
-        <SectionHead section=PageKind::BusPrograms text="Tool services and workers on the message bus. Their tools are called through the gateway, by the same rules as any other tool." />
+        <SectionHead section=PageKind::BusPrograms text="Tool services and workers on the message bus. Their tools are called through the gateway, by the same rules as any other tool.">
+            <a class="button" href=move || Page::of_project(project.get(), PageKind::DeadLetters).path()>
+                "Dead letters"
+            </a>
+        </SectionHead>
         {loaded.placeholder("the services")}
         {part(move || bus.get().map(note).into_any())}
         <When test=move || is_empty.get()>

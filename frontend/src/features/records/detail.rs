@@ -83,6 +83,13 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
             .clone()
             .map(|connection| fact("By the client", connection.client_name)),
     );
+    lines.extend(record.account.clone().map(|account| {
+        let label = account.label.map(|label| format!(": {label}"));
+        fact(
+            "With the account at",
+            view! { <span class="break">{account.provider} {label}</span> },
+        )
+    }));
     lines.extend(record.address.clone().map(|address| fact("From", address)));
     lines.extend(record.entrance.map(|entrance| fact("Entrance", word(&entrance))));
     let client = record

@@ -8,7 +8,7 @@ use toolgate_api::tools::Tool;
 use super::call_session::CallSession;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse, read_json, with_query};
-use crate::browser::{recall, remember};
+use crate::browser::{origin, recall, remember};
 use crate::components::{
     Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block, sample,
 };
@@ -17,6 +17,9 @@ use crate::remedies::{Refusal, remedies};
 use crate::routes::{Page, PageKind};
 use crate::session::Session;
 use crate::snippets;
+
+/// The longest that a call is waited for: as long as a tool may run.
+const LONGEST_CALL_MS: u32 = 600_000;
 
 /// The form, the button and the answer. The call is a real one, decided and recorded like any other.
 #[component]
@@ -44,6 +47,7 @@ pub(super) fn CallForm(
     let state = word("state", String::new());
     let action = Action::new();
     let answer = RwSignal::new(None::<Value>);
+    let parts = RwSignal::new(Vec::<Value>::new());
     let name = StoredValue::new(tool.name);
     let run_in = CallSession::new(project);
     let request = move || {
@@ -67,6 +71,7 @@ pub(super) fn CallForm(
     let run = move |_| {
         let path = in_project(&project.get_untracked(), &["calls"]);
         answer.set(None);
+        parts.set(Vec::new());
         if is_kept {
             let input = object(vec![
                 ("arguments", form.value.get_untracked()),
@@ -75,8 +80,12 @@ pub(super) fn CallForm(
             ]);
             kept_under.with_value(|key| remember(key, Some(&input.to_string())));
         }
-        let ask = Ask::post(path, Body::Json(untrack(request).to_string()));
-        action.send(ask, move |response| {
+        let ask = Ask::post(path, Body::Json(untrack(request).to_string())).within(LONGEST_CALL_MS);
+        let on_part = move |part| {
+            // The page may be gone.
+            parts.try_update(|parts| parts.push(part));
+        };
+        action.send_for_parts(ask, on_part, move |response| {
             answer.set(parse(&response.text).ok());
             run_in.refresh();
         });
@@ -151,6 +160,11 @@ pub(super) fn CallForm(
                     </p>
                 </When>
             </section>
+            <When test=move || answer.with(Option::is_none) && !parts.with(Vec::is_empty)>
+                <section class="panel" role="log" aria-label="Parts of the answer">
+                    <CodeBlock caption="The answer so far" text=text(move || parts.with(|parts| joined(parts))) />
+                </section>
+            </When>
             {part(move || {
                 let may_audit = session.may_see(&project.get(), PageKind::Records);
                 answer.with(|answer| answer.as_ref().map(|answer| outcome(answer, &project.get(), &name.get_value(), may_audit))).into_any()
@@ -160,12 +174,33 @@ pub(super) fn CallForm(
                 <div class="stack">
                     {programs()}
                     <p class="muted">
-                        "A client of the Model Context Protocol sends the message above. This server has no MCP endpoint to send it to yet; use one of the others here."
+                        "A client of the Model Context Protocol sends the message tools/call to "
+                        <code class="break">{move || format!("{}{}", origin(), in_project(&project.get(), &["mcp"]))}</code>
+                        ". "
+                        <a href=move || Page::of_project(project.get(), PageKind::Connect).path()>"How clients connect"</a>
                     </p>
                 </div>
             </details>
         </div>
     }
+}
+
+/// Parts as they are read: texts follow each other, other values have a line of their own.
+fn joined(parts: &[Value]) -> String {
+    let mut all = String::new();
+    for part in parts {
+        match part {
+            Value::String(text) => all.push_str(text),
+            other => {
+                if !all.is_empty() && !all.ends_with('\n') {
+                    all.push('\n');
+                }
+                all.push_str(&other.to_string());
+                all.push('\n');
+            }
+        }
+    }
+    all
 }
 
 /// Names separated by commas; nothing at all is absent, which asks for `default`.
@@ -248,7 +283,13 @@ fn outcome(answer: &Value, project: &str, tool: &str, may_audit: bool) -> AnyVie
 mod tests {
     use serde_json::json;
 
-    use super::names;
+    use super::{joined, names};
+
+    #[test]
+    fn texts_follow_each_other_and_other_values_have_a_line() {
+        let parts = [json!("Knock "), json!("knock"), json!({"n": 1}), json!("end")];
+        assert_eq!(joined(&parts), "Knock knock\n{\"n\":1}\nend");
+    }
 
     #[test]
     fn nothing_is_absent_and_names_are_trimmed() {

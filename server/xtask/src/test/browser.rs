@@ -29,6 +29,7 @@ pub(super) fn run() -> Result<Tally> {
     let binary = build_server()?;
     install_packages(&folder)?;
     let browser = browser()?;
+    let bus = install::nats()?.join("nats-server");
     let tests = tests_below(&folder)?;
     // Most of a file's time is waiting: for the page, for the server, for one another.
     let at_once = 2 * std::thread::available_parallelism().map_or(1, NonZero::get);
@@ -38,6 +39,7 @@ pub(super) fn run() -> Result<Tally> {
         .args(tests)
         .env("TOOLGATE_BINARY", binary)
         .env("CHROMIUM", browser)
+        .env("TOOLGATE_NATS_SERVER", bus)
         .env("TOOLGATE_SCREENSHOTS", &pictures)
         .folder(&folder);
     let tally = count::node(&run.tee()?);

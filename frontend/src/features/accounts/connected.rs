@@ -1,0 +1,98 @@
+//! The accounts that persons have connected in a project, for those who manage its keys.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use toolgate_api::accounts::{AccountStatus, ConnectedAccount};
+
+use crate::action::Action;
+use crate::api::{Ask, in_project};
+use crate::components::{Badge, Cells, Confirm, List, TimeAgo, Toasts, Tone};
+use crate::paged::{Item, Paged};
+
+/// All of them, newest first; no credential is shown to anybody.
+#[component]
+pub(super) fn ConnectedAccounts(
+    /// The project's id.
+    project: Memo<String>,
+) -> impl IntoView {
+    let list = Paged::new(move || in_project(&project.get(), &["connected-accounts"]));
+    let chosen = RwSignal::new(None::<ConnectedAccount>);
+    let asking = RwSignal::new(false);
+    let revoking = Action::new();
+    let toasts = Toasts::get();
+    let ask = Callback::new(move |account: ConnectedAccount| {
+        revoking.error.set(None);
+        chosen.set(Some(account));
+        asking.set(true);
+    });
+    let revoke = move |()| {
+        let Some(account) = chosen.get_untracked() else {
+            return;
+        };
+        let path = in_project(
+            &project.get_untracked(),
+            &["connected-accounts", &account.id.to_string()],
+        );
+        revoking.send(Ask::delete(path), move |_| {
+            asking.set(false);
+            toasts.done(format!("The account of {} is revoked.", account.username));
+            list.reload();
+        });
+    };
+    let cells: Cells =
+        Arc::new(move |item: &Item| item.read::<ConnectedAccount>().map(|account| row(account, ask)));
+    let empty = || view! { <p class="muted">"Nobody has connected an account."</p> };
+    let title = Signal::derive(move || {
+        chosen.with(|account| {
+            account.as_ref().map_or_else(String::new, |account| {
+                format!(
+                    "Revoke the account of {} at {}?",
+                    account.username, account.provider
+                )
+            })
+        })
+    });
+    view! {
+        <List list what="connected accounts" columns=&["Person", "Provider", "Account", "Connected", "Actions"] cells empty />
+        <Confirm open=asking title verb="Revoke" action=revoking on_confirm=revoke>
+            <p>"Its credential is deleted, and revoked at the service where that can be done. Calls of the person that need it are refused until they connect an account again."</p>
+        </Confirm>
+    }
+}
+
+fn row(account: ConnectedAccount, revoke: Callback<ConnectedAccount>) -> AnyView {
+    let whole = account.clone();
+    let expired = (account.status == AccountStatus::Expired)
+        .then(|| view! { <Badge tone=Tone::Bad text="needs to be connected again" /> });
+    let refreshed = account
+        .refreshed_at
+        .map(|at| view! { <span class="cell-end muted">"token refreshed " <TimeAgo at /></span> });
+    view! {
+        <th scope="row" role="rowheader">
+            <span class="tool-name">{account.username.clone()}</span>
+        </th>
+        <td role="cell" data-label="Provider"><code>{account.provider.clone()}</code></td>
+        <td role="cell" data-label="Account">
+            <span class="row">
+                <span class="break">{account.label.unwrap_or_else(|| "not named".to_owned())}</span>
+                {expired}
+            </span>
+        </td>
+        <td role="cell" data-label="Connected">
+            <TimeAgo at=account.connected_at />
+            {refreshed}
+        </td>
+        <td role="cell" data-label="Actions">
+            <button
+                type="button"
+                class="button button-small"
+                aria-label=format!("Revoke the account of {} at {}", account.username, account.provider)
+                on:click=move |_| revoke.run(whole.clone())
+            >
+                "Revoke"
+            </button>
+        </td>
+    }
+    .into_any()
+}
