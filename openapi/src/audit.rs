@@ -26,6 +26,9 @@ pub enum AuditAction {
     Cancel,
     /// A question to an agent, with the tools it may use.
     AgentRequest,
+    /// A resource or a prompt of an MCP server was read, or a completion was asked for; `arguments` names the server and what was
+    /// read.
+    McpRead,
     /// A session was created or ended.
     Session,
     /// A role, groups, a key or a user was changed, or a user signed out; `arguments` holds the principal and the

@@ -98,6 +98,20 @@ fn is_basic(value: &McpClientStyle) -> bool {
     *value == McpClientStyle::Basic
 }
 
+/// Who is offered something of an MCP server beside its tools. It is decided as for a tool: by the requested groups and the state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct McpOffer {
+    /// The groups that it is in. Empty: only a request for `*` reaches it.
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["weather"]), max_items = 100))]
+    pub group: Vec<String>,
+    /// The states that it is open in; every state when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!(null), max_items = 100))]
+    pub available_in_states: Option<Vec<String>>,
+}
+
 /// An MCP server as it is written. Values of `env` and `headers` name secrets and variables as `${secret:NAME}` and `${NAME}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -172,6 +186,12 @@ pub struct McpServerDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(null), minimum = 1, maximum = 1000))]
     pub max_instances: Option<u32>,
+    /// Who may list and read its resources and resource templates over MCP; absent: no caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resources: Option<McpOffer>,
+    /// Who may list and get its prompts over MCP; absent: no caller.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<McpOffer>,
 }
 
 impl McpServerDefinition {

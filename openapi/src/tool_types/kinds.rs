@@ -161,6 +161,11 @@ pub static MCP: ToolType = ToolType {
             "The digest of what the server said of the tool when it was approved.",
             FieldValue::Text,
         ),
+        Field::new(
+            "mcp_meta",
+            "What the server says of the tool for MCP Apps: the members of its `_meta` that name a view.",
+            FieldValue::Json,
+        ),
     ],
     ..NONE
 };

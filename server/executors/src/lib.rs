@@ -60,8 +60,8 @@ pub use invocation::{Artifact, ArtifactKind, Execution, Invocation, Parts};
 pub use ledger::Ledger;
 pub use management::Manager;
 pub use mcp::{
-    ConnectionStates, ConnectionStatus, Instance, LastError, LogLines, LoggedLine, McpExecutor, McpServers,
-    McpTarget, ServerSet, StdioSettings,
+    Completed, Completion, ConnectionStates, ConnectionStatus, Instance, LastError, LogLines, LoggedLine,
+    McpExecutor, McpServers, McpTarget, Offered, OfferedList, ServerSet, StdioSettings,
 };
 pub use redact::Secrets;
 pub use reports::{AnswerUses, BreakerReport, OpenUpstream, PlaceUses, ProbeReport, ToolUpstream, ToolUses};

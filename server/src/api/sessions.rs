@@ -194,6 +194,7 @@ pub async fn list_session_tools(
         session_id: Some(id),
         context: None,
         arguments: None,
+        offers: None,
     };
     let asked = Box::pin(available::ask(&gateway, &place.project, &requester, question)).await?;
     let (

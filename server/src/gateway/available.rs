@@ -7,7 +7,7 @@ use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord};
 use toolgate_api::calls::CallContext;
 use toolgate_core::ids::CallId;
-use toolgate_core::policy::decision::Effect;
+use toolgate_core::policy::decision::{Effect, Offer};
 use toolgate_core::session::place;
 use toolgate_core::snapshot::Availability;
 use toolgate_store::rows::{Opening, SessionRow};
@@ -36,6 +36,24 @@ pub struct Question<'a> {
     pub context: Option<&'a CallContext>,
     /// What else the record shall hold, redacted.
     pub arguments: Option<Value>,
+    /// What the request is for, if that is no tool: it is refused unless it reaches one of these.
+    pub offers: Option<&'a [Offer<'a>]>,
+}
+
+impl Question<'_> {
+    /// Why what it is for is not reached; `None` when it is.
+    fn closes(&self, availability: &Availability) -> Option<ErrorCode> {
+        let mut closed = None;
+        for offer in self.offers? {
+            match availability.closes(*offer) {
+                None => return None,
+                // Of several reasons the one that is left to overcome.
+                Some(code) if code != ErrorCode::ToolNotInGroups => closed = Some(code),
+                Some(_) => {}
+            }
+        }
+        Some(closed.unwrap_or(ErrorCode::ToolNotInGroups))
+    }
 }
 
 /// What is available.
@@ -69,10 +87,10 @@ pub async fn ask(
     let at = gateway.clock.now();
     let mut record = record::decided(id, at, question.action, requester, project.snapshot.version());
     record.session_id = question.session_id;
-    record.arguments = question.arguments;
+    record.arguments.clone_from(&question.arguments);
 
     let mut context = question.context.cloned();
-    let mut group = question.group;
+    let mut group = question.group.clone();
     let mut session = None;
     let mut state = question.state.map(str::to_owned);
     let placed = match question.session_id {
@@ -121,9 +139,17 @@ pub async fn ask(
             record.requested_groups.clone_from(&availability.requested);
             record.state_before.clone_from(&availability.state);
             record::conceal(project, &mut record);
-            // Only what makes an agent work is limited; asking what is available is not.
+            if let Some(code) = question.closes(&availability) {
+                let state = availability.state.clone();
+                let record = record::ended(record, AuditOutcome::Denied, Some(code));
+                refuse(gateway, project, requester, record).await?;
+                return Err(not_reached(code, &state).call_id(id));
+            }
+            // Only what makes an agent or an upstream work is limited; asking what is available is not.
             let running = match question.action {
-                AuditAction::AgentRequest => limits::admit(gateway, project, requester.principal, None, at),
+                AuditAction::AgentRequest | AuditAction::McpRead => {
+                    limits::admit(gateway, project, requester.principal, None, at)
+                }
                 _ => Ok(None),
             };
             let running = match running {
@@ -167,6 +193,21 @@ pub async fn ask(
             .await?;
             Err(insufficient_groups(denial.missing).call_id(id))
         }
+    }
+}
+
+/// The answer to a request for what it does not reach. What it may not use is answered like what is not there.
+fn not_reached(code: ErrorCode, state: &str) -> Problem {
+    match code {
+        ErrorCode::ToolNotInState => {
+            let state: String = state.chars().take(128).collect();
+            Problem::new(code, format!("It is closed in the state {state:?}."))
+        }
+        ErrorCode::GroupClosed => Problem::new(
+            code,
+            "It can be reached only through groups that are closed now. Try again when their conditions hold.",
+        ),
+        _ => Problem::not_found("resource or prompt"),
     }
 }
 

@@ -30,6 +30,7 @@ pub async fn resolve(
         session_id: request.session_id,
         context: request.context.as_ref(),
         arguments: None,
+        offers: None,
     };
     let (asked, opening) = available::ask(gateway, project, requester, question).await?;
     available::answered(gateway, opening).await?;

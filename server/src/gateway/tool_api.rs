@@ -29,6 +29,7 @@ pub async fn describe(
         session_id: asked.session_id,
         context: asked.context.as_ref(),
         arguments: None,
+        offers: None,
     };
     let (available, opening) = available::ask(gateway, project, requester, question).await?;
     available::answered(gateway, opening).await?;

@@ -7,6 +7,8 @@ use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::ArgumentCoercion;
 use toolgate_api::calls::{CallError, CallResponse, CallStatus, ResultNotes};
+use toolgate_api::mcp_servers::StoredMcpServer;
+use toolgate_core::mcp::upstream;
 
 use super::turn::Turn;
 use crate::gateway::problem::in_words;
@@ -15,13 +17,22 @@ use crate::gateway::{Gateway, Problem};
 /// Faults that an answer names.
 const FAULTS: usize = 20;
 
+/// Whose result it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Whose<'s> {
+    /// That of an MCP server, which may not be known.
+    McpServer(Option<&'s StoredMcpServer>),
+    /// That of anything else.
+    Others,
+}
+
 /// The answer to an admitted call; `read` says which arguments were read otherwise than they were sent. The blocks of an answer
-/// of an MCP server are passed on as they are.
+/// of an MCP server are passed on, with the addresses that clients see of its resources.
 pub(super) fn response(
     gateway: &Gateway,
     response: CallResponse,
     read: &[ArgumentCoercion],
-    of_mcp_server: bool,
+    whose: Whose<'_>,
 ) -> CallToolResult {
     let mut meta = MetaObject::default();
     meta.insert("toolgate/call_id".to_owned(), json!(response.call_id));
@@ -42,7 +53,16 @@ pub(super) fn response(
         }
         (Some(result), None) => {
             let mut value: Value = serde_json::from_str(result.get()).unwrap_or_default();
-            match of_mcp_server.then(|| blocks(&value)).flatten() {
+            let of_mcp_server = match whose {
+                Whose::McpServer(server) => {
+                    server
+                        .into_iter()
+                        .for_each(|server| readdress(server, &mut value));
+                    blocks(&value)
+                }
+                Whose::Others => None,
+            };
+            match of_mcp_server {
                 Some(blocks) => {
                     content = blocks;
                     structured = value.get_mut("structuredContent").map(Value::take);
@@ -84,16 +104,21 @@ pub(super) fn response(
 }
 
 /// The answer to a call that invoked another one: that of the other one, with both ids.
-pub(super) fn invoked(gateway: &Gateway, outer: CallResponse, read: &[ArgumentCoercion]) -> CallToolResult {
+pub(super) fn invoked(
+    gateway: &Gateway,
+    outer: CallResponse,
+    read: &[ArgumentCoercion],
+    server: Option<&StoredMcpServer>,
+) -> CallToolResult {
     let inner = outer
         .result
         .as_ref()
         .and_then(|result| serde_json::from_str::<CallResponse>(result.get()).ok());
     let Some(inner) = inner else {
-        return response(gateway, outer, read, false);
+        return response(gateway, outer, read, Whose::Others);
     };
     let invoked = inner.call_id;
-    let mut result = response(gateway, inner, read, true);
+    let mut result = response(gateway, inner, read, Whose::McpServer(server));
     let meta = result.meta.get_or_insert_default();
     meta.insert("toolgate/call_id".to_owned(), json!(outer.call_id));
     meta.insert("toolgate/invoked_call_id".to_owned(), json!(invoked));
@@ -107,6 +132,18 @@ fn blocks(result: &Value) -> Option<Vec<ContentBlock>> {
         .iter()
         .map(|block| serde_json::from_value(block.clone()).ok())
         .collect()
+}
+
+/// Gives what a result names of its server the addresses that clients see.
+fn readdress(server: &StoredMcpServer, result: &mut Value) {
+    let links = server.definition.resources.is_some();
+    let blocks = result.get_mut("content").and_then(Value::as_array_mut);
+    for block in blocks.into_iter().flatten() {
+        upstream::readdress_block(&server.name, links, block);
+    }
+    if let Some(meta) = result.get_mut("_meta") {
+        upstream::readdress_views(&server.name, meta);
+    }
 }
 
 /// The answer to a call that was refused, and the way on if there is one.

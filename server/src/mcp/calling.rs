@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use rmcp::model::CallToolResult;
+use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::calls::{CallRequest, CallResponse};
-use toolgate_core::definition::ExecutorKind;
+use toolgate_core::definition::Execution;
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_executors::Parts;
 
+use super::answer::Whose;
 use super::server::Arguments;
 use super::turn::{Placed, Turn};
 use super::{answer, guidance, guides, own};
@@ -81,7 +83,13 @@ async fn tool(
     let needs_session = invokes || tool.is_some_and(|tool| uses_session(tool));
     let stores = needs_session && turn.would_allow(gateway, name);
     let session_id = turn.session(gateway, stores).await?;
-    let of_mcp_server = tool.is_some_and(|tool| tool.definition.executor_kind() == ExecutorKind::Mcp);
+    let server = |name: &str| turn.entry.project.mcp_servers.get(name).map(|server| &**server);
+    let whose = match tool.and_then(|tool| tool.definition.execution()) {
+        Some(Execution::Mcp(call)) => Whose::McpServer(server(call.server)),
+        _ => Whose::Others,
+    };
+    let invoked = arguments.get("server_name").and_then(Value::as_str);
+    let invoked = invoked.and_then(|name| server(&name.to_ascii_lowercase()));
     let request = CallRequest {
         tool: name.to_owned(),
         arguments,
@@ -99,14 +107,14 @@ async fn tool(
     let called = call_once_with(gateway, &turn.entry, request, options);
     let Called { answer, limits: _ } = Box::pin(called).await;
     match answer {
-        Ok(Answer::Fresh(response)) if invokes => Ok(answer::invoked(gateway, *response, &read)),
-        Ok(Answer::Fresh(response)) => Ok(answer::response(gateway, *response, &read, of_mcp_server)),
+        Ok(Answer::Fresh(response)) if invokes => Ok(answer::invoked(gateway, *response, &read, invoked)),
+        Ok(Answer::Fresh(response)) => Ok(answer::response(gateway, *response, &read, whose)),
         Ok(Answer::Replayed(_, body)) => {
             let response: CallResponse =
                 serde_json::from_str(body.get()).map_err(|error| Problem::internal(&error))?;
             Ok(match invokes {
-                true => answer::invoked(gateway, response, &read),
-                false => answer::response(gateway, response, &read, of_mcp_server),
+                true => answer::invoked(gateway, response, &read, invoked),
+                false => answer::response(gateway, response, &read, whose),
             })
         }
         Err(problem) => {

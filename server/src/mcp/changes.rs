@@ -14,11 +14,13 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use toolgate_core::ids::SessionId;
 use toolgate_core::policy::groups::requested;
 use toolgate_core::session;
+use toolgate_executors::OfferedList;
 use toolgate_store::rows::SessionPlace;
 
 use super::turn::{Placed, Turn};
 use crate::gateway::call::NEED;
 use crate::gateway::entry::{Entry, Origin};
+use crate::gateway::mcp_servers::offers;
 use crate::gateway::server_snapshot::ServerSnapshot;
 use crate::gateway::{Gateway, guides, load};
 
@@ -101,6 +103,8 @@ pub(super) struct Follower {
     entry: Entry,
     checked: Instant,
     seen: Fingerprint,
+    /// How often servers had said that their lists changed.
+    list_changes: u64,
 }
 
 /// Which lists of a client have changed.
@@ -108,16 +112,26 @@ pub(super) struct Follower {
 pub(super) struct Changed {
     /// The tools.
     pub(super) tools: bool,
-    /// The guides, which are listed as prompts and as resources.
-    pub(super) guides: bool,
+    /// The prompts: guides, and those of MCP servers.
+    pub(super) prompts: bool,
+    /// The resources: guides, and those of MCP servers.
+    pub(super) resources: bool,
 }
 
 /// What the lists of a client show: the same as long as they are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Fingerprint {
     tools: u64,
-    guides: u64,
+    prompts: u64,
+    resources: u64,
 }
+
+/// That of a client that sees nothing.
+const NOTHING: Fingerprint = Fingerprint {
+    tools: 0,
+    prompts: 0,
+    resources: 0,
+};
 
 /// The client may not listen any more: its credential, grant or session is gone.
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +160,8 @@ impl Follower {
             server_snapshot,
             entry,
             checked: Instant::now(),
-            seen: Fingerprint { tools: 0, guides: 0 },
+            seen: NOTHING,
+            list_changes: 0,
         };
         follower.seen = follower.fingerprint();
         Ok(follower)
@@ -171,7 +186,10 @@ impl Follower {
                     Some(place) => place.has_changed().unwrap_or(false),
                     None => false,
                 };
-                if !moved && !self.entry.project.snapshot.has_conditions() {
+                let list_changes = self.gateway.executors.mcp().list_changes();
+                let has_new_lists = list_changes != self.list_changes;
+                self.list_changes = list_changes;
+                if !moved && !has_new_lists && !self.entry.project.snapshot.has_conditions() {
                     continue;
                 }
             }
@@ -188,7 +206,8 @@ impl Follower {
                 self.seen = now;
                 return Ok(Changed {
                     tools: now.tools != before.tools,
-                    guides: now.guides != before.guides,
+                    prompts: now.prompts != before.prompts,
+                    resources: now.resources != before.resources,
                 });
             }
         }
@@ -212,8 +231,7 @@ impl Follower {
             // It is stored with the groups that are asked for.
             None => Ok(asked),
         };
-        let nothing = Fingerprint { tools: 0, guides: 0 };
-        let Ok(groups) = groups else { return nothing };
+        let Ok(groups) = groups else { return NOTHING };
         let context = self.turn.asked.context.as_ref();
         let evaluation = load::evaluation(project, self.gateway.clock.now(), requester.principal, context);
         let resolved = project.snapshot.resolve(
@@ -222,7 +240,7 @@ impl Follower {
             state.as_deref(),
             &evaluation,
         );
-        let Ok(available) = resolved else { return nothing };
+        let Ok(available) = resolved else { return NOTHING };
         let asked = requested(groups.as_deref());
         let mut hasher = DefaultHasher::new();
         let mut is_guided = false;
@@ -230,7 +248,17 @@ impl Follower {
             (&guide.id, guide.revision).hash(&mut hasher);
             is_guided = true;
         }
-        let guides = hasher.finish();
+        let of_servers = |list| {
+            let mut hasher = hasher.clone();
+            for server in offers::open(project, &available, list) {
+                let changes = self.gateway.executors.mcp();
+                let changes = changes.list_changes_of(&project.row.id, &server.name);
+                (&server.name, server.revision, changes).hash(&mut hasher);
+            }
+            hasher.finish()
+        };
+        let prompts = of_servers(OfferedList::Prompts);
+        let resources = of_servers(OfferedList::Resources);
         let mut hasher = DefaultHasher::new();
         // Guides have tools of their own.
         is_guided.hash(&mut hasher);
@@ -245,7 +273,8 @@ impl Follower {
         }
         Fingerprint {
             tools: hasher.finish(),
-            guides,
+            prompts,
+            resources,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The way of a message: who sends it, in which session, and on to the protocol.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, Entrance};
@@ -26,7 +26,7 @@ use super::message::{self, Invalid, Message, VERSION};
 use super::server::TURN;
 use super::session::{self, Opened, Stored};
 use super::turn::{Placed, Turn};
-use super::{cancel, metadata, stream};
+use super::{cancel, metadata, stream, upstream};
 use crate::api::calls::idempotency_key;
 use crate::extract::{self, content_type, unsupported};
 use crate::gateway::available::{self, Question};
@@ -220,8 +220,29 @@ async fn serve(
         headers.insert(VERSION, version);
     }
     request.extensions_mut().insert(Arc::clone(&turn));
-    let answer = TURN.scope(turn, app.mcp.service.handle(request));
-    answer.await.map(Body::new)
+    let answer = TURN.scope(Arc::clone(&turn), app.mcp.service.handle(request));
+    let response = answer.await.map(Body::new);
+    let kept = turn.kept.lock().unwrap_or_else(PoisonError::into_inner).take();
+    match kept {
+        Some(kept) => completed(response, &kept).await,
+        None => response,
+    }
+}
+
+/// Adds to a result what the protocol's types do not know of it.
+async fn completed(response: Response, kept: &Value) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(body) = body.collect().await.map(http_body_util::Collected::to_bytes) else {
+        return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+    };
+    let Ok(mut message) = serde_json::from_slice::<Value>(&body) else {
+        return Response::from_parts(parts, Body::from(body));
+    };
+    if let Some(result) = message.get_mut("result") {
+        upstream::complete(result, kept);
+    }
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(message.to_string()))
 }
 
 /// Gives a client that was let in the id of its session.
@@ -321,6 +342,7 @@ async fn named(
         session_id: Some(id),
         context: asked.request.context.as_ref(),
         arguments: None,
+        offers: None,
     };
     let asked = Box::pin(available::ask(
         gateway,
@@ -351,6 +373,7 @@ fn turn(
         cancelled: CancellationToken::new(),
         credential: None,
         span,
+        kept: Mutex::default(),
     })
 }
 

@@ -1,9 +1,8 @@
 //! Guides for clients: as tools, as prompts and as resources.
 
 use rmcp::model::{
-    CacheScope, CallToolResult, ContentBlock, ErrorData, GetPromptResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, Prompt, PromptMessage, ReadResourceResult, Resource,
-    ResourceContents, ResourceTemplate, Role, Tool,
+    CallToolResult, CompleteRequestParams, CompletionInfo, ContentBlock, GetPromptResult, Prompt,
+    PromptMessage, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, Tool,
 };
 use serde_json::json;
 use toolgate_store::rows::GuideRow;
@@ -79,59 +78,51 @@ fn find<'t>(turn: &'t Turn, id: &str) -> Option<&'t GuideRow> {
     shown(turn).into_iter().find(|guide| guide.id == id)
 }
 
-/// `prompts/list`.
-pub(super) fn prompts(turn: &Turn) -> ListPromptsResult {
+/// The guides as prompts.
+pub(super) fn prompts(turn: &Turn) -> Vec<Prompt> {
     let prompt =
         |guide: &GuideRow| Prompt::new(guide.id.clone(), Some(guide.definition.summary.clone()), None);
-    let mut listed = ListPromptsResult::with_all_items(shown(turn).into_iter().map(prompt).collect());
-    (listed.ttl_ms, listed.cache_scope) = (Some(0), Some(CacheScope::Private));
-    listed
+    shown(turn).into_iter().map(prompt).collect()
 }
 
-/// `prompts/get`.
-pub(super) fn prompt(turn: &Turn, name: &str) -> Result<GetPromptResult, ErrorData> {
-    let guide = find(turn, name).ok_or_else(|| {
-        ErrorData::invalid_params("There is no such prompt. `prompts/list` names them.", None)
-    })?;
+/// `prompts/get`; `None` when there is no such guide.
+pub(super) fn prompt(turn: &Turn, name: &str) -> Option<GetPromptResult> {
+    let guide = find(turn, name)?;
     let text = PromptMessage::new_text(Role::User, guide.definition.text.clone());
-    Ok(GetPromptResult::new(vec![text]).with_description(guide.definition.summary.clone()))
+    Some(GetPromptResult::new(vec![text]).with_description(guide.definition.summary.clone()))
 }
 
-/// `resources/list`.
-pub(super) fn resources(turn: &Turn) -> ListResourcesResult {
+/// The guides as resources.
+pub(super) fn resources(turn: &Turn) -> Vec<Resource> {
     let resource = |guide: &GuideRow| {
         Resource::new(format!("{ADDRESS}{}", guide.id), guide.id.clone())
             .with_description(guide.definition.summary.clone())
             .with_mime_type(MARKDOWN)
             .with_size(u64::try_from(guide.definition.text.len()).unwrap_or(u64::MAX))
     };
-    let mut listed = ListResourcesResult::with_all_items(shown(turn).into_iter().map(resource).collect());
-    (listed.ttl_ms, listed.cache_scope) = (Some(0), Some(CacheScope::Private));
-    listed
+    shown(turn).into_iter().map(resource).collect()
 }
 
-/// `resources/templates/list`.
-pub(super) fn templates() -> ListResourceTemplatesResult {
-    let guide = ResourceTemplate::new(format!("{ADDRESS}{{id}}"), "guide")
+/// The address of a guide, by its id.
+pub(super) fn template() -> ResourceTemplate {
+    ResourceTemplate::new(format!("{ADDRESS}{{id}}"), "guide")
         .with_description("A guide to tools, by its id.")
-        .with_mime_type(MARKDOWN);
-    let mut listed = ListResourceTemplatesResult::with_all_items(vec![guide]);
-    (listed.ttl_ms, listed.cache_scope) = (Some(0), Some(CacheScope::Private));
-    listed
+        .with_mime_type(MARKDOWN)
 }
 
-/// `resources/read`.
-pub(super) fn resource(turn: &Turn, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let guide = uri.strip_prefix(ADDRESS).and_then(|id| find(turn, id));
-    let guide = guide.ok_or_else(|| {
-        let shown: String = uri.chars().take(200).collect();
-        ErrorData::resource_not_found(
-            "There is no such resource. `resources/list` names them.",
-            Some(json!({ "uri": shown })),
-        )
-    })?;
+/// `resources/read`; `None` when there is no such guide.
+pub(super) fn resource(turn: &Turn, uri: &str) -> Option<ReadResourceResult> {
+    let guide = uri.strip_prefix(ADDRESS).and_then(|id| find(turn, id))?;
     let contents = ResourceContents::text(guide.definition.text.clone(), uri).with_mime_type(MARKDOWN);
-    Ok(ReadResourceResult::new(vec![contents])
-        .with_ttl_ms(0)
-        .with_cache_scope(CacheScope::Private))
+    Some(ReadResourceResult::new(vec![contents]))
+}
+
+/// The ids of guides that begin like this, where an argument of their addresses is completed; `None` for other arguments.
+pub(super) fn completion(turn: &Turn, asked: &CompleteRequestParams) -> Option<Vec<String>> {
+    if asked.r#ref.as_resource_uri()? != format!("{ADDRESS}{{id}}") || asked.argument.name != "id" {
+        return None;
+    }
+    let ids = shown(turn).into_iter().map(|guide| &guide.id);
+    let fitting = ids.filter(|id| id.starts_with(&asked.argument.value));
+    Some(fitting.take(CompletionInfo::MAX_VALUES).cloned().collect())
 }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rmcp::model::{CacheScope, ListToolsResult, MetaObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
-use toolgate_core::mcp::{Hints, NameTable};
+use toolgate_core::definition::Execution;
+use toolgate_core::mcp::{Hints, NameTable, upstream};
 use toolgate_core::snapshot::CompiledTool;
 
 use super::turn::Turn;
@@ -93,10 +94,21 @@ pub(super) fn wire(names: &NameTable, tool: &CompiledTool, told: bool) -> Option
         .with_title(listed.title.clone())
         .with_annotations(annotations(listed.hints, &listed.title));
     wire.output_schema.clone_from(&listed.output);
-    if name != tool.name() {
-        wire = wire.with_meta(meta("toolgate/tool", json!(tool.name())));
+    let mut meta = MetaObject::default();
+    if let Some(Execution::Mcp(call)) = tool.definition.execution() {
+        for (key, value) in call.meta.into_iter().flatten() {
+            let mut value = value.clone();
+            upstream::readdress_views(call.server, &mut value);
+            meta.insert(key.clone(), value);
+        }
     }
-    Some(wire)
+    if name != tool.name() {
+        meta.insert("toolgate/tool".to_owned(), json!(tool.name()));
+    }
+    Some(match meta.0.is_empty() {
+        true => wire,
+        false => wire.with_meta(meta),
+    })
 }
 
 /// A tool whose arguments are mirrored in headers (`x-mcp-header`), if the groups of the request reach it.
@@ -124,10 +136,4 @@ fn annotations(hints: Hints, title: &str) -> ToolAnnotations {
         .destructive(hints.destructive)
         .idempotent(hints.idempotent)
         .open_world(hints.open_world)
-}
-
-fn meta(key: &str, value: Value) -> MetaObject {
-    let mut meta = MetaObject::default();
-    meta.insert(key.to_owned(), value);
-    meta
 }

@@ -23,6 +23,7 @@ mod session;
 pub mod stdio;
 mod stream;
 mod turn;
+mod upstream;
 
 use std::sync::Arc;
 

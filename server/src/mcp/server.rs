@@ -4,21 +4,22 @@ use std::sync::Arc;
 
 use http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    CacheScope, CallToolRequestParams, CallToolResponse, CompleteRequestParams, CompleteResult,
+    CompletionInfo, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
     PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities,
     ServerConfig, SubscriptionFilter, Tool,
 };
 use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSendError};
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tracing::Instrument;
 
 use super::changes::{Changed, Changes, Follower};
 use super::progress::{self, Progress};
 use super::turn::Turn;
-use super::{answer, calling, guidance, guides, listing};
+use super::{answer, calling, guidance, guides, listing, upstream};
 use crate::gateway::{Gateway, Problem};
 
 /// The request was cancelled, in the protocols that JSON-RPC is used for.
@@ -50,6 +51,7 @@ impl Server {
             .enable_prompts_list_changed()
             .enable_resources()
             .enable_resources_list_changed()
+            .enable_completions()
             .build();
         let info = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolgate", env!("CARGO_PKG_VERSION")))
@@ -84,6 +86,14 @@ fn refused(turn: &Turn, problem: Problem) -> ErrorData {
         message.push_str(guidance::SESSION);
     }
     ErrorData::new(code, message, serde_json::to_value(body).ok())
+}
+
+/// Our own items, which are all on the first page.
+fn own<T>(cursor: Option<&String>, items: impl FnOnce() -> Vec<T>) -> Vec<T> {
+    match cursor {
+        None => items(),
+        Some(_) => Vec::new(),
+    }
 }
 
 impl ServerHandler for Server {
@@ -140,10 +150,21 @@ impl ServerHandler for Server {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(guides::prompts(&*turn(&context)?))
+        let turn = turn(&context)?;
+        let cursor = request.and_then(|request| request.cursor);
+        let page = upstream::prompts(&self.gateway, &turn, cursor.as_deref());
+        let page = page.instrument(turn.span.clone()).await;
+        let page = page.map_err(|problem| refused(&turn, problem))?;
+        let mut items = own(cursor.as_ref(), || guides::prompts(&turn));
+        upstream::keep_list(&turn, "prompts", items.len(), page.kept);
+        items.extend(page.items);
+        let mut listed = ListPromptsResult::with_all_items(items);
+        (listed.ttl_ms, listed.cache_scope) = (Some(0), Some(CacheScope::Private));
+        listed.next_cursor = page.next;
+        Ok(listed)
     }
 
     async fn get_prompt(
@@ -151,23 +172,60 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        guides::prompt(&*turn(&context)?, &request.name).map(Into::into)
+        let turn = turn(&context)?;
+        if let Some(guide) = guides::prompt(&turn, &request.name) {
+            return Ok(guide.into());
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        let got = upstream::prompt(&self.gateway, &turn, &request.name, arguments);
+        match got.instrument(turn.span.clone()).await {
+            Some(Ok(got)) => Ok(got.into()),
+            Some(Err(problem)) if problem.code() != toolgate_api::ErrorCode::NotFound => {
+                Err(refused(&turn, problem))
+            }
+            _ => Err(ErrorData::invalid_params(
+                "There is no such prompt. `prompts/list` names them.",
+                None,
+            )),
+        }
     }
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        request: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(guides::resources(&*turn(&context)?))
+        let turn = turn(&context)?;
+        let cursor = request.and_then(|request| request.cursor);
+        let page = upstream::resources(&self.gateway, &turn, cursor.as_deref());
+        let page = page.instrument(turn.span.clone()).await;
+        let page = page.map_err(|problem| refused(&turn, problem))?;
+        let mut items = own(cursor.as_ref(), || guides::resources(&turn));
+        upstream::keep_list(&turn, "resources", items.len(), page.kept);
+        items.extend(page.items);
+        let mut listed = ListResourcesResult::with_all_items(items);
+        (listed.ttl_ms, listed.cache_scope) = (Some(0), Some(CacheScope::Private));
+        listed.next_cursor = page.next;
+        Ok(listed)
     }
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        request: Option<PaginatedRequestParams>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(guides::templates())
+        let turn = turn(&context)?;
+        let cursor = request.and_then(|request| request.cursor);
+        let page = upstream::templates(&self.gateway, &turn, cursor.as_deref());
+        let page = page.instrument(turn.span.clone()).await;
+        let page = page.map_err(|problem| refused(&turn, problem))?;
+        let mut items = own(cursor.as_ref(), || vec![guides::template()]);
+        upstream::keep_list(&turn, "resourceTemplates", items.len(), page.kept);
+        items.extend(page.items);
+        let mut listed = ListResourceTemplatesResult::with_all_items(items);
+        (listed.ttl_ms, listed.cache_scope) = (Some(0), Some(CacheScope::Private));
+        listed.next_cursor = page.next;
+        Ok(listed)
     }
 
     async fn read_resource(
@@ -175,7 +233,52 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        guides::resource(&*turn(&context)?, &request.uri).map(Into::into)
+        let turn = turn(&context)?;
+        let read = match guides::resource(&turn, &request.uri) {
+            Some(guide) => Some(Ok(guide)),
+            None => {
+                let read = upstream::resource(&self.gateway, &turn, &request.uri);
+                read.instrument(turn.span.clone()).await
+            }
+        };
+        match read {
+            Some(Ok(read)) => Ok(read.with_ttl_ms(0).with_cache_scope(CacheScope::Private).into()),
+            Some(Err(problem)) if problem.code() != toolgate_api::ErrorCode::NotFound => {
+                Err(refused(&turn, problem))
+            }
+            _ => {
+                let shown: String = request.uri.chars().take(200).collect();
+                Err(ErrorData::resource_not_found(
+                    "There is no such resource. `resources/list` names them.",
+                    Some(json!({ "uri": shown })),
+                ))
+            }
+        }
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let turn = turn(&context)?;
+        if let Some(ids) = guides::completion(&turn, &request) {
+            let ids = CompletionInfo::with_all_values(ids);
+            return ids
+                .map(CompleteResult::new)
+                .map_err(|error| ErrorData::internal_error(error, None));
+        }
+        let asked = upstream::completion(&self.gateway, &turn, &request);
+        match asked.instrument(turn.span.clone()).await {
+            Some(Ok(completed)) => Ok(completed),
+            Some(Err(problem)) if problem.code() != toolgate_api::ErrorCode::NotFound => {
+                Err(refused(&turn, problem))
+            }
+            _ => Err(ErrorData::invalid_params(
+                "There is no such prompt or template. `prompts/list` and `resources/templates/list` name them.",
+                None,
+            )),
+        }
     }
 
     /// For the headers that mirror arguments: those of a tool that the caller may not use are not compared with anything.
@@ -220,10 +323,10 @@ async fn notify(context: &SubscriptionContext, changed: Changed) -> Result<(), S
     if changed.tools && wanted.tools_list_changed == Some(true) {
         sink.notify_tool_list_changed().await?;
     }
-    if changed.guides && wanted.prompts_list_changed == Some(true) {
+    if changed.prompts && wanted.prompts_list_changed == Some(true) {
         sink.notify_prompt_list_changed().await?;
     }
-    if changed.guides && wanted.resources_list_changed == Some(true) {
+    if changed.resources && wanted.resources_list_changed == Some(true) {
         sink.notify_resource_list_changed().await?;
     }
     Ok(())

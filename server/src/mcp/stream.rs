@@ -30,8 +30,8 @@ pub(super) fn answer(gateway: &Arc<Gateway>, follower: Follower) -> Response {
 fn notifications(changed: Changed) -> Vec<Bytes> {
     let lists = [
         ("tools", changed.tools),
-        ("prompts", changed.guides),
-        ("resources", changed.guides),
+        ("prompts", changed.prompts),
+        ("resources", changed.resources),
     ];
     let changed = lists.into_iter().filter(|(_, changed)| *changed);
     let event = |(list, _)| {

@@ -1,8 +1,9 @@
 //! One request of a client, with everything that deciding about it needs.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use secrecy::SecretString;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::calls::ResolveRequest;
@@ -56,6 +57,8 @@ pub(super) struct Turn {
     pub(super) credential: Option<SecretString>,
     /// The request in the traces.
     pub(super) span: Span,
+    /// The result with what the protocol's types do not know of it.
+    pub(super) kept: Mutex<Option<Value>>,
 }
 
 impl Turn {
@@ -133,6 +136,30 @@ impl Turn {
         self.modern && matches!(self.placed, Placed::Named(_))
     }
 
+    /// A question about what is available to it.
+    pub(super) fn question<'a>(
+        &'a self,
+        action: AuditAction,
+        session_id: Option<Uuid>,
+        state: Option<&'a str>,
+    ) -> Question<'a> {
+        Question {
+            action,
+            group: self.asked.group.clone(),
+            state,
+            session_id,
+            context: self.asked.context.as_ref(),
+            arguments: None,
+            offers: None,
+        }
+    }
+
+    /// Keeps what of the result the protocol's types do not know: it is added to the answer.
+    pub(super) fn keep(&self, result: Value) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(result);
+    }
+
     /// Asks what is available, and records that it was asked.
     ///
     /// # Errors
@@ -140,14 +167,7 @@ impl Turn {
     pub(super) async fn available(&self, gateway: &Arc<Gateway>) -> Result<Available, Problem> {
         let session_id = self.session(gateway, false).await?;
         let state = self.state(session_id);
-        let question = Question {
-            action: AuditAction::Resolve,
-            group: self.asked.group.clone(),
-            state: state.as_deref(),
-            session_id,
-            context: self.asked.context.as_ref(),
-            arguments: None,
-        };
+        let question = self.question(AuditAction::Resolve, session_id, state.as_deref());
         let requester = self.entry.requester();
         let (available, opening) = available::ask(gateway, &self.entry.project, &requester, question).await?;
         available::answered(gateway, opening).await?;

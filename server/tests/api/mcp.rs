@@ -8,7 +8,7 @@ mod hostile;
 mod listing;
 mod replicas;
 mod search;
-mod sessions;
+pub(super) mod sessions;
 
 use axum::body::Body;
 use axum::http::{Method, Request, header};

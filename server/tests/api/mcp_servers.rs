@@ -8,6 +8,7 @@ mod imports;
 mod instances;
 mod management;
 mod oauth;
+mod offers;
 mod registration;
 mod replicas;
 mod resources;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{
-    McpChangePolicy, McpClientStyle, McpInstance, McpOAuthClient, McpServerDefinition, McpTransport,
+    McpChangePolicy, McpClientStyle, McpInstance, McpOAuthClient, McpOffer, McpServerDefinition, McpTransport,
 };
 
 use super::connection::transport_name;
@@ -48,6 +48,9 @@ pub(super) struct ServerForm {
     scopes: RwSignal<String>,
     /// What of the OAuth client has no field, and stays as it is.
     unshown: StoredValue<(Option<String>, McpClientStyle)>,
+    /// The groups that open its resources and its prompts, and whether there are any.
+    resources: OfferForm,
+    prompts: OfferForm,
     /// The account provider whose accounts callers use it with.
     account: RwSignal<String>,
     command: RwSignal<String>,
@@ -64,6 +67,48 @@ pub(super) struct ServerForm {
     network: RwSignal<bool>,
 }
 
+/// Who is offered something beside tools.
+#[derive(Clone, Copy)]
+struct OfferForm {
+    groups: RwSignal<String>,
+    /// What is stored: names with spaces and states have no field, and stay as they are.
+    stored: StoredValue<Option<McpOffer>>,
+}
+
+impl OfferForm {
+    fn new() -> Self {
+        Self {
+            groups: RwSignal::new(String::new()),
+            stored: StoredValue::default(),
+        }
+    }
+
+    fn show(self, offer: Option<McpOffer>) {
+        let groups = offer.as_ref().map(|offer| offer.group.join(" "));
+        self.groups.set(groups.unwrap_or_default());
+        self.stored.set_value(offer);
+    }
+
+    fn is_empty(self) -> bool {
+        self.groups.with_untracked(String::is_empty)
+    }
+
+    fn offer(self) -> Option<McpOffer> {
+        let groups = self.groups.get();
+        let stored = self.stored.get_value();
+        if let Some(stored) = &stored
+            && stored.group.join(" ") == groups.trim()
+        {
+            return Some(stored.clone());
+        }
+        let group: Vec<String> = groups.split_whitespace().map(str::to_owned).collect();
+        (!group.is_empty()).then(|| McpOffer {
+            group,
+            available_in_states: stored.and_then(|stored| stored.available_in_states),
+        })
+    }
+}
+
 impl ServerForm {
     /// Nothing is filled in.
     pub(super) fn new() -> Self {
@@ -76,6 +121,8 @@ impl ServerForm {
             client_secret: RwSignal::new(String::new()),
             scopes: RwSignal::new(String::new()),
             unshown: StoredValue::default(),
+            resources: OfferForm::new(),
+            prompts: OfferForm::new(),
             account: RwSignal::new(String::new()),
             command: RwSignal::new(String::new()),
             args: RwSignal::new(String::new()),
@@ -122,6 +169,8 @@ impl ServerForm {
         let is_apart = definition.instance == McpInstance::Session;
         self.instance.set(INSTANCES[usize::from(is_apart)].0.to_owned());
         self.instances.set(number(definition.max_instances));
+        self.resources.show(definition.resources);
+        self.prompts.show(definition.prompts);
         self.enabled.set(definition.enabled);
         self.network.set(definition.network);
     }
@@ -162,6 +211,8 @@ impl ServerForm {
             self.on_change,
             self.instance,
             self.instances,
+            self.resources.groups,
+            self.prompts.groups,
         ];
         texts.iter().for_each(RwSignal::track);
         self.enabled.track();
@@ -214,6 +265,8 @@ impl ServerForm {
                 on_change: McpChangePolicy::Serve,
                 instance: McpInstance::Shared,
                 max_instances: None,
+                resources: self.resources.offer(),
+                prompts: self.prompts.offer(),
             };
             if self.is_apart() {
                 definition.instance = McpInstance::Session;
@@ -269,6 +322,35 @@ impl ServerForm {
                             <TextInput id="server-scopes" value=self.scopes mono=true max="2000" />
                         </Field>
                     </div>
+                </div>
+            </details>
+        }
+        .into_any()
+    }
+
+    /// The fields of what it offers beside tools.
+    fn offers_view(self, wrong: impl Fn(&'static str) -> Signal<Option<String>>) -> AnyView {
+        let is_open = !self.resources.is_empty() || !self.prompts.is_empty();
+        view! {
+            <details open=is_open>
+                <summary>"Resources and prompts"</summary>
+                <div class="columns columns-level settings-more">
+                    <Field
+                        id="server-resources"
+                        label="Groups that read its resources"
+                        help="Separated by spaces, over MCP. Empty: they are not offered."
+                        error=wrong("/resources/group")
+                    >
+                        <TextInput id="server-resources" value=self.resources.groups mono=true max="8000" />
+                    </Field>
+                    <Field
+                        id="server-prompts"
+                        label="Groups that get its prompts"
+                        help="Separated by spaces, over MCP. Empty: they are not offered."
+                        error=wrong("/prompts/group")
+                    >
+                        <TextInput id="server-prompts" value=self.prompts.groups mono=true max="8000" />
+                    </Field>
                 </div>
             </details>
         }
@@ -371,6 +453,7 @@ impl ServerForm {
                     <TextInput id="server-instances" value=self.instances kind="number" max="4" />
                 </Field>
             </When>
+            {self.offers_view(wrong)}
             <details>
                 <summary>"Bounds, and changed tools"</summary>
                 <div class="stack settings-more">

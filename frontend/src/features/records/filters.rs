@@ -23,7 +23,7 @@ const NAMES: [&str; 10] = [
     "client_name",
 ];
 
-const ACTIONS: [(&str, &str); 17] = [
+const ACTIONS: [(&str, &str); 18] = [
     ("", "Everything"),
     ("call", "Calls"),
     ("resolve", "Resolves"),
@@ -31,6 +31,7 @@ const ACTIONS: [(&str, &str); 17] = [
     ("replay", "Replays"),
     ("cancel", "Cancellations"),
     ("agent_request", "Agent requests"),
+    ("mcp_read", "MCP reads"),
     ("session", "Sessions"),
     ("access", "Access changes"),
     ("definition", "Tool changes"),

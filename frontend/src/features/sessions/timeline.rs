@@ -55,7 +55,7 @@ fn entry(project: &str, item: &Item) -> Option<AnyView> {
     let record = item.read::<AuditRecord>()?;
     if !matches!(
         record.action,
-        AuditAction::Call | AuditAction::Session | AuditAction::AgentRequest
+        AuditAction::Call | AuditAction::Session | AuditAction::AgentRequest | AuditAction::McpRead
     ) {
         return None;
     }

@@ -12,6 +12,7 @@ mod rename;
 mod schema;
 #[cfg(test)]
 mod tests;
+pub mod upstream;
 
 use std::sync::Arc;
 

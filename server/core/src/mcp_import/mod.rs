@@ -3,6 +3,7 @@
 //! What comes out is the `Preview` of `imports` and goes the way of every source from there on. A tool that cannot be read
 //! costs itself only. `suspicion` finds instructions that are hidden in what models would read.
 
+mod apps;
 mod suspicion;
 #[cfg(test)]
 mod tests;
@@ -189,6 +190,9 @@ fn definition(
         definition.insert(mcp::ANNOTATIONS.to_owned(), annotations.clone());
     }
     definition.insert(mcp::FINGERPRINT.to_owned(), json!(fingerprint(tool)));
+    if let Some(meta) = apps::meta(tool, notes) {
+        definition.insert(mcp::META.to_owned(), Value::Object(meta));
+    }
     Ok(Value::Object(definition))
 }
 

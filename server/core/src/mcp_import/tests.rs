@@ -50,6 +50,27 @@ fn a_listed_tool_becomes_a_tool_of_its_server() {
 }
 
 #[test]
+fn what_a_server_says_of_a_view_is_part_of_the_tool() {
+    let mut tool = forecast();
+    let view = json!({"resourceUri": "ui://forecast", "visibility": ["model"]});
+    tool["_meta"] = json!({"ui": view, "openai/outputTemplate": "ui://forecast", "trace": "of one answer"});
+    let found = previewed(vec![tool.clone()], "");
+    let definition = found.operations[0].tool.as_ref().expect("a tool").definition();
+    let Some(Execution::Mcp(call)) = definition.execution() else {
+        panic!("a tool of an MCP server")
+    };
+    let kept = json!({"ui": view, "openai/outputTemplate": "ui://forecast"});
+    assert_eq!(call.meta, kept.as_object());
+    tool["_meta"] = json!({"ui": {"resourceUri": "x".repeat(20_000)}});
+    let found = previewed(vec![tool], "");
+    assert!(
+        found.operations[0].notes[0].contains("left out"),
+        "{:?}",
+        found.operations[0].notes
+    );
+}
+
+#[test]
 fn one_bad_tool_costs_itself_only() {
     let bad = [
         json!({"description": "nameless"}),

@@ -14,6 +14,8 @@ use crate::redact::is_secret_name;
 const LONGEST: usize = 8_000;
 /// Arguments, variables and headers of one server, each.
 const MOST: usize = 100;
+/// Characters of the name of a group or state.
+const NAME: usize = 128;
 /// Headers that the protocol or the connection sets.
 const RESERVED: [&str; 12] = [
     "accept",
@@ -217,6 +219,13 @@ pub fn check(server: &McpServerDefinition) -> Vec<Diagnostic> {
         ),
         _ => {}
     }
+    for (place, offer) in [("resources", &server.resources), ("prompts", &server.prompts)] {
+        if let Some(offer) = offer {
+            names(&format!("/{place}/group"), &offer.group, &mut faults);
+            let states = offer.available_in_states.as_deref().unwrap_or_default();
+            names(&format!("/{place}/available_in_states"), states, &mut faults);
+        }
+    }
     values("env", &server.env, env_fault, &mut faults);
     values("headers", &server.headers, header_fault, &mut faults);
     if let Some(text) = &server.url {
@@ -232,6 +241,23 @@ pub fn check(server: &McpServerDefinition) -> Vec<Diagnostic> {
         values("oauth", &texts, |_| None, &mut faults);
     }
     faults
+}
+
+/// The faults of names of groups or states.
+fn names(at: &str, names: &[String], faults: &mut Vec<Diagnostic>) {
+    if names.len() > MOST {
+        faults.push(Diagnostic::error("there are more than 100 of them").at_pointer(at));
+    }
+    for (position, name) in names.iter().enumerate() {
+        if name.is_empty() || name.chars().nth(NAME).is_some() || name.chars().any(char::is_control) {
+            let fault = Diagnostic::error(format!("a name has 1-{NAME} characters"));
+            faults.push(
+                fault
+                    .hint("write the name of a group or state of the project")
+                    .at_pointer(format!("{at}/{position}")),
+            );
+        }
+    }
 }
 
 /// What is wrong with an address.

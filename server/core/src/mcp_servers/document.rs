@@ -177,6 +177,8 @@ fn server(name: &str, at: &str, entry: &Map<String, Value>) -> Result<Named, Vec
             "onchange" => ("on_change", value.clone()),
             "instance" => ("instance", value.clone()),
             "maxinstances" => ("max_instances", value.clone()),
+            "resources" => ("resources", value.clone()),
+            "prompts" => ("prompts", value.clone()),
             "type" | "transport" | "transporttype" => match transport(value) {
                 Some(transport) => ("transport", transport),
                 None => {

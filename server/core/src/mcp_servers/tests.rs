@@ -40,6 +40,8 @@ fn faults(server: Value) -> String {
 #[case(json!({"command": "npx", "max_instances": 4}), "/max_instances a shared server")]
 #[case(json!({"command": "npx", "instance": "session", "max_instances": 0}), "/max_instances it must be")]
 #[case(json!({"command": "npx", "instance": "session", "idle_stop_s": 0}), "/idle_stop_s")]
+#[case(json!({"url": "https://a.example", "resources": {"group": ["a", ""]}}), "/resources/group/1")]
+#[case(json!({"url": "https://a.example", "prompts": {"group": [], "available_in_states": ["\u{7}"]}}), "/prompts/available_in_states/0")]
 fn faults_of_a_server_name_their_place(#[case] server: Value, #[case] expected: &str) {
     let found = faults(server);
     assert!(found.contains(expected), "{found}");

@@ -134,18 +134,22 @@ impl GroupsRequest {
     /// The group test. It reads the tool's own groups and their conditions only, so its cost does not depend on the
     /// number of tools.
     fn reach(&self, tool: &CompiledTool, conditions: &GroupConditions<'_>) -> Reach {
-        let any = self.is_any();
-        let mut asked_for = tool.groups.iter().filter(|group| any || self.covers(group));
         if conditions.is_empty() {
-            return if any || asked_for.next().is_some() {
+            let any = self.is_any();
+            return if any || tool.groups.iter().any(|group| self.covers(group)) {
                 Reach::Open(Vec::new())
             } else {
                 Reach::None
             };
         }
+        self.reach_open(&tool.groups, |group| conditions.closed(group))
+    }
+
+    fn reach_open(&self, groups: &[String], closed_by: impl Fn(&str) -> Option<ClosedGroup>) -> Reach {
+        let any = self.is_any();
         let mut closed = Vec::new();
-        for group in asked_for {
-            match conditions.closed(group) {
+        for group in groups.iter().filter(|group| any || self.covers(group)) {
+            match closed_by(group) {
                 None => return Reach::Open(closed),
                 Some(shut) => closed.push(shut),
             }
@@ -155,6 +159,36 @@ impl GroupsRequest {
             // A tool in no group is in none that could be closed.
             true if any => Reach::Open(closed),
             true => Reach::None,
+        }
+    }
+}
+
+/// What is opened by groups and states as a tool is, and is none.
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'o> {
+    /// The groups that it is in.
+    pub groups: &'o [String],
+    /// The states that it is open in; `None`: every state.
+    pub states: Option<&'o [String]>,
+}
+
+/// Why a request does not reach an offer; `None` when it does. `closed` are the groups whose own condition closes them.
+pub(crate) fn closes(asked: &GroupsRequest, offer: Offer<'_>, closed: &[ClosedGroup]) -> Option<ErrorCode> {
+    let closed_by = |group: &str| {
+        std::iter::once(group)
+            .chain(parents(group))
+            .find_map(|name| closed.iter().find(|shut| shut.group == name).cloned())
+    };
+    match asked.reach_open(offer.groups, closed_by) {
+        Reach::None => Some(ErrorCode::ToolNotInGroups),
+        Reach::Closed(_) => Some(ErrorCode::GroupClosed),
+        Reach::Open(_) => {
+            let is_open = |states: &[String]| {
+                states
+                    .iter()
+                    .any(|open| open == EVERY_STATE || *open == asked.state)
+            };
+            (!offer.states.is_none_or(is_open)).then_some(ErrorCode::ToolNotInState)
         }
     }
 }

@@ -19,6 +19,7 @@ pub const fn has_payloads(action: AuditAction) -> bool {
         | AuditAction::Resolve
         | AuditAction::Explain
         | AuditAction::AgentRequest
+        | AuditAction::McpRead
         | AuditAction::Session => true,
         AuditAction::Replay
         | AuditAction::Cancel

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use roaring::RoaringBitmap;
+use toolgate_api::ErrorCode;
 
 use super::CompiledTool;
 use super::index::Sets;
-use crate::policy::decision::GroupsRequest;
+use crate::policy::decision::{GroupsRequest, Offer, closes};
 use crate::policy::group_conditions::ClosedGroup;
 
 /// What a request may call now, and why not the rest. Every list is sorted by name.
@@ -105,6 +106,17 @@ impl Availability {
             .into_iter()
             .map(|at| &self.tools[at as usize])
             .filter(|tool| !tool.states.is_empty())
+    }
+
+    /// Why the request does not reach what is no tool and is opened by groups and states like one; `None` when it does. The code is the
+    /// one that a tool in the same groups and states would be refused with.
+    #[must_use]
+    pub fn closes(&self, offer: Offer<'_>) -> Option<ErrorCode> {
+        let asked = GroupsRequest {
+            groups: self.requested.clone(),
+            state: self.state.clone(),
+        };
+        closes(&asked, offer, &self.closed_groups)
     }
 
     /// Those of them whose names sort after `name`, which itself need not be there: the next page of a listing.

@@ -1,6 +1,5 @@
 //! The result of a call: all that came back, as the protocol words it.
 
-use rmcp::model::ServerResult;
 use serde_json::{Map, Value};
 use toolgate_api::{ErrorCode, JsonText};
 
@@ -14,16 +13,14 @@ const KEPT: [&str; 3] = ["content", "structuredContent", "_meta"];
 ///
 /// # Errors
 /// `execution_failed` when the tool says that it failed; `upstream_invalid` when the answer is no result.
-pub(super) fn read(answer: &ServerResult) -> Result<Execution, Failure> {
+pub(super) fn read(answer: Value) -> Result<Execution, Failure> {
     let invalid = |what: &str| Failure::new(ErrorCode::UpstreamInvalid, what);
-    if matches!(answer, ServerResult::InputRequiredResult(_)) {
+    if asks(&answer) {
         return Err(invalid(
             "the MCP server asks its user for input, which is not offered to servers",
         ));
     }
-    let value =
-        serde_json::to_value(answer).map_err(|_| invalid("the MCP server's answer cannot be read"))?;
-    let Value::Object(mut answer) = value else {
+    let Value::Object(mut answer) = answer else {
         return Err(invalid("the MCP server's answer is no result of a tool"));
     };
     if !answer.contains_key("content") && !answer.contains_key("structuredContent") {
@@ -42,6 +39,11 @@ pub(super) fn read(answer: &ServerResult) -> Result<Execution, Failure> {
         notes: None,
         artifact: None,
     })
+}
+
+/// Whether a server wants to be answered before it answers.
+pub(super) fn asks(answer: &Value) -> bool {
+    answer.get("resultType").and_then(Value::as_str) == Some("input_required")
 }
 
 /// The texts of an answer.

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
-    ClientNotification, ClientRequest, RequestId, ServerResult,
+    ClientNotification, ClientRequest, RequestId,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
 use serde_json::{Map, Value};
@@ -15,9 +15,9 @@ use toolgate_api::ErrorCode;
 use toolgate_api::mcp_servers::McpChangePolicy;
 
 use super::connection::{Connection, Live};
-use super::error;
 use super::manager::Shared;
 use super::target::ServerSet;
+use super::{error, raw};
 use crate::executors::{QUEUE_FOR, place};
 use crate::failure::Failure;
 use crate::invocation::Parts;
@@ -46,7 +46,7 @@ pub(super) async fn send(
     call: &Call,
     secrets: &mut Secrets,
     deadline: Instant,
-) -> Result<ServerResult, Failure> {
+) -> Result<Value, Failure> {
     let until = deadline.min(Instant::now() + QUEUE_FOR);
     let _place = place(&connection.places, until, "this MCP server").await?;
     let live = connection.live(shared).await?;
@@ -56,7 +56,7 @@ pub(super) async fn send(
     let answer = once(&live, call).await;
     live.hide_token(secrets);
     match answer {
-        Ok(answer) => Ok(answer),
+        Ok(answer) => answer,
         Err(error) if error::is_expired(&error) => {
             connection.drop_live(&live, error::of_request(&error));
             if !call.is_repeatable {
@@ -65,7 +65,7 @@ pub(super) async fn send(
             let live = connection.live(shared).await?;
             let answer = once(&live, call).await;
             live.hide_token(secrets);
-            answer.map_err(|error| error::of_request(&error))
+            answer.map_err(|error| error::of_request(&error))?
         }
         Err(error) => Err(failed(connection, &live, &error).await),
     }
@@ -92,22 +92,39 @@ async fn approved(connection: &Connection, live: &Live, call: &Call) -> Result<(
     }
 }
 
-async fn once(live: &Live, call: &Call) -> Result<ServerResult, ServiceError> {
+async fn once(live: &Live, call: &Call) -> Result<Result<Value, Failure>, ServiceError> {
     let params = CallToolRequestParams::new(call.tool.clone()).with_arguments(call.arguments.clone());
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    self::request(live, request, call.parts.clone()).await
+}
+
+/// Sends a request, which is cancelled at the server when its answer is not waited for any more.
+///
+/// # Errors
+/// The outer one when there is no answer; the inner one when it cannot be read.
+pub(super) async fn request(
+    live: &Live,
+    request: ClientRequest,
+    parts: Option<Parts>,
+) -> Result<Result<Value, Failure>, ServiceError> {
     let handle = live
         .peer()
         .send_cancellable_request(request, PeerRequestOptions::no_options())
         .await?;
-    let parts = call.parts.clone();
     let _following = parts.map(|parts| live.handler.follow(handle.progress_token.clone(), parts));
     let mut ending = CancelOnDrop(Some((live.peer().clone(), handle.id.clone())));
     let answer = handle.await_response().await;
     ending.0 = None;
-    answer
+    let unreadable = |_| {
+        Failure::new(
+            ErrorCode::UpstreamInvalid,
+            "the MCP server's answer cannot be read",
+        )
+    };
+    answer.map(|answer| raw::value(answer).map_err(unreadable))
 }
 
-async fn failed(connection: &Connection, live: &Arc<Live>, error: &ServiceError) -> Failure {
+pub(super) async fn failed(connection: &Connection, live: &Arc<Live>, error: &ServiceError) -> Failure {
     let mut failure = error::of_request(error);
     if matches!(error, ServiceError::TransportClosed) {
         if let Some(how) = live.ended().await {
@@ -138,10 +155,10 @@ impl Drop for CancelOnDrop {
 }
 
 /// Counts a call of a server while it runs.
-struct Running<'c>(&'c Connection);
+pub(super) struct Running<'c>(&'c Connection);
 
 impl<'c> Running<'c> {
-    fn new(connection: &'c Connection) -> Self {
+    pub(super) fn new(connection: &'c Connection) -> Self {
         connection.running.fetch_add(1, Ordering::AcqRel);
         Self(connection)
     }

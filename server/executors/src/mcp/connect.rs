@@ -18,6 +18,7 @@ use super::error;
 use super::handler::Handler;
 use super::http::GuardedClient;
 use super::manager::Shared;
+use super::offers::KeptLists;
 use super::sse::SseTransport;
 use super::stdio;
 use super::target::headers;
@@ -48,7 +49,7 @@ impl Connection {
                 // The reader fails at a line that is too long; rmcp's own limit would drop the line and let its call wait.
                 let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
                 let transport = Throttled::new(transport);
-                let handler = Handler::default();
+                let handler = Handler::new(KeptLists::new(&shared.list_changes, &target));
                 let started = handler
                     .clone()
                     .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize)
@@ -70,7 +71,7 @@ impl Connection {
                 let clean = |failure| clean(failure, &with_token(&secrets, bearer.as_deref()));
                 let url = definition.url.as_deref().unwrap_or_default();
                 let transport = Throttled::new(SseTransport::open(client, url).await.map_err(clean)?);
-                let handler = Handler::default();
+                let handler = Handler::new(KeptLists::new(&shared.list_changes, &target));
                 let started = handler
                     .clone()
                     .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize);
@@ -121,7 +122,7 @@ impl Connection {
             // Whether a call may be sent twice is decided where it is sent.
             .reinit_on_expired_session(false);
         config.allow_stateless = true;
-        let handler = Handler::default();
+        let handler = Handler::new(KeptLists::new(&shared.list_changes, &self.target()));
         let transport = Throttled::new(StreamableHttpClientTransport::with_client(client, config));
         let service = handler.clone().serve_with_lifecycle(transport, mode).await?;
         Ok((service, handler))

@@ -171,6 +171,6 @@ impl Planned for McpCall<'_> {
             deadline,
         )
         .await?;
-        answer::read(&answer).map(Reply::from)
+        answer::read(answer).map(Reply::from)
     }
 }

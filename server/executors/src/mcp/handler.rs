@@ -12,24 +12,42 @@ use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::json;
 
+use super::offers::{KeptLists, OfferedList};
 use crate::invocation::Parts;
 
 /// Takes the notices of one connection. Sampling, roots and elicitation are not offered. A server that asks for them all the same gets
 /// an error: an empty list or a refusal in a person's name would be made up.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(super) struct Handler {
     shared: Arc<Shared>,
 }
 
-#[derive(Default)]
 struct Shared {
     /// Where the progress of calls goes, by token.
     progress: Mutex<HashMap<ProgressToken, Parts>>,
     /// Whether the server has said that its tools changed.
     tools_changed: AtomicBool,
+    /// What the server has beside tools, as it was read last.
+    lists: KeptLists,
 }
 
 impl Handler {
+    /// For one connection.
+    pub(super) fn new(lists: KeptLists) -> Self {
+        Self {
+            shared: Arc::new(Shared {
+                progress: Mutex::default(),
+                tools_changed: AtomicBool::new(false),
+                lists,
+            }),
+        }
+    }
+
+    /// What the server has beside tools, as it was read last.
+    pub(super) fn lists(&self) -> &KeptLists {
+        &self.shared.lists
+    }
+
     /// Sends the progress of a call to its caller, until the guard is dropped.
     pub(super) fn follow(&self, token: ProgressToken, parts: Parts) -> Following {
         let mut progress = self
@@ -116,5 +134,15 @@ impl ClientHandler for Handler {
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
         self.shared.tools_changed.store(true, Ordering::Release);
+    }
+
+    async fn on_resource_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.shared
+            .lists
+            .forget(&[OfferedList::Resources, OfferedList::ResourceTemplates]);
+    }
+
+    async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
+        self.shared.lists.forget(&[OfferedList::Prompts]);
     }
 }

@@ -10,7 +10,9 @@ use futures_util::{Stream, StreamExt, TryStreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
@@ -21,6 +23,7 @@ use url::Url;
 
 use super::bearer::Bearer;
 use super::error::Guarded;
+use super::raw;
 use crate::egress::{Origins, parse_exact};
 use crate::failure::Failure;
 use crate::http::executor::Transport;
@@ -237,16 +240,27 @@ impl StreamableHttpClient for GuardedClient {
             return refused(&message, status, failure, &said)
                 .map(|error| StreamableHttpPostResponse::Json(error, session));
         }
+        let passed_on = raw::passed_on(&message);
         match media_type.as_str() {
             "text/event-stream" => {
                 let events = self.events(response, self.max_bytes.saturating_mul(EVENTS_OF_AN_ANSWER));
+                let events = match passed_on {
+                    Some(request) => events.map_ok(move |event| as_it_came(event, &request)).boxed(),
+                    None => events,
+                };
                 Ok(StreamableHttpPostResponse::Sse(events, session))
             }
             "application/json" => {
                 let answer = body::read(response, self.max_bytes).await.map_err(client)?;
-                let answer = serde_json::from_slice::<ServerJsonRpcMessage>(&answer.body)
-                    .map_err(|_| invalid("the MCP server's answer is no JSON-RPC message"))?;
-                let answer = answering(&message, answer)?;
+                let kept = passed_on.and_then(|request| raw::message(&answer.body, &request));
+                let answer = match kept {
+                    Some(answer) => answer,
+                    None => {
+                        let answer = serde_json::from_slice::<ServerJsonRpcMessage>(&answer.body)
+                            .map_err(|_| invalid("the MCP server's answer is no JSON-RPC message"))?;
+                        answering(&message, answer)?
+                    }
+                };
                 Ok(StreamableHttpPostResponse::Json(answer, session))
             }
             other => Err(invalid(format!(
@@ -316,6 +330,14 @@ fn answering(message: &ClientJsonRpcMessage, answer: ServerJsonRpcMessage) -> An
         answer @ JsonRpcMessage::Response(_) => Ok(answer),
         _ => Err(invalid("the MCP server's answer is no JSON-RPC response")),
     }
+}
+
+/// An event on the stream of a request whose answer is passed on.
+fn as_it_came(mut event: Sse, request: &RequestId) -> Sse {
+    if let Some(kept) = event.data.as_deref().and_then(|data| raw::event(data, request)) {
+        event.data = Some(kept);
+    }
+    event
 }
 
 /// An answer with an error status: the JSON-RPC error in it, or the failure.

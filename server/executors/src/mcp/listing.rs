@@ -1,21 +1,21 @@
-//! Reading the tools of a server, page by page.
+//! Reading the lists of a server, page by page.
 
 use std::collections::{HashMap, HashSet};
 
 use rmcp::RoleClient;
-use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
+use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams};
 use rmcp::service::Peer;
 use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_core::mcp_import::{McpListing, fingerprint};
 
-use super::error;
+use super::{error, raw};
 use crate::failure::Failure;
 
 /// Pages of one list.
 const MAX_PAGES: usize = 200;
-/// Tools of one list.
-const MAX_TOOLS: usize = 5_000;
+/// Items of one list.
+const MAX_ITEMS: usize = 5_000;
 
 /// What a server lists, and the digest of each tool by its name.
 pub(super) struct Listed {
@@ -23,13 +23,31 @@ pub(super) struct Listed {
     pub(super) fingerprints: HashMap<String, String>,
 }
 
-/// Reads all pages.
+/// Reads all tools.
 ///
 /// # Errors
-/// Why the tools could not be listed; `upstream_invalid` when the pages have no end.
+/// As [`pages`].
 pub(super) async fn list(peer: &Peer<RoleClient>) -> Result<Listed, Failure> {
+    let request = |params| {
+        ClientRequest::ListToolsRequest(ListToolsRequest {
+            params,
+            ..ListToolsRequest::default()
+        })
+    };
+    Ok(listed(peer, pages(peer, "tools", request).await?))
+}
+
+/// Reads all pages of a list; `key` is the member that has the items, as people call them, too.
+///
+/// # Errors
+/// Why they could not be listed; `upstream_invalid` when the pages have no end.
+pub(super) async fn pages(
+    peer: &Peer<RoleClient>,
+    key: &str,
+    request: impl Fn(Option<PaginatedRequestParams>) -> ClientRequest,
+) -> Result<Vec<Value>, Failure> {
     let invalid = |what: String| Failure::new(ErrorCode::UpstreamInvalid, what);
-    let mut tools: Vec<Value> = Vec::new();
+    let mut items: Vec<Value> = Vec::new();
     let mut cursors = HashSet::new();
     let mut cursor: Option<String> = None;
     for _ in 0..MAX_PAGES {
@@ -37,47 +55,37 @@ pub(super) async fn list(peer: &Peer<RoleClient>) -> Result<Listed, Failure> {
         let params = cursor
             .take()
             .map(|cursor| PaginatedRequestParams::default().with_cursor(Some(cursor)));
-        let request = ClientRequest::ListToolsRequest(ListToolsRequest {
-            params,
-            ..ListToolsRequest::default()
-        });
         let answer = peer
-            .send_request(request)
+            .send_request(request(params))
             .await
             .map_err(|error| error::of_request(&error))?;
-        // A page with a tool that rmcp cannot read is read as it came, so that only that tool is lost.
-        let page = match answer {
-            ServerResult::ListToolsResult(page) => serde_json::to_value(page),
-            other => serde_json::to_value(other),
-        };
-        let mut page =
-            page.map_err(|_| invalid("the MCP server's list of tools cannot be read".to_owned()))?;
-        match page.get_mut("tools").map(Value::take) {
-            Some(Value::Array(more)) => tools.extend(more),
+        // A page with an item that rmcp cannot read is read as it came, so that only that item is lost.
+        let mut page = raw::value(answer)
+            .map_err(|_| invalid(format!("the MCP server's list of {key} cannot be read")))?;
+        match page.get_mut(key).map(Value::take) {
+            Some(Value::Array(more)) => items.extend(more),
             _ => {
-                return Err(invalid(
-                    "the MCP server answered with no list of tools".to_owned(),
-                ));
+                return Err(invalid(format!("the MCP server answered with no list of {key}")));
             }
         }
-        if tools.len() > MAX_TOOLS {
+        if items.len() > MAX_ITEMS {
             return Err(invalid(format!(
-                "the MCP server lists more than {MAX_TOOLS} tools"
+                "the MCP server lists more than {MAX_ITEMS} {key}"
             )));
         }
         match page.get("nextCursor").and_then(Value::as_str) {
             // An empty cursor is a cursor.
             Some(next) if cursors.insert(next.to_owned()) => cursor = Some(next.to_owned()),
             Some(_) => {
-                return Err(invalid(
-                    "the MCP server's list of tools has no end: a cursor came twice".to_owned(),
-                ));
+                return Err(invalid(format!(
+                    "the MCP server's list of {key} has no end: a cursor came twice"
+                )));
             }
-            None => return Ok(listed(peer, tools)),
+            None => return Ok(items),
         }
     }
     Err(invalid(format!(
-        "the MCP server's list of tools has more than {MAX_PAGES} pages"
+        "the MCP server's list of {key} has more than {MAX_PAGES} pages"
     )))
 }
 

@@ -13,6 +13,7 @@ use super::bearer;
 use super::connection::{Connection, ConnectionStatus};
 use super::instances::{Connections, Place, admit, log_of};
 use super::log::LogLines;
+use super::offers::ListChanges;
 use super::settings::StdioSettings;
 use super::stdio;
 use super::target::{McpTarget, fill};
@@ -33,6 +34,8 @@ pub(super) struct Shared {
     pub(super) envs: Arc<dyn EnvSource>,
     pub(super) stdio: StdioSettings,
     pub(super) max_bytes: usize,
+    /// Counts the changes of what the servers have beside tools.
+    pub(super) list_changes: Arc<ListChanges>,
 }
 
 impl Shared {
@@ -67,6 +70,7 @@ impl McpServers {
                 envs,
                 stdio,
                 max_bytes,
+                list_changes: Arc::default(),
             },
             connections: Mutex::default(),
             in_advance: Arc::new(Semaphore::new(AT_ONCE)),

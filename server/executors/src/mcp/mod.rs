@@ -2,8 +2,8 @@
 //!
 //! `rmcp` is the protocol. Ours is what surrounds it: `manager` has a `connection` for each server (or for each `instance` of it), which connects (`connect`)
 //! when it is first needed, pauses after failures and ends when nothing needs it. `http` and `sse` send through the guarded client (with the token of `bearer`), `stdio`
-//! starts a process in the `sandbox`. `handler` answers what servers ask and takes their notices, `listing` reads their tools,
-//! `call` sends one call and `answer` makes a result of what came back. `executor` is the seam to the guards.
+//! starts a process in the `sandbox`. `handler` answers what servers ask and takes their notices, `listing` reads their lists,
+//! `call` sends one call and `answer` makes a result of what came back; `raw` keeps it as it came. `offers` reads what they have beside tools. `executor` is the seam to the guards.
 
 mod answer;
 mod bearer;
@@ -19,6 +19,8 @@ mod instances;
 mod listing;
 mod log;
 mod manager;
+mod offers;
+mod raw;
 mod sandbox;
 mod settings;
 mod sse;
@@ -31,5 +33,6 @@ pub use self::executor::McpExecutor;
 pub use self::instance::Instance;
 pub use self::log::{LogLines, LoggedLine};
 pub use self::manager::{ConnectionStates, McpServers};
+pub use self::offers::{Completed, Completion, Offered, OfferedList};
 pub use self::settings::StdioSettings;
 pub use self::target::{McpTarget, ServerSet};

@@ -8,6 +8,7 @@ use tokio::time::Instant;
 use toolgate_api::ErrorCode;
 use toolgate_api::accounts::{AccountMethod, AccountProvider, AccountProviderDefinition};
 use toolgate_api::audit::AuditAccount;
+use toolgate_api::mcp_servers::McpServerDefinition;
 use toolgate_core::definition::ToolDefinition;
 use toolgate_core::ids::UserId;
 use toolgate_core::principal::{PrincipalKind, PrincipalRef};
@@ -39,9 +40,29 @@ pub async fn for_call(
     entry: &Entry,
     tool: &ToolDefinition,
 ) -> Result<Option<CallAccount>, Problem> {
-    let Some(name) = provider_of(&entry.project, tool) else {
-        return Ok(None);
-    };
+    match provider_of(&entry.project, tool) {
+        None => Ok(None),
+        Some(name) => of_caller(gateway, entry, name).await.map(Some),
+    }
+}
+
+/// The caller's account that an MCP server is reached with; `None` for servers that are reached with none.
+///
+/// # Errors
+/// As [`for_call`].
+pub async fn for_server(
+    gateway: &Arc<Gateway>,
+    entry: &Entry,
+    server: &McpServerDefinition,
+) -> Result<Option<CallAccount>, Problem> {
+    match &server.account {
+        None => Ok(None),
+        Some(name) => of_caller(gateway, entry, name).await.map(Some),
+    }
+}
+
+/// The caller's account of a provider.
+async fn of_caller(gateway: &Arc<Gateway>, entry: &Entry, name: &str) -> Result<CallAccount, Problem> {
     let provider = entry.project.account_providers.get(name).ok_or_else(|| {
         Problem::new(
             ErrorCode::ToolUnavailable,
@@ -64,9 +85,7 @@ pub async fn for_call(
         }),
         Holder::None(why) => Err(why.to_owned()),
     };
-    found
-        .map(Some)
-        .map_err(|why| refusal(gateway, project, provider, &why))
+    found.map_err(|why| refusal(gateway, project, provider, &why))
 }
 
 /// Who holds the account.

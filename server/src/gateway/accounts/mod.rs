@@ -22,7 +22,7 @@ use toolgate_core::mcp_servers::{Part, ValueTemplate};
 use toolgate_executors::Failure;
 use toolgate_store::rows::Revised;
 
-pub use self::credential::{CallAccount, for_call, for_listing, foreseen};
+pub use self::credential::{CallAccount, for_call, for_listing, for_server, foreseen};
 pub use self::exchange::Exchanged;
 pub use self::flow::{client_document, complete, connect};
 pub(crate) use self::grant::ClientIdentity;

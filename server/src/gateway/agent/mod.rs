@@ -49,6 +49,7 @@ pub async fn ask(
         session_id: request.session_id,
         context: request.context.as_ref(),
         arguments: details.as_object().map(redact::redact),
+        offers: None,
     };
     let (mut available, opening) = available::ask(gateway, project, requester, question).await?;
     let running = available.running.take();

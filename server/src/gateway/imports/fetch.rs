@@ -78,7 +78,7 @@ fn problem(failure: &Failure) -> Problem {
 }
 
 /// A source that could not be read.
-pub(super) fn failed(what: &str, failure: &Failure) -> Problem {
+pub(in crate::gateway) fn failed(what: &str, failure: &Failure) -> Problem {
     let mut detail = format!("{what}: {}.", failure.message);
     if let Some(said) = &failure.upstream_message {
         detail.push_str(&format!(" It said: {said}"));

@@ -5,7 +5,7 @@
 //! `gateway/quarantine`.
 
 mod credentials;
-mod fetch;
+pub(super) mod fetch;
 pub mod read;
 mod report;
 pub mod request;

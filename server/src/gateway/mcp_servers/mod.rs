@@ -1,8 +1,9 @@
-//! The MCP servers of a project: what is stored of them (`change`), how their connections are (`read`), and what keeps the
-//! connections as the projects say (`background`). Their tools come by `gateway/imports`.
+//! The MCP servers of a project: what is stored of them (`change`), how their connections are (`read`), what keeps the
+//! connections as the projects say (`background`), and what they offer to callers beside tools (`offers`). Their tools come by `gateway/imports`.
 
 pub mod background;
 pub mod change;
+pub mod offers;
 pub mod read;
 
 use std::sync::Arc;

@@ -67,6 +67,7 @@ pub async fn create_as(
         session_id: None,
         context: request.context.as_ref(),
         arguments: details.as_object().map(redact::redact),
+        offers: None,
     };
     let (available, mut opening) = available::ask(gateway, project, requester, question).await?;
     let at = opening.record.at;

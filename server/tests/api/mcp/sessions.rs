@@ -260,10 +260,10 @@ async fn the_revision_of_a_session_is_that_of_messages_that_name_none() {
 }
 
 /// A stream of notifications.
-pub(super) struct Stream(Body);
+pub(crate) struct Stream(Body);
 
 impl Stream {
-    pub(super) async fn open(mcp: &McpClient<'_>) -> Self {
+    pub(crate) async fn open(mcp: &McpClient<'_>) -> Self {
         let mut headers: Vec<(&'static str, &str)> = vec![("accept", "text/event-stream")];
         headers.extend(mcp.headers.iter().map(|(name, value)| (*name, value.as_str())));
         let response = mcp.client.open(&format!("{MCP}{}", mcp.query), &headers).await;
@@ -273,7 +273,7 @@ impl Stream {
     }
 
     /// The next message within a time.
-    pub(super) async fn next(&mut self, within: Duration) -> Option<Value> {
+    pub(crate) async fn next(&mut self, within: Duration) -> Option<Value> {
         let read = async {
             loop {
                 let frame = self.0.frame().await?.ok()?.into_data().ok()?;
@@ -287,7 +287,7 @@ impl Stream {
     }
 }
 
-pub(super) const SOON: Duration = Duration::from_secs(30);
+pub(crate) const SOON: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn subscribers_hear_of_moves_and_of_changes() {

@@ -18,6 +18,9 @@ pub(crate) const ANNOTATIONS: &str = "mcp_annotations";
 /// The key with the digest of what its server said of it when it was approved.
 pub(crate) const FINGERPRINT: &str = "mcp_fingerprint";
 
+/// The key with what its server says of the tool's view (MCP Apps).
+pub(crate) const META: &str = "mcp_meta";
+
 pub(super) static KIND: Kind = Kind {
     described: &tool_types::MCP,
     aliases: &[FORMER_NAME],

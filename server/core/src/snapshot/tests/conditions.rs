@@ -8,6 +8,7 @@ use proptest::sample::{select, subsequence};
 use rstest::rstest;
 use toolgate_api::ErrorCode;
 
+use crate::policy::decision::Offer;
 use crate::policy::evaluation_context::{EvaluationContext, Load};
 use crate::policy::group_conditions::ClosedBecause;
 use crate::policy::groups::GroupSet;
@@ -268,6 +269,12 @@ proptest! {
             prop_assert_eq!(resolved.filtered_by_group_count(), by_group.len());
             prop_assert_eq!(resolved.filtered_by_condition_count(), by_condition.len());
             prop_assert_eq!(resolved.filtered_by_state_count(), by_state.len());
+            // What is no tool is opened by the same groups and states.
+            for tool in snapshot.tools() {
+                let offer = Offer { groups: &tool.groups, states: Some(&tool.states) };
+                let decided = snapshot.decide(&everything, Some(&requested), Some("x"), tool.name(), &anytime());
+                prop_assert_eq!(resolved.closes(offer), decided.code);
+            }
         }
     }
 }

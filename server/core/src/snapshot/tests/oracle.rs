@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use toolgate_api::ErrorCode;
 
+use crate::policy::decision::Offer;
 use crate::policy::groups::GroupSet;
 use crate::snapshot::testing::{Draft, anytime, project, tool};
 
@@ -156,6 +157,11 @@ proptest! {
                     prop_assert_eq!(&resolved.filtered_by_state(), &by_state);
                     let tools: Vec<_> = resolved.tools().map(|tool| tool.name().to_owned()).collect();
                     prop_assert_eq!(tools, open.clone());
+                    for tool in snapshot.tools().iter().filter(|tool| tool.is_offered()) {
+                        let offer = Offer { groups: &tool.groups, states: Some(&tool.states) };
+                        let decided = snapshot.decide(&grant, requested.as_deref(), state.as_deref(), tool.name(), &anytime());
+                        prop_assert_eq!(resolved.closes(offer), decided.code);
+                    }
 
                     let asked = rule::effective_request(&requested);
                     let mut unknown: Vec<_> = asked.into_iter().filter(|group| group != "*" && !kinds.iter()
