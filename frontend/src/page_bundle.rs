@@ -6,6 +6,7 @@ use leptos::wasm_split::wasm_split;
 
 use crate::api::ApiError;
 use crate::components::{deferred, is_first_page};
+use crate::features::access_requests::AccessRequestsPage;
 use crate::features::accounts::{AccountCallbackPage, AccountProvidersPage, AccountsPage};
 use crate::features::alerts::AlertsPage;
 use crate::features::authorize::AuthorizePage;
@@ -19,6 +20,7 @@ use crate::features::imports::{ImportPage, ImportsPage, NewImportPage, Quarantin
 use crate::features::keys::KeysPage;
 use crate::features::limits::LimitsPage;
 use crate::features::mcp_servers::{McpServerPage, McpServersPage};
+use crate::features::new_tool::NewToolPage;
 use crate::features::overview::OverviewPage;
 use crate::features::permissions::PermissionsPage;
 use crate::features::policy_tests::PolicyTestsPage;

@@ -31,6 +31,10 @@ macro_rules! page_table {
                 /// One tool.
                 Tool = "projects/{project}/tools/{subject}", "Tool", Tool, Unlisted, Anyone => ToolPage;
             }
+            new_tool_pages {
+                /// A tool from what is pasted.
+                NewTool = "projects/{project}/new-tool", "New tool", Plus, Build, In(EditDefinitions) => NewToolPage;
+            }
             intake_pages {
                 /// Uploading definitions.
                 Upload = "projects/{project}/upload", "Upload", Upload, Build, In(EditDefinitions) => UploadPage;
@@ -106,6 +110,8 @@ macro_rules! page_table {
             connect_pages {
                 /// How agents and programs connect.
                 Connect = "projects/{project}/connect", "Connect", Plug, Project, In(Use) => ConnectPage;
+                /// What was asked for after refusals.
+                AccessRequests = "projects/{project}/access-requests", "Access requests", Bell, Access, In(Use) => AccessRequestsPage;
                 /// One's own accounts at services that tools call.
                 Accounts = "projects/{project}/accounts", "Accounts", Person, Access, In(Use) => AccountsPage;
                 /// The services at which persons have accounts, and who has connected one.

@@ -93,6 +93,19 @@ impl Refusal {
         with_query(Page::of_project(self.project.clone(), kind).path(), query)
     }
 
+    /// The page that asks for what was refused, with what is asked for filled in.
+    fn ask_page(&self, what: &str, value: &str) -> String {
+        self.page(PageKind::AccessRequests, &[(what, value)])
+    }
+
+    /// Where the person at the screen can ask for the groups that were missing.
+    fn ask_for_groups(&self, me: &str) -> Option<String> {
+        let is_mine = self.principal.is_empty() || self.principal == me;
+        let is_refused =
+            self.code == Some(ErrorCode::InsufficientToolGroups) && !self.missing_groups.is_empty();
+        (is_mine && is_refused).then(|| self.ask_page("groups", &self.missing_groups.join(",")))
+    }
+
     fn tool_page(&self) -> String {
         Page::tool(self.project.clone(), self.tool.clone()).path()
     }
@@ -198,11 +211,13 @@ pub(crate) fn remedies(refusal: &Refusal, on_lifted: Option<Callback<()>>) -> An
         return ().into_any();
     }
     if let Some(Remedy::AllowHost { origin }) = &refusal.remedy {
-        return allow_host(refusal.project.clone(), origin.clone(), on_lifted);
+        let ask = refusal.ask_page("host", origin);
+        return allow_host(refusal.project.clone(), origin.clone(), ask, on_lifted);
     }
     let session = Session::get();
     let me = untrack(|| session.me()).map(|me| format!("user:{}", me.id));
-    let (links, others) = refusal.links(&me.unwrap_or_default());
+    let me = me.unwrap_or_default();
+    let (links, others) = refusal.links(&me);
     let is_empty = links.is_empty();
     let links: Vec<_> = links
         .into_iter()
@@ -210,38 +225,54 @@ pub(crate) fn remedies(refusal: &Refusal, on_lifted: Option<Callback<()>>) -> An
         .map(|(text, href)| view! { <a class="button button-small" href=href>{text}</a> })
         .collect();
     if links.is_empty() {
+        let ask = refusal.ask_for_groups(&me).map(ask_link);
         let others = (!is_empty && !others.is_empty()).then(|| view! { <div class="muted">{others}</div> });
-        return others.into_any();
+        return view! { {others} {ask} }.into_any();
     }
     view! { <div class="row">{links}</div> }.into_any()
 }
 
+/// Leads to the page that asks for what was refused.
+fn ask_link(href: String) -> AnyView {
+    view! {
+        <a class="button button-small" href=href>
+            "Ask for it"
+        </a>
+    }
+    .into_any()
+}
+
+/// Adds an origin to the egress list of a project; then `then`.
+pub(crate) fn allow_origin(action: Action, project: String, origin: String, then: Callback<()>) {
+    let toasts = Toasts::get();
+    let path = in_project(&project, &["egress"]);
+    action.send(Ask::get(path.clone()), move |answer| {
+        let Some(mut list) = action.read::<ProjectEgress>(&answer) else {
+            return;
+        };
+        list.hosts.push(origin.clone());
+        let ask = Ask::put(path, Body::json(&list)).if_match(answer.etag);
+        action.send(ask, move |_| {
+            toasts.done(format!("The tools of this project may reach {origin}."));
+            then.run(());
+        });
+    });
+}
+
 /// The button that adds an origin to the project's egress list, for system administrators.
-fn allow_host(project: String, origin: String, on_lifted: Option<Callback<()>>) -> AnyView {
+fn allow_host(project: String, origin: String, ask: String, on_lifted: Option<Callback<()>>) -> AnyView {
     let session = Session::get();
     let action = Action::new();
-    let toasts = Toasts::get();
     let is_allowed = RwSignal::new(false);
     let (project, origin) = (StoredValue::new(project), StoredValue::new(origin));
     let add = move |_| {
-        let path = project.with_value(|project| in_project(project, &["egress"]));
-        action.send(Ask::get(path.clone()), move |answer| {
-            let Some(mut list) = action.read::<ProjectEgress>(&answer) else {
-                return;
-            };
-            list.hosts.push(origin.get_value());
-            let ask = Ask::put(path, Body::json(&list)).if_match(answer.etag);
-            action.send(ask, move |_| {
-                is_allowed.set(true);
-                toasts.done(format!(
-                    "The tools of this project may reach {}.",
-                    origin.get_value()
-                ));
-                if let Some(lifted) = on_lifted {
-                    lifted.run(());
-                }
-            });
+        let then = Callback::new(move |()| {
+            is_allowed.set(true);
+            if let Some(lifted) = on_lifted {
+                lifted.run(());
+            }
         });
+        allow_origin(action, project.get_value(), origin.get_value(), then);
     };
     part(move || {
         let origin = origin.get_value();
@@ -250,8 +281,11 @@ fn allow_host(project: String, origin: String, on_lifted: Option<Callback<()>>) 
                 .into_any();
         }
         if !session.is_system_admin() {
-            return view! { <div class="muted">{format!("A system administrator can allow {origin} in the settings.")}</div> }
-                .into_any();
+            return view! {
+                <div class="muted">{format!("A system administrator can allow {origin} in the settings.")}</div>
+                {ask_link(ask.clone())}
+            }
+            .into_any();
         }
         view! {
             <div class="stack-small">
@@ -340,5 +374,20 @@ mod tests {
             assert_eq!(first, Some(href), "{refusal:?}");
         }
         assert_eq!(refused(ErrorCode::Internal).links("user:1").0, []);
+    }
+
+    #[test]
+    fn who_was_refused_can_ask() {
+        let refusal = Refusal {
+            missing_groups: vec!["writing".to_owned(), "a/b".to_owned()],
+            principal: "user:1".to_owned(),
+            ..refused(ErrorCode::InsufficientToolGroups)
+        };
+        assert_eq!(
+            refusal.ask_for_groups("user:1").as_deref(),
+            Some("/ui/projects/demo/access-requests?groups=writing%2Ca%2Fb")
+        );
+        assert_eq!(refusal.ask_for_groups("user:2"), None, "only for oneself");
+        assert_eq!(refused(ErrorCode::ToolNotFound).ask_for_groups("user:1"), None);
     }
 }

@@ -22,18 +22,6 @@ export {variable}=$(
     )
 }
 
-/// Uploads `tool.yaml` to a project.
-pub(crate) fn upload_tool(project: &str) -> String {
-    format!(
-        r#"curl {origin}/projects/{project}/tools \
-  -H "Authorization: Bearer $TOOLGATE_TOKEN" \
-  -H "Content-Type: application/yaml" \
-  --data-binary @tool.yaml"#,
-        origin = origin(),
-        project = encode(project),
-    )
-}
-
 /// Calls a tool.
 pub(crate) fn call(project: &str, body: &str) -> String {
     curl(project, "TOOLGATE_TOKEN", body)

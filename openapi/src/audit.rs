@@ -16,6 +16,8 @@ use crate::{Diagnostic, ErrorCode};
 pub enum AuditAction {
     /// A tool call.
     Call,
+    /// A call of a definition that need not be stored, by one who edits definitions.
+    Test,
     /// A question what is available.
     Resolve,
     /// A question why something is available or not; nothing ran.

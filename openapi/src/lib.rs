@@ -4,6 +4,7 @@
 //! to the API document when the `utoipa` feature is on. To add a resource, add a file here, a file of the same name under `server/src/api`, and its
 //! rows to the authorization table.
 
+pub mod access_requests;
 pub mod accounts;
 pub mod agent;
 pub mod alerts;
@@ -15,6 +16,7 @@ pub mod calls;
 pub mod code;
 pub mod connections;
 pub mod dead_letters;
+pub mod drafts;
 pub mod egress;
 pub mod explain;
 pub mod groups;

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::policy_tests::UploadPolicyTests;
 use crate::problem::Diagnostic;
+use crate::remedy::Remedy;
 
 /// What a caller's turn does after the tool ran (tool development guide, section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -270,4 +271,8 @@ pub struct DefinitionsChecked {
     /// Errors and warnings in the order of the text, each with its line, column and a hint.
     #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
     pub diagnostics: Vec<Diagnostic>,
+    /// What must be changed outside of the definitions before calls of them can succeed, as far as that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub remedies: Vec<Remedy>,
 }

@@ -21,6 +21,8 @@ const BLANK = { project: 'blank' };
  */
 const NOTES = {
   upload: { reads: false },
+  'new-tool': { reads: false },
+  'access-requests': { views: { ask: { query: '?groups=writing', hasEmpty: false } } },
   authorize: { reads: false },
   'accounts/callback': { reads: false },
   'imports/new': { name: 'import-new', reads: false },

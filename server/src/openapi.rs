@@ -254,6 +254,7 @@ fn add_problems(path: &str, conditional: bool, operation: &mut Operation) {
     }
     if [
         "/calls",
+        "/definitions/test",
         "/invoke",
         "/openapi.json",
         "/resolve",

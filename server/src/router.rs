@@ -11,11 +11,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::{
-    accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, bus_tokens, calls, connections,
-    dead_letters, definitions, egress, explain, groups, guides, health, imports, keys, limits, mcp_clients,
-    mcp_servers, permissions, policy_tests, projects, quarantine, recommendations, second_factor, secrets,
-    sessions, settings, states, status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit,
-    tools_revisions, upstreams, usage, users,
+    access_requests, accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, bus_tokens,
+    calls, connections, dead_letters, definitions, drafts, egress, explain, groups, guides, health, imports,
+    keys, limits, mcp_clients, mcp_servers, permissions, policy_tests, projects, quarantine, recommendations,
+    second_factor, secrets, sessions, settings, states, status, tool_api, tool_changes, tool_services,
+    tool_types, tools, tools_edit, tools_revisions, upstreams, usage, users,
 };
 use crate::gateway::Problem;
 use crate::state::App;
@@ -83,10 +83,17 @@ pub fn routes() -> OpenApiRouter<App> {
             permissions::put_permission,
             permissions::delete_permission
         ))
+        .routes(routes!(
+            access_requests::list_access_requests,
+            access_requests::ask_for_access
+        ))
+        .routes(routes!(access_requests::decide_access_request))
         .routes(routes!(tools::list_tools, tools_edit::upload_tools))
         .routes(routes!(tools::get_tool_uses))
         .routes(routes!(tool_changes::change_tools))
         .routes(routes!(definitions::check_definitions))
+        .routes(routes!(drafts::draft_definition))
+        .routes(routes!(drafts::test_definition))
         .routes(routes!(tool_types::list_tool_types))
         .routes(routes!(
             tools::get_tool,

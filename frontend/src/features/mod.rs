@@ -1,5 +1,6 @@
 //! The screens, one folder per subject. Each exports its pages and what the frame needs of it.
 
+pub(crate) mod access_requests;
 pub(crate) mod accounts;
 pub(crate) mod alerts;
 pub(crate) mod authorize;
@@ -13,6 +14,7 @@ pub(crate) mod imports;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod mcp_servers;
+pub(crate) mod new_tool;
 pub(crate) mod overview;
 pub(crate) mod permissions;
 pub(crate) mod policy_tests;

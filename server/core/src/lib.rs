@@ -22,6 +22,7 @@ pub mod mcp_import;
 pub mod mcp_servers;
 pub mod nul;
 pub mod openapi_import;
+pub mod pasted;
 pub mod pointer;
 pub mod policy;
 pub mod policy_tests;

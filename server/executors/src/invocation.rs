@@ -19,6 +19,7 @@ use toolgate_core::principal::PrincipalRef;
 use crate::account::Account;
 use crate::config::SecretSource;
 use crate::egress::Origins;
+use crate::exchange::Exchange;
 use crate::ledger::Ledger;
 use crate::management::Manager;
 use crate::mcp::ServerSet;
@@ -58,6 +59,8 @@ pub struct Invocation {
     pub arguments: Map<String, Value>,
     /// Takes the parts of the answer as they come; `None` when they are not waited for.
     pub parts: Option<Parts>,
+    /// Takes the request and the answer of a test; `None` for every other call.
+    pub exchange: Option<Exchange>,
     /// Where the call is noted if its answer may come after this process has ended; `None` when nothing would complete it then.
     pub ledger: Option<Arc<dyn Ledger>>,
     /// The trace that the call belongs to, as headers for the upstream; a definition's own headers win.

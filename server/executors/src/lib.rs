@@ -24,6 +24,7 @@ pub mod bus;
 mod config;
 pub mod egress;
 mod events;
+mod exchange;
 mod executor;
 mod executors;
 mod failure;
@@ -49,6 +50,7 @@ pub use bus::{
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Origins, Resolve};
 pub use events::{EventSplitter, EventTooLarge};
+pub use exchange::Exchange;
 pub use executor::{Circumstances, Executor, Key, Planned, Prepared, Reply, Scope};
 pub use executors::{Executors, Reach};
 pub use failure::Failure;

@@ -39,12 +39,14 @@ pub async fn check_definitions(
                 .collect::<Result<_, _>>()
                 .map_err(|error| Problem::internal(&error))?,
             diagnostics: publish::warnings(&gateway, &place.project, &upload),
+            remedies: publish::remedies(&gateway, &place.project, &upload),
         },
         Err(diagnostics) => DefinitionsChecked {
             valid: false,
             yaml: String::new(),
             definitions: Vec::new(),
             diagnostics,
+            remedies: Vec::new(),
         },
     };
     Ok(axum::Json(checked))

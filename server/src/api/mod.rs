@@ -1,5 +1,6 @@
 //! One file per resource: parameters and handlers, no rules.
 
+pub mod access_requests;
 pub mod accounts;
 pub mod agent_requests;
 pub mod alerts;
@@ -14,6 +15,7 @@ pub mod calls;
 pub mod connections;
 pub mod dead_letters;
 pub mod definitions;
+pub mod drafts;
 pub mod egress;
 mod error;
 pub mod explain;

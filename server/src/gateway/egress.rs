@@ -20,7 +20,7 @@ use crate::gateway::{Gateway, Problem};
 const MAX_ENTRIES: usize = 1000;
 
 /// The list of a project, made ready.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct LoadedEgress {
     /// As it is written.
     pub list: ProjectEgress,

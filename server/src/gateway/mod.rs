@@ -4,6 +4,7 @@
 //! maps [`Problem`] to its own protocol.
 
 pub mod access;
+pub mod access_requests;
 pub mod accounts;
 pub mod agent;
 pub mod alerts;
@@ -21,6 +22,7 @@ pub mod cursor;
 pub mod dead_letters;
 mod detach_on_drop;
 mod document;
+pub mod drafts;
 pub mod egress;
 pub mod entry;
 pub mod explain;

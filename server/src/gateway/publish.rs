@@ -12,13 +12,14 @@ use std::sync::Arc;
 use serde_json::Value;
 use tokio::sync::OwnedMutexGuard;
 use toolgate_api::audit::AuditAction;
+use toolgate_api::remedy::Remedy;
 use toolgate_api::tools::{DefinitionKind, UploadItem, UploadOutcome, UploadResult};
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{
     self, Destination, ServiceDefinition, ToolDefinition, Upload, UploadContext, UploadedTool,
 };
 use toolgate_core::ids::{ProjectId, ToolName};
-use toolgate_executors::Bus;
+use toolgate_executors::{Bus, EgressError};
 use toolgate_store::StoreError;
 use toolgate_store::rows::{ImportChange, Publication, RevisionRow};
 
@@ -175,6 +176,20 @@ pub fn warnings(gateway: &Gateway, state: &ProjectState, upload: &Upload) -> Vec
     warnings.extend(definitions().filter_map(|definition| egress_warning(gateway, state, definition)));
     warnings.extend(secrets::warnings(state, definitions(), upload.services.iter()));
     warnings
+}
+
+/// The hosts that calls of an upload go to and that are not allowed yet.
+pub fn remedies(gateway: &Gateway, state: &ProjectState, upload: &Upload) -> Vec<Remedy> {
+    let mut remedies = Vec::new();
+    for tool in &upload.tools {
+        if let Some((EgressError::NotListed { origin }, _)) = denied(gateway, state, &tool.definition) {
+            let remedy = Remedy::AllowHost { origin };
+            if !remedies.contains(&remedy) {
+                remedies.push(remedy);
+            }
+        }
+    }
+    remedies
 }
 
 /// Deletes a tool; its revisions stay.
@@ -404,9 +419,7 @@ fn egress_warning(
     state: &ProjectState,
     definition: &ToolDefinition,
 ) -> Option<Diagnostic> {
-    let Destination { pointer, base_url } = definition.execution()?.destination()?;
-    let url = url::Url::parse(base_url).ok()?;
-    let refusal = state.egress.permits(&gateway.egress, &url).err()?;
+    let (refusal, pointer) = denied(gateway, state, definition)?;
     Some(
         Diagnostic::warning(format!(
             "calls of \"{}\" will be refused: {refusal}",
@@ -415,6 +428,18 @@ fn egress_warning(
         .hint("ask a system administrator to add the host to the project's egress list")
         .at_pointer(pointer),
     )
+}
+
+/// Why calls of a tool may not reach their destination, and where the definition names it.
+fn denied(
+    gateway: &Gateway,
+    state: &ProjectState,
+    definition: &ToolDefinition,
+) -> Option<(EgressError, &'static str)> {
+    let Destination { pointer, base_url } = definition.execution()?.destination()?;
+    let url = url::Url::parse(base_url).ok()?;
+    let refusal = state.egress.permits(&gateway.egress, &url).err()?;
+    Some((refusal, pointer))
 }
 
 /// The project has no such tool.

@@ -62,6 +62,30 @@ pub struct ProjectState {
     pub limits: Arc<ProjectLimiter>,
 }
 
+impl ProjectState {
+    /// The project with other definitions, which are not stored: for a test of one.
+    #[must_use]
+    pub fn with_snapshot(&self, snapshot: ProjectSnapshot) -> Self {
+        Self {
+            row: self.row.clone(),
+            snapshot,
+            load: Arc::clone(&self.load),
+            turns: Arc::clone(&self.turns),
+            settings: Arc::clone(&self.settings),
+            policy_tests: Arc::clone(&self.policy_tests),
+            guides: Arc::clone(&self.guides),
+            search: Arc::default(),
+            definitions_version: None,
+            settings_revision: self.settings_revision,
+            egress: self.egress.clone(),
+            mcp_servers: self.mcp_servers.clone(),
+            account_providers: self.account_providers.clone(),
+            secrets: Arc::clone(&self.secrets),
+            limits: Arc::clone(&self.limits),
+        }
+    }
+}
+
 /// Everything a request reads, as of one moment.
 pub struct ServerSnapshot {
     /// Who can identify themselves and what they hold.

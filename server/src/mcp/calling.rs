@@ -103,6 +103,7 @@ async fn tool(
         coercions: read.clone(),
         cancelled: turn.cancelled.clone(),
         parts,
+        test: None,
     };
     let called = call_once_with(gateway, &turn.entry, request, options);
     let Called { answer, limits: _ } = Box::pin(called).await;

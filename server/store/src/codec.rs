@@ -6,6 +6,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use toolgate_api::ErrorCode;
+use toolgate_api::access_requests::AccessRequestStatus;
 use toolgate_api::alerts::{AlertDelivery, AlertRule};
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_api::auth::{PrincipalKind, Role};
@@ -91,6 +92,7 @@ words! {
     Role { Owner = "owner", Editor = "editor", Auditor = "auditor", Viewer = "viewer", Agent = "agent" }
     AuditAction {
         Call = "call",
+        Test = "test",
         Resolve = "resolve",
         Explain = "explain",
         Replay = "replay",
@@ -117,6 +119,7 @@ words! {
     }
     DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31", Openapi32 = "openapi32", Mcp = "mcp", Announced = "announced" }
     AnnouncerKind { ToolService = "tool_service", Worker = "worker" }
+    AccessRequestStatus { Open = "open", Granted = "granted", Declined = "declined" }
     PrincipalKind { User = "user", ServiceKey = "service_key", External = "external" }
     AlertRule {
         EscalationAttempts = "escalation_attempts",
@@ -168,6 +171,7 @@ mod tests {
         ]);
         check(&[
             AuditAction::Call,
+            AuditAction::Test,
             AuditAction::Resolve,
             AuditAction::Explain,
             AuditAction::Replay,

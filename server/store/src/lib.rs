@@ -11,6 +11,7 @@
 //! [`rows`], a method in the module of its subject, written with the macros of `db`, and a test of it to the contract suite,
 //! which runs on both databases.
 
+mod access_requests;
 mod accounts;
 mod alerts;
 mod announcements;
@@ -58,6 +59,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use uuid::Uuid;
 
+pub use crate::access_requests::{AccessRequestBounds, AccessRequestMade};
 pub use crate::bus_claims::{BusClaim, BusClaimKind};
 use crate::db::{Db, both, execute, reading, writing};
 pub use crate::definitions::Published;

@@ -23,6 +23,8 @@ macro_rules! contract {
     };
 }
 
+#[path = "contract/access_requests.rs"]
+mod access_requests;
 #[path = "contract/accounts.rs"]
 mod accounts;
 #[path = "contract/alerts.rs"]

@@ -232,6 +232,37 @@ async fn every_mutating_operation_leaves_a_record() {
         )
         .await;
 
+    // Requests for what was refused.
+    let wish =
+        json!({"asked": {"kind": "host", "origin": "https://asked.example.com"}, "reason": "The report."});
+    let (asked, record) = trial
+        .does("ask_for_access", "access", &demo("access-requests"), &NO, &wish)
+        .await;
+    assert_eq!(change(&record)["asked"]["origin"], "https://asked.example.com");
+    let decision = demo(&format!(
+        "access-requests/{}/decision",
+        asked["id"].as_str().expect("an id")
+    ));
+    let decline = json!({"verdict": "decline", "note": "Not now."});
+    let (_, record) = trial
+        .does("decide_access_request", "access", &decision, &NO, &decline)
+        .await;
+    assert_eq!(change(&record)["decision"], "declined");
+
+    // Drafts: credentials are stored, tests are calls.
+    let pasted = json!({"text": format!("curl {base}/ping -H 'X-Api-Key: nobody may see this'")});
+    let draft = demo("definitions/draft");
+    let (drafted, record) = trial
+        .does("draft_definition", "secret", &draft, &NO, &pasted)
+        .await;
+    assert_eq!(change(&record)["name"], drafted["credentials"][0]["secret"]);
+    assert!(!record.to_string().contains("nobody may see"), "{record}");
+    let test = json!({"yaml": drafted["yaml"], "arguments": {}});
+    let (_, record) = trial
+        .does("test_definition", "test", &demo("definitions/test"), &NO, &test)
+        .await;
+    assert_eq!(record["tool"], "get_ping");
+
     // Guides.
     let guide = json!({"summary": "How to search", "text": "a text that is not repeated"});
     let (_, record) = trial

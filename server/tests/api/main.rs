@@ -1,5 +1,6 @@
 //! The API through the real router: one file per resource, plus the tables that hold for all of it.
 
+mod access_requests;
 mod accounts;
 mod agent_requests;
 mod alerts;
@@ -23,6 +24,7 @@ mod deferred;
 mod definitions;
 mod disabled;
 mod document;
+mod drafts;
 mod egress;
 mod entrances;
 mod every_mutation;

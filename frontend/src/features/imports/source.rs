@@ -35,7 +35,8 @@ impl Source {
         let session = Session::get();
         Self {
             text: RwSignal::new(String::new()),
-            url: RwSignal::new(String::new()),
+            // Another page may know the address already.
+            url: RwSignal::new(UrlParam::new("url").get_untracked()),
             from: UrlParam::new("from"),
             may_fetch: condition(move || session.is_system_admin()),
             handle: EditorHandle::new(),

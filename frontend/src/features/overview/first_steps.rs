@@ -19,7 +19,7 @@ const FIRST: &str = "gateway-status";
 
 /// The way step by step; each step is offered to those who may take it.
 const STEPS: [(PageKind, &str); 3] = [
-    (PageKind::Upload, "Upload a tool"),
+    (PageKind::NewTool, "Add a tool"),
     (PageKind::Keys, "Make a key with its group"),
     (PageKind::Connect, "Connect an agent"),
 ];

@@ -26,6 +26,7 @@ const NAMES: [&str; 10] = [
 const ACTIONS: [(&str, &str); 18] = [
     ("", "Everything"),
     ("call", "Calls"),
+    ("test", "Tests of drafts"),
     ("resolve", "Resolves"),
     ("explain", "Simulations"),
     ("replay", "Replays"),

@@ -44,7 +44,7 @@ fn form_of_type(definition: &Value) -> Option<Value> {
 
 /// The fields of the definition's type.
 #[component]
-pub(super) fn TypeFields(
+pub(crate) fn TypeFields(
     /// The form with the definition.
     form: SchemaForm,
 ) -> impl IntoView {
@@ -119,7 +119,7 @@ fn write(definition: &mut Value, all: Vec<Parameter>) {
 
 /// The parameters as rows of name, type, whether it is required, and description.
 #[component]
-pub(super) fn Parameters(
+pub(crate) fn Parameters(
     /// The form with the definition.
     form: SchemaForm,
 ) -> impl IntoView {

@@ -1,13 +1,12 @@
-//! What is shown in place of a list without tools: the next step, ready to copy.
+//! What is shown in place of a list without tools: the next step.
 
 use leptos::prelude::*;
 
-use crate::components::{CodeBlock, Icon, Symbol};
+use crate::components::{Icon, Symbol};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
-use crate::snippets;
 
-/// The project has no tools: shows how to upload the first one.
+/// The project has no tools: leads to where the first one is made.
 #[component]
 pub(super) fn NoTools(
     /// The project's id.
@@ -15,10 +14,8 @@ pub(super) fn NoTools(
 ) -> impl IntoView {
     let session = Session::get();
     let may_upload = session.may(&project, Permission::EditDefinitions);
-    let name = session.me().map_or_else(|| "admin".to_owned(), |me| me.name);
-    let token = snippets::token("TOOLGATE_TOKEN", &name);
-    let upload = snippets::upload_tool(&project);
-    let import = Page::of_project(project, PageKind::NewImport).path();
+    let [new_tool, import, upload] = [PageKind::NewTool, PageKind::NewImport, PageKind::Upload]
+        .map(|kind| Page::of_project(project.clone(), kind).path());
     view! {
         <div class="empty">
             <span class="empty-mark">
@@ -28,31 +25,19 @@ pub(super) fn NoTools(
             {if may_upload {
                 view! {
                     <p class="muted">
-                        "A tool is a YAML file: its name, what it does, its parameters, and how it is executed. Upload one, and agents with the right group can call it at once."
+                        "Paste a request that works, test it and save it. Agents with the right group can call it at once."
                     </p>
-                    <p>
+                    <div class="empty-actions">
+                        <a class="button button-primary" href=new_tool>
+                            "New tool"
+                        </a>
                         <a class="button" href=import>
                             "Import a description of an API"
                         </a>
-                    </p>
-                    <ol class="steps">
-                        <li>
-                            <h3>"Save a definition"</h3>
-                            <CodeBlock caption="tool.yaml" text=snippets::EXAMPLE_TOOL />
-                        </li>
-                        <li>
-                            <h3>"Get a token"</h3>
-                            <CodeBlock caption="Bash: token" text=token />
-                        </li>
-                        <li>
-                            <h3>"Upload the definition"</h3>
-                            <p class="muted">
-                                "Add " <code>"?dry_run=true"</code>
-                                " to the address to see the verdict and the difference without storing anything."
-                            </p>
-                            <CodeBlock caption="Bash: upload" text=upload />
-                        </li>
-                    </ol>
+                        <a class="button" href=upload>
+                            "Upload definitions"
+                        </a>
+                    </div>
                 }
                     .into_any()
             } else {

@@ -26,17 +26,17 @@ enum Side {
 
 /// Both sides, and what the server says about them.
 #[derive(Clone, Copy)]
-pub(super) struct InStep {
+pub(crate) struct InStep {
     /// The definition as YAML.
-    pub(super) text: RwSignal<String>,
+    pub(crate) text: RwSignal<String>,
     /// The definition as a form.
-    pub(super) form: SchemaForm,
+    pub(crate) form: SchemaForm,
     /// What the server said last.
-    pub(super) verdict: RwSignal<Option<DefinitionsChecked>>,
+    pub(crate) verdict: RwSignal<Option<DefinitionsChecked>>,
     /// Whether one side is ahead of the other.
-    pub(super) busy: RwSignal<bool>,
+    pub(crate) busy: RwSignal<bool>,
     /// Why the server could not be asked.
-    pub(super) error: RwSignal<Option<ApiError>>,
+    pub(crate) error: RwSignal<Option<ApiError>>,
     /// The side that the last verdict is about.
     side: RwSignal<Side>,
     project: Memo<String>,
@@ -49,7 +49,7 @@ pub(super) struct InStep {
 
 impl InStep {
     /// An empty definition.
-    pub(super) fn new(project: Memo<String>, is_new: bool) -> Self {
+    pub(crate) fn new(project: Memo<String>, is_new: bool) -> Self {
         let form = definition_form(is_new);
         let both = Self {
             text: RwSignal::new(String::new()),
@@ -86,25 +86,30 @@ impl InStep {
     }
 
     /// Whether the text cannot be read, so that the form shows something older, reactively.
-    pub(super) fn is_form_behind(self) -> bool {
+    pub(crate) fn is_form_behind(self) -> bool {
         self.side.get() == Side::Text && !self.is_one()
     }
 
     /// Whether what is there is one definition that an upload would accept, reactively.
-    pub(super) fn is_good(self) -> bool {
+    pub(crate) fn is_good(self) -> bool {
         !self.busy.get() && self.is_one()
     }
 
     /// The definition as the server writes it; nothing when it is not accepted.
-    pub(super) fn canonical(self) -> Option<String> {
+    pub(crate) fn canonical(self) -> Option<String> {
         self.verdict.with_untracked(|verdict| {
             let verdict = verdict.as_ref().filter(|verdict| verdict.valid);
             verdict.map(|verdict| verdict.yaml.clone())
         })
     }
 
+    /// As [`Self::canonical`], reactively, and nothing while one side is ahead.
+    pub(crate) fn canonical_now(self) -> Option<String> {
+        if self.is_good() { self.canonical() } else { None }
+    }
+
     /// Asks again after a failure.
-    pub(super) fn retry(self) {
+    pub(crate) fn retry(self) {
         self.follow(self.side.get_untracked());
     }
 

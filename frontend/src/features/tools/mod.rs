@@ -22,7 +22,9 @@ mod uses;
 
 pub(crate) use bulk::{affected, outlook};
 pub(crate) use change::{address, offer_undo};
+pub(crate) use definition_form::{Parameters, TypeFields};
 pub(crate) use filters::Exact;
+pub(crate) use in_step::InStep;
 pub(crate) use merge::diff;
 pub(crate) use page::ToolsPage;
 pub(crate) use tool::ToolPage;

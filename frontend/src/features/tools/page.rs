@@ -154,8 +154,8 @@ pub(crate) fn ToolsPage() -> impl IntoView {
                 <a class="button" href=move || Page::of_project(project.get(), PageKind::NewImport).path()>
                     "Import"
                 </a>
-                <a class="button button-primary" href=move || Page::of_project(project.get(), PageKind::Upload).path()>
-                    "Upload"
+                <a class="button button-primary" href=move || Page::of_project(project.get(), PageKind::NewTool).path()>
+                    "New tool"
                 </a>
             </When>
         </SectionHead>

@@ -16,6 +16,7 @@ pub use self::search::{MAX_TERMS, Search, SearchFault, SearchScope};
 pub const fn has_payloads(action: AuditAction) -> bool {
     match action {
         AuditAction::Call
+        | AuditAction::Test
         | AuditAction::Resolve
         | AuditAction::Explain
         | AuditAction::AgentRequest

@@ -156,6 +156,11 @@ impl Slots {
         slot
     }
 
+    /// A slot that no other call shares.
+    pub(crate) fn apart(&self, now: Instant) -> Arc<Slot> {
+        Arc::new(Slot::new(self.max_concurrent_per_tool, now))
+    }
+
     /// Calls `visit` with every tool of a project that was called.
     pub(crate) fn of_project(&self, project: &ProjectId, mut visit: impl FnMut(&ToolName, &Slot)) {
         let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);

@@ -22,6 +22,7 @@ use super::send::{Answer, Sender, denied};
 use super::template::HttpTemplate;
 use super::{files, probe, reuse};
 use crate::account::{self, Account};
+use crate::exchange::Exchange;
 use crate::executor::{Circumstances, Executor, Key, Planned, Prepared, Reply, Scope};
 use crate::executors::{QUEUE_FOR, place};
 use crate::failure::Failure;
@@ -280,6 +281,7 @@ impl Prepared for PreparedRequest {
             account,
             key,
             parts: call.parts.take(),
+            exchange: call.exchange.take(),
             _files: files,
         }))
     }
@@ -327,6 +329,7 @@ struct PlannedRequest<'a> {
     account: Option<Arc<dyn Account>>,
     key: Option<Key>,
     parts: Option<Parts>,
+    exchange: Option<Exchange>,
     _files: Option<SemaphorePermit<'a>>,
 }
 
@@ -341,10 +344,23 @@ impl Planned for PlannedRequest<'_> {
     }
 
     async fn run(&mut self, deadline: Instant) -> Result<Reply, Failure> {
+        let answer = match self.exchange.clone() {
+            None => self.send(deadline).await?,
+            Some(exchange) => Box::pin(self.send_shown(&exchange, deadline)).await?,
+        };
+        Ok(Reply {
+            execution: self.template.read(&answer, &self.plan)?,
+            may_be_kept: reuse::is_permitted(&answer.headers),
+        })
+    }
+}
+
+impl PlannedRequest<'_> {
+    async fn send(&mut self, deadline: Instant) -> Result<Answer, Failure> {
         let Transport { sender, tokens, .. } = self.transport;
-        let answer = match &self.token {
-            None if self.account.is_some() => Box::pin(self.send_with_account(deadline)).await?,
-            None => sender.send(&self.plan, self.parts.as_ref(), deadline).await?,
+        match &self.token {
+            None if self.account.is_some() => Box::pin(self.send_with_account(deadline)).await,
+            None => sender.send(&self.plan, self.parts.as_ref(), deadline).await,
             // Boxed, so that the calls of other tools need not carry its state.
             Some(token) => {
                 let parts = self.parts.as_ref();
@@ -356,17 +372,23 @@ impl Planned for PlannedRequest<'_> {
                     parts,
                     deadline,
                 ))
-                .await?
+                .await
             }
-        };
-        Ok(Reply {
-            execution: self.template.read(&answer, &self.plan)?,
-            may_be_kept: reuse::is_permitted(&answer.headers),
-        })
+        }
     }
-}
 
-impl PlannedRequest<'_> {
+    /// Sends, and notes what went out and came back. A time-out leaves what is known by then.
+    async fn send_shown(&mut self, exchange: &Exchange, deadline: Instant) -> Result<Answer, Failure> {
+        exchange.sends(&self.plan.first, &self.plan.secrets);
+        let answer = self.send(deadline).await;
+        // With the token or the credential that was presented only now.
+        exchange.sends(&self.plan.first, &self.plan.secrets);
+        if let Ok(answer) = &answer {
+            exchange.received(answer, &self.plan.secrets);
+        }
+        answer
+    }
+
     /// Sends with the credential of the caller's account. A request that is refused for it is sent once more with a new one: it was
     /// not read the first time.
     async fn send_with_account(&mut self, deadline: Instant) -> Result<Answer, Failure> {

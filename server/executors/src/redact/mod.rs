@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 /// What replaces a secret.
-const MASK: &str = "[redacted]";
+pub(crate) const MASK: &str = "[redacted]";
 /// The longest upstream message that is kept, in characters.
 const MESSAGE_CHARS: usize = 500;
 /// Shorter values (`true`, `eu`, `8080`) are settings rather than secrets: masking them in results would spoil results.

@@ -62,6 +62,7 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
     let project = ProjectId::parse("demo").expect("a slug");
     Invocation {
         parts: None,
+        exchange: None,
         ledger: None,
         trace: http::HeaderMap::new(),
         call_id: CallId(uuid::Uuid::nil()),

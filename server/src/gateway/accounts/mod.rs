@@ -37,7 +37,7 @@ const CALLBACK: &str = "/ui/accounts/callback";
 pub const CLIENT_DOCUMENT: &str = "/.well-known/toolgate-client.json";
 
 /// The account providers of a project.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct LoadedProviders {
     /// The revision of all of them together; 0 while there was never one.
     pub revision: i64,

@@ -97,13 +97,13 @@ pub(super) fn decide(
     gateway: &Gateway,
     project: &ProjectState,
     requester: &Requester<'_>,
-    id: CallId,
+    (id, action): (CallId, AuditAction),
     request: &CallRequest,
     session: Entry,
 ) -> Result<Box<Decided>, Box<Refusal>> {
     let snapshot = &project.snapshot;
     let now = gateway.clock.now();
-    let mut record = record::decided(id, now, AuditAction::Call, requester, snapshot.version());
+    let mut record = record::decided(id, now, action, requester, snapshot.version());
     record.tool = Some(request.tool.chars().take(128).collect());
     let entered = match session {
         Ok(entered) => entered,
@@ -143,7 +143,9 @@ pub(super) fn decide(
     record.context = context
         .and_then(|context| serde_json::to_value(context).ok())
         .and_then(record::non_empty);
-    record.revision = decision.tool.as_ref().map(|tool| tool.revision);
+    // A draft that is tested has no revision.
+    let stored = decision.tool.as_ref().filter(|_| action != AuditAction::Test);
+    record.revision = stored.map(|tool| tool.revision);
     record::conceal(project, &mut record);
 
     let tool = match (&decision.effect, &decision.tool) {

@@ -15,13 +15,13 @@ use std::sync::Arc;
 
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
-use toolgate_api::audit::ArgumentCoercion;
+use toolgate_api::audit::{ArgumentCoercion, AuditAction};
 use toolgate_api::calls::{CallRequest, CallResponse};
 use toolgate_core::definition::ExecutorKind;
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::Effect;
 use toolgate_core::principal::PrincipalRef;
-use toolgate_executors::{Invocation, Manager, Parts};
+use toolgate_executors::{Exchange, Invocation, Manager, Parts};
 use toolgate_store::rows::{IdempotencyKey, Opening};
 use tracing::Instrument;
 
@@ -55,6 +55,8 @@ pub struct CallOptions {
     pub cancelled: CancellationToken,
     /// Takes the parts of the answer as they come.
     pub parts: Option<Parts>,
+    /// Makes it a test, recorded as one, and takes what was sent and received.
+    pub test: Option<Exchange>,
 }
 
 /// What a call is run with.
@@ -66,6 +68,8 @@ struct Watch {
     admitted: Option<oneshot::Sender<()>>,
     /// Takes the parts of the answer as they come.
     parts: Option<Parts>,
+    /// Of a test.
+    test: Option<Exchange>,
 }
 
 /// Decides about one call, records it, runs it and records how it ended.
@@ -84,7 +88,11 @@ async fn call(
         None => stand_alone(project, requester, request),
         Some(session) => Box::pin(enter(gateway, project, requester, session, request)).await?,
     };
-    let decided = match decide(gateway, project, requester, id, request, session) {
+    let action = match &watch.test {
+        Some(_) => AuditAction::Test,
+        None => AuditAction::Call,
+    };
+    let decided = match decide(gateway, project, requester, (id, action), request, session) {
         Ok(decided) => {
             let decided = decided.with_coercions(project, watch.coercions);
             let merged = decided.merge(gateway, request).await;
@@ -111,6 +119,7 @@ async fn call(
             run.admitted = watch.admitted;
             run.cancelled = watch.cancelled;
             run.invocation.parts = watch.parts;
+            run.invocation.exchange = watch.test;
             run.invocation.trace = spans::outgoing(&span, requester.origin.trace.as_ref());
             let opened = gateway.records.open(opening);
             DetachOnDrop::new(finish(Arc::clone(gateway), run, opened).instrument(span)).await
@@ -196,6 +205,7 @@ fn begin(
             manager,
             arguments: merged.arguments,
             parts: None,
+            exchange: None,
             ledger: None,
             trace: Default::default(),
         },

@@ -85,6 +85,7 @@ pub async fn call_once_with(
                 coercions: options.coercions,
                 cancelled: options.cancelled,
                 parts: options.parts,
+                test: options.test,
                 ..Watch::default()
             };
             answer(gateway, entry, &request, options.key, id, watch).await

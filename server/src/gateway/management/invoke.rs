@@ -43,6 +43,7 @@ impl ProjectManager {
             coercions,
             cancelled,
             parts: None,
+            test: None,
         };
         let called = call_once_with(&self.gateway, &self.entry, request, options).await;
         let response = match called.answer.map_err(failure)? {

@@ -17,7 +17,7 @@ use super::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
 
 /// The servers of a project, made ready.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct LoadedMcpServers {
     /// The revision of all of them together; 0 while there was never one.
     pub revision: i64,

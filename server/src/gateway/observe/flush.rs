@@ -87,6 +87,10 @@ pub async fn prune(gateway: &Gateway) -> anyhow::Result<()> {
         .store
         .prune_alerts(now - super::super::alerts::KEPT)
         .await?;
+    gateway
+        .store
+        .prune_access_requests(now - super::super::access_requests::KEPT)
+        .await?;
     let server_snapshot = gateway.snapshots.now();
     let living: std::collections::HashSet<_> = server_snapshot
         .projects()
