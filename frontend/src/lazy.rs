@@ -14,10 +14,10 @@ use crate::reactive::part;
 /// Code on its way.
 pub(crate) type Loading<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
-/// What is made of the code once it is here; until then that it is loading, or why it could not be loaded. Loading begins
-/// at once, or after the next paint.
+/// What is made of the code once it is here; until then that `what` is loading, if it has a name, or why it could not be
+/// loaded. Loading begins at once, or after the next paint.
 pub(crate) fn lazy<T: Copy + Send + Sync + 'static>(
-    what: &'static str,
+    what: Option<&'static str>,
     at_once: bool,
     load: impl Fn() -> Loading<T> + Copy + Send + Sync + 'static,
     make: impl Fn(T) -> AnyView + Send + Sync + 'static,
@@ -39,7 +39,7 @@ pub(crate) fn lazy<T: Copy + Send + Sync + 'static>(
     part(move || match loaded.get() {
         Some(Ok(code)) => make(code),
         Some(Err(error)) => view! { <ProblemPanel error on_retry=move |()| load() /> }.into_any(),
-        None => view! { <Skeleton what /> }.into_any(),
+        None => what.map(|what| view! { <Skeleton what /> }).into_any(),
     })
 }
 

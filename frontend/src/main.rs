@@ -16,12 +16,14 @@ mod browser;
 mod components;
 mod expectations;
 mod features;
+
 mod layout;
 mod lazy;
 mod loaded;
 mod page_bundle;
 mod page_table;
 mod paged;
+mod rare_parts;
 mod reactive;
 mod remedies;
 mod review;

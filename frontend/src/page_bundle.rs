@@ -121,7 +121,7 @@ pub(crate) fn page_of(kind: PageKind) -> AnyView {
     // A browser that opens the dashboard here is fetching the bundle already. Later, asking for all its files takes a while,
     // which is after the answer to what was pressed.
     lazy(
-        "the page",
+        Some("the page"),
         is_first_page(),
         move || {
             Box::pin(async move {

@@ -26,14 +26,12 @@ macro_rules! page_table {
             tools_pages {
                 /// The tools.
                 Tools = "projects/{project}/tools", "Tools", Tool, Build, In(Use) => ToolsPage;
+                /// A tool from what is pasted.
+                NewTool = "projects/{project}/new-tool", "New tool", Plus, Build, In(EditDefinitions) => NewToolPage;
             }
             tool_pages {
                 /// One tool.
                 Tool = "projects/{project}/tools/{subject}", "Tool", Tool, Unlisted, Anyone => ToolPage;
-            }
-            new_tool_pages {
-                /// A tool from what is pasted.
-                NewTool = "projects/{project}/new-tool", "New tool", Plus, Build, In(EditDefinitions) => NewToolPage;
             }
             intake_pages {
                 /// Uploading definitions.

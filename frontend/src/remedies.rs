@@ -10,6 +10,7 @@ use toolgate_api::remedy::Remedy;
 use crate::action::Action;
 use crate::api::{ApiError, Ask, Body, in_project, with_query};
 use crate::components::Toasts;
+use crate::rare_parts::rare_part;
 use crate::reactive::part;
 use crate::routes::{Page, PageKind};
 use crate::session::Session;
@@ -210,6 +211,12 @@ pub(crate) fn remedies(refusal: &Refusal, on_lifted: Option<Callback<()>>) -> An
     if refusal.project.is_empty() {
         return ().into_any();
     }
+    let refusal = refusal.clone();
+    rare_part(None, move |parts| (parts.remedies)(&refusal, on_lifted))
+}
+
+/// The same, once its code is here.
+pub(crate) fn shown(refusal: &Refusal, on_lifted: Option<Callback<()>>) -> AnyView {
     if let Some(Remedy::AllowHost { origin }) = &refusal.remedy {
         let ask = refusal.ask_page("host", origin);
         return allow_host(refusal.project.clone(), origin.clone(), ask, on_lifted);

@@ -9,7 +9,10 @@ export const CLIENT = { id: 'gate', secret: 'a secret of the client' };
 /** A provider that listens before it knows its client, whose address depends on the provider's. */
 export class OidcProvider {
   static async start() {
-    const http = createServer((request, response) => provider.callback(request, response));
+    const http = createServer((request, response) => {
+      if (request.url === '/favicon.ico') response.writeHead(204).end();
+      else provider.callback(request, response);
+    });
     const provider = new OidcProvider(http);
     http.listen(0, '127.0.0.1');
     await once(http, 'listening');

@@ -43,7 +43,14 @@ after(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const story = (run) => () => visit(browser, server.origin, { refusals: ['/auth/me'], others: [provider.issuer] }, run);
+/** What the provider's pages ask for, which no test waits for. */
+const FONTS = 'https://fonts.googleapis.com';
+
+const story = (run) => () =>
+  visit(browser, server.origin, { refusals: ['/auth/me'], others: [provider.issuer, FONTS] }, async (page) => {
+    await page.route(`${FONTS}/**`, (route) => route.fulfill({ contentType: 'text/css', body: '' }));
+    await run(page);
+  });
 
 /** Signs in at the provider's own pages, as a person who was not signed in there. */
 async function signInThere(page, name) {

@@ -4,9 +4,13 @@ mod account_menu;
 mod palette;
 mod password;
 mod project_switcher;
+mod second_factor;
 mod shortcuts;
 mod sidebar;
 mod top_bar;
 
+pub(crate) use palette::Palette;
+pub(crate) use password::PasswordDialog;
+pub(crate) use second_factor::SecondFactorDialog;
 pub(crate) use sidebar::Navigation;
 pub(crate) use top_bar::TopBar;

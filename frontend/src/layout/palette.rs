@@ -61,7 +61,7 @@ struct Entry {
 
 /// The dialog with the box.
 #[component]
-pub(super) fn Palette(
+pub(crate) fn Palette(
     /// Whether it is open.
     open: RwSignal<bool>,
 ) -> impl IntoView {

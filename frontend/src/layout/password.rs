@@ -10,7 +10,7 @@ use crate::reactive::{condition, effect};
 
 /// The dialog. Every other sign-in of the user ends; the answer brings this one a new cookie.
 #[component]
-pub(super) fn PasswordDialog(
+pub(crate) fn PasswordDialog(
     /// Whether it is open.
     open: RwSignal<bool>,
 ) -> impl IntoView {

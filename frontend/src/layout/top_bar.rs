@@ -3,15 +3,12 @@
 use leptos::prelude::*;
 
 use super::account_menu::AccountMenu;
-use super::palette::Palette;
-use super::password::PasswordDialog;
 use super::project_switcher::ProjectSwitcher;
 use super::shortcuts::Shortcuts;
 use super::sidebar::Navigation;
 use crate::components::{Dialog, Icon, Placement, Symbol};
-use crate::reactive::When;
+use crate::rare_parts::rare_dialog;
 use crate::routes::{API_REFERENCE, Page, PageKind};
-use crate::second_factor::second_factor_part;
 
 /// The bar at the top.
 #[component]
@@ -52,9 +49,9 @@ pub(crate) fn TopBar() -> impl IntoView {
                 <Navigation />
             </div>
         </Dialog>
-        <PasswordDialog open=password />
-        <When test=factor>{second_factor_part(move |parts| (parts.dialog)(factor))}</When>
-        <Palette open=palette />
+        {rare_dialog(password, |parts| parts.password)}
+        {rare_dialog(factor, |parts| parts.second_factor)}
+        {rare_dialog(palette, |parts| parts.palette)}
         <Shortcuts palette />
     }
 }

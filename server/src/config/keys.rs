@@ -62,7 +62,7 @@ const fn number(path: &'static str, least: u64, most: u64, default: Option<&'sta
 }
 
 /// Every setting, in the order of the summary.
-pub(super) const KEYS: [Key; 53] = [
+pub(super) const KEYS: [Key; 54] = [
     key("listen", Text, Some("127.0.0.1:8080"), rules::address),
     key("public_url", Text, None, rules::public_url),
     key("allowed_hosts", List, Some(""), rules::host),

@@ -111,7 +111,7 @@ mod embedded {
 
     #[rstest]
     #[case("tools", "tools")]
-    #[case("tools/look-up", "tools")]
+    #[case("tools/look-up", "tool")]
     #[case("imports/petstore", "imports")]
     #[case("imports/new", "intake")]
     #[case("upload", "intake")]

@@ -1,12 +1,14 @@
 //! Divides the compiled dashboard at its split points: what every page needs, and what browsers load later.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
-use wasm_encoder::{Module, RawSection};
-use wasmparser::{Parser, Payload};
+use wasm_encoder::reencode::{self, Reencode};
+use wasm_encoder::{Module, TypeSection};
+use wasmparser::{CustomSectionReader, Parser, TypeSectionReader};
 
 /// The script that loads the chunks, as the divided module imports it.
 const LOADER: &str = "./__wasm_split.js";
@@ -39,7 +41,7 @@ pub(crate) fn divide(module: &[u8], folder: &Path) -> Result<Divided> {
     for path in split.split_modules {
         let name = path.file_name().context("a chunk has no name")?;
         let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        chunks.insert(name.to_string_lossy().into_owned(), without_names(&bytes)?);
+        chunks.insert(name.to_string_lossy().into_owned(), slimmed(&bytes)?);
     }
     let loader = fs::read_to_string(folder.join(LOADER)).context("there is no loader for the chunks")?;
     let main = fs::read(&main).context("the divided module has no main part")?;
@@ -56,21 +58,80 @@ pub(crate) fn divide(module: &[u8], folder: &Path) -> Result<Divided> {
     })
 }
 
-/// The module without its custom sections: names of functions, and the like, which browsers do not need.
-fn without_names(module: &[u8]) -> Result<Vec<u8>> {
-    let mut kept = Module::new();
-    for payload in Parser::new(0).parse_all(module) {
-        let payload = payload.context("a part of the module is broken")?;
-        if matches!(payload, Payload::CustomSection(_)) {
-            continue;
-        }
-        if let Some((id, range)) = payload.as_section() {
-            let range = usize::try_from(range.start)?..usize::try_from(range.end)?;
-            let data = module.get(range).context("a part of the module is cut off")?;
-            kept.section(&RawSection { id, data });
-        }
+/// The module with those types only that it uses, and without its custom sections. The divider copies the types of the whole
+/// dashboard into every chunk, of which a page loads more than a hundred.
+fn slimmed(module: &[u8]) -> Result<Vec<u8>> {
+    let mut used = UsedTypes::default();
+    used.parse_core_module(&mut Module::new(), Parser::new(0), module)
+        .map_err(|error| anyhow!("a part of the module is broken: {error}"))?;
+    let mut slim = Module::new();
+    Slimmed(used.0.into_iter().collect())
+        .parse_core_module(&mut slim, Parser::new(0), module)
+        .map_err(|error| anyhow!("the module cannot be written: {error}"))?;
+    Ok(slim.finish())
+}
+
+/// Finds the types that a module uses.
+#[derive(Default)]
+struct UsedTypes(BTreeSet<u32>);
+
+impl Reencode for UsedTypes {
+    type Error = Infallible;
+
+    fn type_index(&mut self, ty: u32) -> Result<u32, reencode::Error> {
+        self.0.insert(ty);
+        Ok(ty)
     }
-    Ok(kept.finish())
+
+    fn parse_type_section(
+        &mut self,
+        _types: &mut TypeSection,
+        _section: TypeSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        Ok(())
+    }
+
+    fn parse_custom_section(
+        &mut self,
+        _module: &mut Module,
+        _section: CustomSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        Ok(())
+    }
+}
+
+/// Writes a module with some of its types, in their order. They are those of functions, which refer to no others.
+struct Slimmed(Vec<u32>);
+
+impl Reencode for Slimmed {
+    type Error = Infallible;
+
+    fn type_index(&mut self, ty: u32) -> Result<u32, reencode::Error> {
+        let at = self.0.binary_search(&ty).unwrap_or_default();
+        Ok(u32::try_from(at).unwrap_or_default())
+    }
+
+    fn parse_type_section(
+        &mut self,
+        types: &mut TypeSection,
+        section: TypeSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        for (at, group) in (0..).zip(section) {
+            let group = group?;
+            if self.0.binary_search(&at).is_ok() {
+                self.parse_recursive_type_group(types.ty(), group)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn parse_custom_section(
+        &mut self,
+        _module: &mut Module,
+        _section: CustomSectionReader<'_>,
+    ) -> Result<(), reencode::Error> {
+        Ok(())
+    }
 }
 
 /// Puts the loader into the glue. The two import each other, so neither could be named by the hash of its content while
@@ -109,8 +170,8 @@ pub(crate) fn join(glue: &str, loader: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{join, without_names};
-    use wasm_encoder::{CustomSection, MemorySection, MemoryType, Module};
+    use super::{join, slimmed};
+    use wasm_encoder::{CodeSection, CustomSection, Function, FunctionSection, Module, TypeSection, ValType};
 
     #[test]
     fn the_loader_moves_into_the_glue() {
@@ -132,25 +193,33 @@ mod tests {
         assert!(join("import { a } from \"./__wasm_split.js\"", loader).is_err());
     }
 
+    /// A module of a function of each of these types: so many parameters.
+    fn module(types: &[usize], function: u32, name: Option<&[u8]>) -> Vec<u8> {
+        let mut section = TypeSection::new();
+        for &parameters in types {
+            section.ty().function(vec![ValType::I32; parameters], []);
+        }
+        let mut functions = FunctionSection::new();
+        functions.function(function);
+        let mut code = CodeSection::new();
+        let mut body = Function::new([]);
+        body.instructions().end();
+        code.function(&body);
+        let mut module = Module::new();
+        module.section(&section).section(&functions).section(&code);
+        if let Some(data) = name {
+            module.section(&CustomSection {
+                name: "name".into(),
+                data: data.into(),
+            });
+        }
+        module.finish()
+    }
+
     #[test]
-    fn names_are_left_out() {
-        let mut memories = MemorySection::new();
-        memories.memory(MemoryType {
-            minimum: 1,
-            maximum: None,
-            memory64: false,
-            shared: false,
-            page_size_log2: None,
-        });
-        let mut plain = Module::new();
-        plain.section(&memories);
-        let mut named = Module::new();
-        named.section(&memories);
-        named.section(&CustomSection {
-            name: "name".into(),
-            data: b"\0".as_slice().into(),
-        });
-        assert_eq!(without_names(&named.finish()).unwrap(), plain.finish());
-        assert!(without_names(b"no module").is_err());
+    fn names_and_unused_types_are_left_out() {
+        let whole = module(&[0, 1, 2, 3], 2, Some(b"\0"));
+        assert_eq!(slimmed(&whole).unwrap(), module(&[2], 0, None));
+        assert!(slimmed(b"no module").is_err());
     }
 }

@@ -42,7 +42,7 @@ pub(super) fn ConnectedAccounts(
     };
     let cells: Cells =
         Arc::new(move |item: &Item| item.read::<ConnectedAccount>().map(|account| row(account, ask)));
-    let empty = || view! { <p class="muted">"Nobody has connected an account."</p> };
+    let empty = || view! { <p class="muted">"No account is connected."</p> };
     let title = Signal::derive(move || {
         chosen.with(|account| {
             account.as_ref().map_or_else(String::new, |account| {

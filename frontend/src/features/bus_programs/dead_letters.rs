@@ -108,7 +108,7 @@ pub(crate) fn DeadLettersPage() -> impl IntoView {
             </div>
         </Dialog>
         <Confirm open=dropping title="Drop the message?" verb="Drop the message" action=removing on_confirm=remove>
-            <p>"It is deleted and never executed. Its sender is not told."</p>
+            <p>"It is deleted and never executed. The sender is not informed."</p>
         </Confirm>
     }
 }

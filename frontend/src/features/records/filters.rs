@@ -23,7 +23,7 @@ const NAMES: [&str; 10] = [
     "client_name",
 ];
 
-const ACTIONS: [(&str, &str); 18] = [
+const ACTIONS: [(&str, &str); 19] = [
     ("", "Everything"),
     ("call", "Calls"),
     ("test", "Tests of drafts"),

@@ -10,9 +10,9 @@ use super::TypedAhead;
 use crate::api::{ApiError, Ask, Body};
 use crate::browser;
 use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
+use crate::rare_parts::set_up_second_factor;
 use crate::reactive::{effect, part};
 use crate::routes;
-use crate::second_factor::second_factor_part;
 
 /// Name, password and the button; the markup equals the server's form, so that taking it over is not seen.
 #[component]
@@ -214,7 +214,7 @@ pub(crate) fn SignInForm(
             Some(user) => {
                 view! {
                     <p class="note" role="status">"An administrator requires a second factor of you. Set it up to sign in."</p>
-                    {second_factor_part(move |parts| (parts.set_up)(user.clone(), Callback::new(move |()| enter())))}
+                    {set_up_second_factor(user, Callback::new(move |()| enter()))}
                 }
                     .into_any()
             }

@@ -34,7 +34,7 @@ pub struct SingleSignOn {
     providers: Vec<Provider>,
 }
 
-/// A sign-in that a browser has begun. The browser keeps it, so that nobody else can end it.
+/// A sign-in that a browser has begun. The browser keeps it, so that no other browser can end it.
 #[derive(Serialize, Deserialize)]
 pub struct Attempt {
     provider: String,
@@ -59,7 +59,7 @@ pub struct Answer {
 }
 
 impl SingleSignOn {
-    /// Reads the secrets of the clients. No provider is asked before somebody signs in.
+    /// Reads the secrets of the clients. Providers are asked at the first sign-in.
     ///
     /// # Errors
     /// The file that cannot be read.

@@ -28,7 +28,7 @@ const MAX_AGE: TimeDelta = TimeDelta::hours(1);
 /// The shortest time after a failure until it is asked again.
 const AFTER_FAILURE: TimeDelta = TimeDelta::seconds(5);
 
-/// Why nobody could be signed in at a provider.
+/// Why a sign-in at a provider failed.
 #[derive(Debug, Error)]
 pub(super) enum ProviderError {
     #[error("The provider does not answer: {0}.")]

@@ -19,8 +19,9 @@ const ENTRANCES: [(&str, &str); 6] = [
     ("post", "/projects/{project_id}/recommendations"),
 ];
 /// What else takes a state: questions about decisions, what a session begins in, expectations, and filters of lists.
-const OTHERS: [(&str, &str); 9] = [
+const OTHERS: [(&str, &str); 10] = [
     ("post", "/auth/accounts"),
+    ("post", "/projects/{project_id}/definitions/test"),
     ("post", "/projects/{project_id}/explain"),
     ("post", "/projects/{project_id}/sessions"),
     ("get", "/projects/{project_id}/sessions"),

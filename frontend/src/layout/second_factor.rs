@@ -4,10 +4,10 @@ use leptos::prelude::*;
 use toolgate_api::auth::LoginRequest;
 use toolgate_api::second_factor::{ProveSecondFactor, RecoveryCodes};
 
-use super::set_up::{Attempt, SetUpSecondFactor, recovery_codes};
 use crate::api::Body;
 use crate::components::{Dialog, DialogFoot, Field, TextInput, Toasts};
 use crate::reactive::{effect, part};
+use crate::second_factor::{Attempt, SetUpSecondFactor, recovery_codes};
 use crate::session::Session;
 
 /// What the dialog shows.
@@ -23,7 +23,7 @@ enum Stage {
 
 /// The dialog.
 #[component]
-pub(super) fn SecondFactorDialog(
+pub(crate) fn SecondFactorDialog(
     /// Whether it is open.
     open: RwSignal<bool>,
 ) -> impl IntoView {

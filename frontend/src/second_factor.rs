@@ -15,16 +15,16 @@ use crate::reactive::part;
 
 /// A request whose refusal does not end the session that there may be: a wrong password or code is refused with 401.
 #[derive(Clone, Copy)]
-pub(super) struct Attempt {
+pub(crate) struct Attempt {
     /// Whether it is under way.
-    pub(super) busy: RwSignal<bool>,
+    pub(crate) busy: RwSignal<bool>,
     /// Why the last one failed.
-    pub(super) error: RwSignal<Option<ApiError>>,
+    pub(crate) error: RwSignal<Option<ApiError>>,
 }
 
 impl Attempt {
     /// Nothing was tried yet.
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             busy: RwSignal::new(false),
             error: RwSignal::new(None),
@@ -32,7 +32,7 @@ impl Attempt {
     }
 
     /// Sends a body unless one is under way; `then` gets the answer.
-    pub(super) fn send(
+    pub(crate) fn send(
         self,
         path: &'static str,
         body: Body,
@@ -57,7 +57,7 @@ impl Attempt {
     }
 
     /// The error of the last attempt, if it failed.
-    pub(super) fn outcome(self) -> AnyView {
+    pub(crate) fn outcome(self) -> AnyView {
         part(move || {
             self.error
                 .get()
@@ -68,7 +68,7 @@ impl Attempt {
 }
 
 /// The codes, to be kept, and the button that goes on.
-pub(super) fn recovery_codes(codes: &[String], on_done: Callback<()>) -> AnyView {
+pub(crate) fn recovery_codes(codes: &[String], on_done: Callback<()>) -> AnyView {
     let text = codes.join("\n");
     view! {
         <div class="form">
@@ -88,7 +88,7 @@ pub(super) fn recovery_codes(codes: &[String], on_done: Callback<()>) -> AnyView
 
 /// Sets up a second factor for a user whose password is known.
 #[component]
-pub(super) fn SetUpSecondFactor(
+pub(crate) fn SetUpSecondFactor(
     /// User name and password.
     user: LoginRequest,
     /// The codes were saved. The answer has brought a sign-in.
