@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetSecret {
-    /// The value, 8 bytes to 64 KiB. It is encrypted and never shown again.
+    /// The value, 8 characters to 64 KiB. It is encrypted and never shown again.
     #[serde(deserialize_with = "text")]
     #[cfg_attr(
         feature = "utoipa",

@@ -84,7 +84,7 @@ stage.story('providers are added and changed, accounts connected, used, revoked 
   await change.getByLabel('Title').fill('Tracker');
   await change.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('row').filter({ hasText: 'Tracker' }).waitFor();
-  await page.getByText('Nobody has connected an account.').waitFor();
+  await page.getByText('No account is connected.').waitFor();
   await assertGoodInEveryLook(page, 'account providers');
   const { definition } = await stage.server.get('/projects/demo/account-providers/tracker');
   assert.deepEqual(definition, {

@@ -47,7 +47,7 @@ after(async () => {
 const FONTS = 'https://fonts.googleapis.com';
 
 const story = (run) => () =>
-  visit(browser, server.origin, { refusals: ['/auth/me'], others: [provider.issuer, FONTS] }, async (page) => {
+  visit(browser, server.origin, { refusals: ['/auth/me', '/auth/sign-in/corp/callback'], others: [provider.issuer, FONTS] }, async (page) => {
     await page.route(`${FONTS}/**`, (route) => route.fulfill({ contentType: 'text/css', body: '' }));
     await run(page);
   });

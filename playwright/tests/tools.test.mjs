@@ -1,8 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { Frame } from '../pages/frame.mjs';
@@ -117,35 +113,22 @@ test('a session that ends leads to the sign-in page and back', story(
   },
 ));
 
-test('an empty project shows commands that work as they stand', story({}, async (page, tools) => {
+test('an empty project leads to where its first tool is made', story({}, async (page, tools) => {
   await tools.open('blank');
   await tools.empty.waitFor();
-  const folder = await mkdtemp(join(tmpdir(), 'toolgate-snippets-'));
-  try {
-    await writeFile(join(folder, 'tool.yaml'), await tools.snippet('tool.yaml'));
-    const commands = `${await tools.snippet('Bash: token')}\n${await tools.snippet('Bash: upload')} --fail-with-body`;
-    await new Promise((resolve, reject) => {
-      const shell = execFile('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder }, (error, out, err) =>
-        error ? reject(new Error(`${error.message}\n${out}\n${err}`)) : resolve(),
-      );
-      shell.stdin.end(`${ADMIN.password}\n`);
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-  await page.reload();
-  assert.deepEqual(await tools.shows('read-page'), ['read-page']);
+  await page.getByRole('main').getByRole('link', { name: 'New tool' }).first().click();
+  await page.getByRole('heading', { name: 'New tool', level: 1 }).waitFor();
 }));
 
 test('copying puts the text on the clipboard', story(
   { permissions: ['clipboard-read', 'clipboard-write'] },
   async (page, tools) => {
-    await server.createProject('copying', 'Copying');
-    await tools.open('copying');
-    await tools.empty.waitFor();
-    await page.getByRole('button', { name: 'Copy: tool.yaml' }).click();
+    await page.goto('/ui/projects/demo/connect');
+    const copy = page.getByRole('button', { name: /^Copy: / }).first();
+    const label = await copy.getAttribute('aria-label');
+    await copy.click();
     await page.getByText('Copied to the clipboard').waitFor({ state: 'attached' });
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await tools.snippet('tool.yaml'));
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await tools.snippet(label.slice('Copy: '.length)));
   },
 ));
 

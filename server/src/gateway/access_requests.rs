@@ -299,7 +299,7 @@ fn invalid(errors: Vec<Diagnostic>) -> Problem {
 }
 
 fn granted_before(what: &str) -> Problem {
-    Problem::new(ErrorCode::InvalidRequest, what.to_owned())
+    Problem::new(ErrorCode::Conflict, what.to_owned())
 }
 
 fn decided_before() -> Problem {

@@ -191,7 +191,10 @@ async fn credentials_are_stored_only_where_that_is_possible() {
     assert_eq!(by_editor["stored"], false);
     assert!(by_editor["reason"].as_str().expect("a reason").contains("owner"));
     let short = credential(admin.post(DRAFT, &command("abc")).await.expect(200).json());
-    assert_eq!(short["reason"], "Its value must have 8 to 65536 bytes.");
+    assert_eq!(
+        short["reason"],
+        "Its value must have 8 characters to 65536 bytes."
+    );
     let placeholder = credential(admin.post(DRAFT, &command("$API_KEY")).await.expect(200).json());
     assert_eq!(placeholder["stored"], false);
     let first = credential(admin.post(DRAFT, &command(VALUE)).await.expect(200).json());

@@ -93,7 +93,7 @@ pub(crate) mod tests {
         let hashed = |name| package.hashed(name).unwrap();
         let tools = json!([hashed("chunk_1.wasm"), hashed("split_tools_pages.wasm")]);
         assert_eq!(of("/ui/projects/{project}/tools"), &tools);
-        assert_eq!(of("/ui/projects/{project}/tools/{subject}"), &tools);
+        assert_eq!(of("/ui/projects/{project}/new-tool"), &tools);
     }
 
     #[test]

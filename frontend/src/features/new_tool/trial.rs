@@ -29,7 +29,7 @@ fn callers_schema(definition: &Value) -> Value {
         properties.retain(|name, _| !set.contains(&name));
     }
     if let Some(required) = schema["required"].as_array_mut() {
-        required.retain(|name| set.iter().all(|set| *name != Value::from(set.as_str())));
+        required.retain(|name| set.iter().all(|set| name.as_str() != Some(set.as_str())));
     }
     schema
 }

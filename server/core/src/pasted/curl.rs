@@ -186,8 +186,7 @@ fn long(command: &mut Command, name: &str, words: &mut impl Iterator<Item = Stri
 
 /// Letters may be written together, and the value after the last one: `-sXPOST`.
 fn short(command: &mut Command, letters: &str, words: &mut impl Iterator<Item = String>) {
-    let mut rest = letters.char_indices();
-    while let Some((at, letter)) = rest.next() {
+    for (at, letter) in letters.char_indices() {
         let name = format!("-{letter}");
         let Some((_, _, effect)) = OPTIONS
             .iter()

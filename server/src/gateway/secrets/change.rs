@@ -141,9 +141,10 @@ fn check(project: &ProjectState, name: &str, value: &str) -> Result<(), Problem>
             "the name of a secret has 1-128 letters, digits and _, and begins with no digit",
         ));
     }
-    if !VALUE_BYTES.contains(&value.len()) {
-        let (least, most) = VALUE_BYTES.into_inner();
-        errors.push(Diagnostic::error(format!("must have {least} to {most} bytes")).at_pointer("/value"));
+    let (least, most) = VALUE_BYTES.into_inner();
+    if value.chars().count() < least || value.len() > most {
+        let fault = format!("must have {least} characters to {most} bytes");
+        errors.push(Diagnostic::error(fault).at_pointer("/value"));
     }
     if value.contains('\0') {
         errors.push(Diagnostic::error("must not have the character U+0000").at_pointer("/value"));

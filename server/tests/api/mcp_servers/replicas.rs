@@ -134,11 +134,23 @@ async fn a_change_that_both_hear_of_is_imported_once() {
         .expect("both list the tools again");
     until_waiting(&here).await;
     until_waiting(&there).await;
-    let records = here
-        .get("/projects/demo/audit?action=import&limit=100")
+    // A change waits before its record is completed.
+    let records = async {
+        loop {
+            let page = here
+                .get("/projects/demo/audit?action=import&limit=100")
+                .await
+                .expect(200);
+            let page = page.json();
+            let records = page["items"].as_array().expect("records");
+            if records.iter().all(|record| record["outcome"] != "open") {
+                return page;
+            }
+        }
+    };
+    let records = tokio::time::timeout(Duration::from_secs(60), records)
         .await
-        .expect(200)
-        .json();
+        .expect("the records are completed");
     // One that lost the race while both wrote is recorded as failed.
     let by_server = records["items"].as_array().expect("records").iter();
     let made =
