@@ -197,6 +197,44 @@ pub struct AuditAccount {
     pub id: Option<Uuid>,
 }
 
+/// A question that an upstream put to the caller during a call. What was asked and answered is not recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct AuditQuestion {
+    /// How an answer was asked for.
+    pub mode: QuestionMode,
+    /// What came of it.
+    pub outcome: QuestionOutcome,
+}
+
+/// How an answer is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionMode {
+    /// By a form.
+    Form,
+    /// By a page that the person visits.
+    Url,
+}
+
+/// What came of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum QuestionOutcome {
+    /// The person answered.
+    Accepted,
+    /// The person declined.
+    Declined,
+    /// The person dismissed it.
+    Cancelled,
+    /// No answer came in time, or one that is none.
+    Unanswered,
+    /// The caller's client cannot be asked; the upstream got an error.
+    Refused,
+}
+
 /// One decision, and the call that followed if it was allowed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
@@ -310,6 +348,10 @@ pub struct AuditRecord {
     /// What the caller's turn does next, as the answer said (tools of type `worker` only).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_execution: Option<AfterExecution>,
+    /// The questions that the tool's MCP server put to the caller, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 10))]
+    pub questions: Vec<AuditQuestion>,
     /// When an open call fails with `timeout` if its answer has not come: any server completes it. Absent once it has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred_until: Option<DateTime<Utc>>,

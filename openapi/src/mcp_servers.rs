@@ -44,6 +44,18 @@ pub enum McpInstance {
     Session,
 }
 
+/// What becomes of questions that a server puts to the person who calls a tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum McpElicitation {
+    /// They are passed to the caller's client, if it can be asked; otherwise the server gets an error.
+    #[default]
+    Pass,
+    /// The server learns that it cannot ask, and gets an error when it does.
+    Refuse,
+}
+
 /// An OAuth 2 client that acts for itself (RFC 6749 section 4.4): Toolgate fetches an access token with it, renews the token, and
 /// sends it as `Authorization: Bearer`. The token is asked for the server's address (`resource`, RFC 8707).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,6 +198,9 @@ pub struct McpServerDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = json!(null), minimum = 1, maximum = 1000))]
     pub max_instances: Option<u32>,
+    /// What becomes of questions that the server puts to the person who calls a tool (elicitation).
+    #[serde(default, skip_serializing_if = "is_pass")]
+    pub elicitation: McpElicitation,
     /// Who may list and read its resources and resource templates over MCP; absent: no caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resources: Option<McpOffer>,
@@ -239,6 +254,14 @@ fn is_serve(value: &McpChangePolicy) -> bool {
 )]
 fn is_shared(value: &McpInstance) -> bool {
     *value == McpInstance::Shared
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_pass(value: &McpElicitation) -> bool {
+    *value == McpElicitation::Pass
 }
 
 /// An MCP server as it is stored.

@@ -146,6 +146,7 @@ mod tests {
             warnings: Vec::new(),
             artifact_id: None,
             after_execution: None,
+            questions: Vec::new(),
             deferred_until: None,
         }
     }

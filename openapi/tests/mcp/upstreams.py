@@ -18,6 +18,11 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
+import anyio
+import httpx2
+from mcp import Client, types
+from mcp.client.streamable_http import streamable_http_client
+
 BINARY = os.environ["TOOLGATE_BINARY"]
 PACKAGES = Path(os.environ["PACKAGES"]).resolve()
 # The program itself: what is on `PATH` may be a script that starts it, which needs files that a sandbox does not have.
@@ -69,6 +74,14 @@ CALLS = {
     "toggle-subscriber-updates": {},
     "trigger-long-running-operation": {"duration": 1, "steps": 2},
     "simulate-research-query": None,
+    "trigger-elicitation-request": None,
+    "trigger-url-elicitation": None,
+}
+# Arguments of those that cannot.
+FAILING = {
+    "simulate-research-query": {"topic": "a"},
+    "trigger-elicitation-request": {},
+    "trigger-url-elicitation": {"url": "https://example.com/"},
 }
 
 
@@ -133,7 +146,7 @@ def calls_every_tool(project: Project, name: str, server: dict, prefix: str) -> 
     for tool in tools:
         arguments = CALLS[tool.removeprefix(prefix)]
         if arguments is None:
-            answer = project.call(tool, {"topic": "a"})
+            answer = project.call(tool, FAILING[tool.removeprefix(prefix)])
             assert answer["status"] == "failed", answer
             continue
         answer = project.call(tool, arguments)
@@ -244,6 +257,50 @@ def keeps_sessions_apart(project: Project) -> None:
     wait_for(lambda: processes() == before, "the processes end with their sessions")
 
 
+def offers_the_rest(project: Project) -> None:
+    """Resources, prompts and questions of the server that runs as a process, for the official client in its modes."""
+    open_to = {"group": ["default"]}
+    server = {"command": NODE, "args": [EVERYTHING, "stdio"], "resources": open_to, "prompts": open_to}
+    project.ask("PUT", "/projects/demo/mcp-servers/everything", server, If_Match="*")
+    for mode in ["legacy", "auto"]:
+        anyio.run(uses_the_rest, project, mode)
+
+
+async def uses_the_rest(project: Project, mode: str) -> None:
+    questions = []
+
+    async def answer(context: object, params: object) -> types.ElicitResult:
+        questions.append(params)
+        return types.ElicitResult(action="accept", content={"name": "Ada"})
+
+    headers = {"Authorization": f"Bearer {project.token}"}
+    url = f"{project.address}/projects/demo/mcp"
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        transport = streamable_http_client(url, http_client=http)
+        async with Client(transport, mode=mode, elicitation_callback=answer) as client:
+            resources = (await client.list_resources()).resources
+            ours = [one for one in resources if str(one.uri).startswith("toolgate://mcp/everything/")]
+            assert ours, resources
+            read = await client.read_resource(str(ours[0].uri))
+            assert str(read.contents[0].uri) == str(ours[0].uri), read
+            templates = (await client.list_resource_templates()).resource_templates
+            texts = [one for one in templates if "text" in one.uri_template and "everything" in one.uri_template]
+            assert texts, templates
+            read = await client.read_resource(texts[0].uri_template.replace("{resourceId}", "1"))
+            assert read.contents[0].text, read
+            prompts = (await client.list_prompts()).prompts
+            assert "everything_args-prompt" in [one.name for one in prompts], prompts
+            got = await client.get_prompt("everything_args-prompt", {"city": "Oslo"})
+            assert "Oslo" in got.messages[0].content.text, got
+            reference = types.PromptReference(type="ref/prompt", name="everything_completable-prompt")
+            completed = await client.complete(reference, {"name": "department", "value": "E"})
+            assert completed.completion.values == ["Engineering"], completed
+            asked = await client.call_tool("s_trigger-elicitation-request", {})
+            assert asked.is_error is not True, asked
+            assert "Name: Ada" in asked.content[1].text, asked
+    assert questions and questions[0].message.startswith("everything: "), questions
+
+
 def reads_files(project: Project) -> None:
     folder = str(PACKAGES / "node_modules/@modelcontextprotocol/server-filesystem")
     calls_all(project, "files", {"command": NODE, "args": [FILES, folder, HOME]}, "f_", FILES_CALLS)
@@ -304,6 +361,7 @@ def main() -> int:
             project = Project(f"http://127.0.0.1:{port}")
             checks = [
                 ("every tool over stdio, in the sandbox", lambda: over_stdio(project)),
+                ("resources, prompts and questions over stdio", lambda: offers_the_rest(project)),
                 ("every tool over streamable HTTP", lambda: over_http(project, "streamableHttp", http, "h_")),
                 ("every tool over HTTP with SSE", lambda: over_http(project, "sse", sse, "e_")),
                 ("every tool of a server of files, which writes only to its home", lambda: reads_files(project)),

@@ -17,6 +17,7 @@ use toolgate_core::ids::{CallId, ProjectId};
 use toolgate_core::principal::PrincipalRef;
 
 use crate::account::Account;
+use crate::asking::Asker;
 use crate::config::SecretSource;
 use crate::egress::Origins;
 use crate::exchange::Exchange;
@@ -61,6 +62,8 @@ pub struct Invocation {
     pub parts: Option<Parts>,
     /// Takes the request and the answer of a test; `None` for every other call.
     pub exchange: Option<Exchange>,
+    /// Puts questions of the upstream to the caller; `None` when the caller cannot be asked.
+    pub asker: Option<Arc<dyn Asker>>,
     /// Where the call is noted if its answer may come after this process has ended; `None` when nothing would complete it then.
     pub ledger: Option<Arc<dyn Ledger>>,
     /// The trace that the call belongs to, as headers for the upstream; a definition's own headers win.

@@ -20,6 +20,7 @@
 
 mod account;
 mod answers;
+mod asking;
 pub mod bus;
 mod config;
 pub mod egress;
@@ -43,6 +44,7 @@ mod static_answer;
 mod values;
 
 pub use account::Account;
+pub use asking::Asker;
 pub use bus::{
     Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, Dead, KeptDead, ServiceExecutor,
     WorkerExecutor, WorkerReport,

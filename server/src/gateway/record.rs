@@ -88,6 +88,7 @@ pub fn decided(
         warnings: Vec::new(),
         artifact_id: None,
         after_execution: None,
+        questions: Vec::new(),
         deferred_until: None,
     }
 }
@@ -207,6 +208,7 @@ pub fn noted(notes: &ResultNotes) -> Option<Box<Noted>> {
         warnings: warnings.collect(),
         artifact: notes.artifact.as_ref().map(|artifact| artifact.id),
         after_execution: notes.after_execution,
+        questions: Vec::new(),
     }))
 }
 

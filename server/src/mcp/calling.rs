@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use rmcp::model::CallToolResult;
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 use toolgate_api::ErrorCode;
 use toolgate_api::calls::{CallRequest, CallResponse};
 use toolgate_core::definition::Execution;
 use toolgate_core::snapshot::CompiledTool;
-use toolgate_executors::Parts;
+use toolgate_executors::{Asker, Parts};
 
 use super::answer::Whose;
 use super::server::Arguments;
@@ -18,8 +19,18 @@ use crate::gateway::call::{CallOptions, Called, call_once_with};
 use crate::gateway::idempotency::Answer;
 use crate::gateway::{Gateway, Problem, mcp_servers};
 
-/// Calls a tool by the name that it is listed under, or one of the tools that are this entrance's own. `parts` takes the parts of
-/// its answer as they come.
+/// What a call is run with.
+#[derive(Default)]
+pub(super) struct With {
+    /// Takes the parts of its answer as they come.
+    pub(super) parts: Option<Parts>,
+    /// Puts questions of the upstream to the client.
+    pub(super) asker: Option<Arc<dyn Asker>>,
+    /// Ends it.
+    pub(super) cancelled: CancellationToken,
+}
+
+/// Calls a tool by the name that it is listed under, or one of the tools that are this entrance's own.
 ///
 /// # Errors
 /// When the call is refused without a further word about it.
@@ -28,7 +39,7 @@ pub(super) async fn call(
     turn: &Turn,
     name: &str,
     arguments: Arguments,
-    parts: Option<Parts>,
+    with: With,
 ) -> Result<CallToolResult, Problem> {
     if name.contains('\0') {
         return Err(Problem::new(
@@ -42,7 +53,7 @@ pub(super) async fn call(
             own::DESCRIBE => return Box::pin(own::describe(gateway, turn, arguments)).await,
             own::CALL => {
                 let (name, arguments) = own::called(arguments)?;
-                return Box::pin(tool(gateway, turn, &name, arguments, parts)).await;
+                return Box::pin(tool(gateway, turn, &name, arguments, with)).await;
             }
             _ => {}
         }
@@ -56,7 +67,7 @@ pub(super) async fn call(
         guides::GET if guides::is_free(turn, name) => return guides::get(turn, &arguments),
         _ => {}
     }
-    Box::pin(tool(gateway, turn, name, arguments, parts)).await
+    Box::pin(tool(gateway, turn, name, arguments, with)).await
 }
 
 /// Calls a tool of the project.
@@ -65,7 +76,7 @@ async fn tool(
     turn: &Turn,
     listed_name: &str,
     mut arguments: Arguments,
-    parts: Option<Parts>,
+    with: With,
 ) -> Result<CallToolResult, Problem> {
     let snapshot = &turn.entry.project.snapshot;
     let name = snapshot.listed_names().name(listed_name);
@@ -101,8 +112,9 @@ async fn tool(
     let options = CallOptions {
         key: turn.key.clone(),
         coercions: read.clone(),
-        cancelled: turn.cancelled.clone(),
-        parts,
+        cancelled: with.cancelled,
+        parts: with.parts,
+        asker: with.asker,
         test: None,
     };
     let called = call_once_with(gateway, &turn.entry, request, options);

@@ -20,6 +20,7 @@ use toolgate_core::session::{self as rules, SessionLife};
 use tracing::Span;
 use uuid::Uuid;
 
+use super::asking::{self, Asks, ClientAsker};
 use super::changes::Follower;
 use super::endpoint_query::{self, EndpointQuery};
 use super::message::{self, Invalid, Message, VERSION};
@@ -152,6 +153,14 @@ async fn take(app: &App, project: &str, request: Request) -> Result<Response, Re
     };
     app.gateway.mcp_clients.note(&entry);
     let entry = Arc::new(entry);
+    if let (Some(opened), Some(id)) = (&opened, message.answers()) {
+        if app.mcp.questions.answer(opened.id, id, &body) {
+            return Ok(StatusCode::ACCEPTED.into_response());
+        }
+        let detail =
+            "Nothing waits for this answer: it came before, the call has ended, or another server asked.";
+        return Err(Invalid::request(Some(id), detail).into());
+    }
     if let (Some(opened), Some(request)) = (&opened, &message.cancels) {
         let (name, what) = (cancel::name(opened.id, request), json!({"mcp_request": request}));
         Box::pin(cancel_named(&app.gateway, &entry, name, what)).await?;
@@ -173,13 +182,26 @@ async fn take(app: &App, project: &str, request: Request) -> Result<Response, Re
     let kept = (named, turn.cancelled.clone().drop_guard());
     turn.credential = Some(credential.into());
 
-    let response = serve(app, parts, body, &message, opened.as_ref(), Arc::new(turn)).await;
+    let asked = match &opened {
+        Some(opened) if opened.asks.is_any() && turn.takes_events && message.calls() => {
+            let questions = &app.mcp.questions;
+            let (asker, asked) = ClientAsker::new(&app.gateway, questions, opened.id, opened.asks);
+            turn.asker = Some(asker);
+            Some(asked)
+        }
+        _ => None,
+    };
+    let serving = serve(app.clone(), parts, body, message.clone(), opened, Arc::new(turn));
+    let response = match asked {
+        None => serving.await,
+        Some(asked) => asking::answered(Box::pin(serving), asked).await,
+    };
     if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
         let detail = format!("The message is not one that `{}` takes.", message.method);
         return Err(Invalid::request(message.id.as_ref(), detail).into());
     }
     let response = match message.initializes() && response.status() == StatusCode::OK {
-        true => begun(&app.gateway, &entry, response).await,
+        true => begun(&app.gateway, &entry, message.asks, response).await,
         false => response,
     };
     // What listens for a cancellation lives as long as the answer.
@@ -193,11 +215,11 @@ async fn take(app: &App, project: &str, request: Request) -> Result<Response, Re
 
 /// Hands a message to the protocol's implementation.
 async fn serve(
-    app: &App,
+    app: App,
     parts: Parts,
     body: Bytes,
-    message: &Message,
-    opened: Option<&Opened>,
+    message: Message,
+    opened: Option<Opened>,
     turn: Arc<Turn>,
 ) -> Response {
     let mut request = http::Request::new(Full::new(body));
@@ -246,7 +268,7 @@ async fn completed(response: Response, kept: &Value) -> Response {
 }
 
 /// Gives a client that was let in the id of its session.
-async fn begun(gateway: &Gateway, entry: &Entry, response: Response) -> Response {
+async fn begun(gateway: &Gateway, entry: &Entry, asks: Asks, response: Response) -> Response {
     #[derive(Deserialize)]
     struct Answer {
         result: Negotiated,
@@ -261,7 +283,7 @@ async fn begun(gateway: &Gateway, entry: &Entry, response: Response) -> Response
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
     if let Ok(answer) = serde_json::from_slice::<Answer>(&body)
-        && let Some(id) = session::begin(gateway, entry, &answer.result.protocol_version)
+        && let Some(id) = session::begin(gateway, entry, &answer.result.protocol_version, asks)
         && let Ok(id) = HeaderValue::from_str(&id)
     {
         parts.headers.insert(SESSION, id);
@@ -372,6 +394,7 @@ fn turn(
         key: idempotency_key(&parts.headers)?,
         cancelled: CancellationToken::new(),
         credential: None,
+        asker: None,
         span,
         kept: Mutex::default(),
     })

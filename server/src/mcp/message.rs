@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::asking::Asks;
 use crate::gateway::entry::Client;
 
 /// The revision of a request.
@@ -14,7 +15,7 @@ pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-ver
 const MODERN: &str = "2026-07-28";
 
 /// What a message is, as far as this module reads it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Message {
     /// The id of a request; `None` for a notification.
     pub(super) id: Option<Value>,
@@ -24,6 +25,8 @@ pub(super) struct Message {
     pub(super) cancels: Option<Value>,
     /// Whether it is an `initialize` that names a revision without it for itself.
     pub(super) initializes_in_vain: bool,
+    /// How the client says that it can be asked, at the beginning of a session.
+    pub(super) asks: Asks,
     /// The client program, if the message names it: at the beginning of a session, and in each request of the revision
     /// without sessions.
     pub(super) client: Option<Client>,
@@ -56,6 +59,7 @@ struct Sender {
     #[serde(rename = "_meta")]
     meta: Option<Meta>,
     client_info: Option<Program>,
+    capabilities: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -165,6 +169,8 @@ impl Message {
             Some(params) if id.is_some() => serde_json::from_str(params.get()).unwrap_or_default(),
             _ => Sender::default(),
         };
+        let capabilities = sender.capabilities.as_ref();
+        let asks = Asks::of(capabilities.and_then(|all| all.get("elicitation")));
         let (version, named) = match sender.meta {
             Some(meta) => (meta.version, meta.client),
             None => (None, None),
@@ -176,9 +182,20 @@ impl Message {
             id,
             method,
             cancels,
+            asks,
             initializes_in_vain: version.is_some_and(|version| version.as_str() >= MODERN),
             client,
         })
+    }
+
+    /// Whether it is an answer to a question of ours.
+    pub(super) fn answers(&self) -> Option<&Value> {
+        self.id.as_ref().filter(|_| self.method.is_empty())
+    }
+
+    /// Whether it calls a tool.
+    pub(super) fn calls(&self) -> bool {
+        self.method == "tools/call"
     }
 
     /// Whether it begins a session.

@@ -6,6 +6,7 @@
 //! (`asked.rs`), which become a [`turn::Turn`]. Calls and lists are the use cases that REST has.
 
 mod answer;
+mod asking;
 mod calling;
 mod cancel;
 mod changes;
@@ -13,6 +14,7 @@ mod endpoint;
 mod endpoint_query;
 mod guidance;
 mod guides;
+mod held;
 mod listing;
 mod message;
 mod metadata;
@@ -50,6 +52,8 @@ pub struct Mcp {
     changes: Arc<Changes>,
     /// Sessions that their clients ended before anything was stored of them.
     ended: Cache<Uuid, ()>,
+    /// What clients are asked while their calls run.
+    questions: Arc<asking::Questions>,
 }
 
 impl Mcp {
@@ -72,6 +76,7 @@ impl Mcp {
                 config,
             ),
             changes,
+            questions: Arc::default(),
             ended: Cache::builder()
                 .max_capacity(REMEMBERED)
                 .time_to_live(session::UNUSED)

@@ -14,9 +14,13 @@ use rmcp::service::{RequestContext, SubscriptionContext, SubscriptionSendError};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
+use toolgate_executors::Asker;
 use tracing::Instrument;
 
+use super::asking::Asks;
+use super::calling::With;
 use super::changes::{Changed, Changes, Follower};
+use super::held::{self, HeldCalls};
 use super::progress::{self, Progress};
 use super::turn::Turn;
 use super::{answer, calling, guidance, guides, listing, upstream};
@@ -39,6 +43,8 @@ tokio::task_local! {
 pub(super) struct Server {
     gateway: Arc<Gateway>,
     changes: Arc<Changes>,
+    /// Calls that wait for their clients.
+    held: Arc<HeldCalls>,
     info: Arc<ServerConfig>,
 }
 
@@ -59,6 +65,7 @@ impl Server {
         Self {
             gateway,
             changes,
+            held: Arc::default(),
             info: Arc::new(info),
         }
     }
@@ -119,11 +126,27 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let turn = turn(&context)?;
-        let arguments = request.arguments.unwrap_or_default();
         let ended = Notify::new();
         let (progress, parts) = Progress::of(&context, &turn, &ended).unzip();
         let is_reported = progress.is_some();
-        let call = calling::call(&self.gateway, &turn, &request.name, arguments, parts);
+        let capabilities = context
+            .client_capabilities()
+            .and_then(|can| can.elicitation.as_ref().map(Asks::from));
+        let asks = capabilities.filter(|asks| turn.modern && asks.is_any());
+        let call = async {
+            if let Some(asks) = asks {
+                return held::call(&self.gateway, &self.held, &turn, request, asks, parts).await;
+            }
+            let with = With {
+                parts,
+                asker: turn.asker.clone().map(|asker| -> Arc<dyn Asker> { asker }),
+                cancelled: turn.cancelled.clone(),
+            };
+            let arguments = request.arguments.unwrap_or_default();
+            let called = calling::call(&self.gateway, &turn, &request.name, arguments, with).await;
+            let called = called.unwrap_or_else(|problem| answer::problem(&turn, problem, None));
+            Ok(called.into())
+        };
         let call = call.instrument(turn.span.clone());
         let reporting = async move {
             match progress {
@@ -143,9 +166,7 @@ impl ServerHandler for Server {
         if is_reported {
             progress::finish(reporting, &ended).await;
         }
-        Ok(result
-            .unwrap_or_else(|problem| answer::problem(&turn, problem, None))
-            .into())
+        result
     }
 
     async fn list_prompts(

@@ -17,6 +17,7 @@ use toolgate_core::session::{self, SessionLife};
 use toolgate_store::rows::SessionRow;
 use uuid::Uuid;
 
+use super::asking::Asks;
 use super::turn::Turn;
 use crate::auth::directory::Directory;
 use crate::gateway::entry::{Client, Entry};
@@ -30,7 +31,7 @@ const TAG: usize = 16;
 const LABEL: &str = "MCP";
 
 /// The id of a session, checked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Opened {
     /// The id of the Toolgate session.
     pub(super) id: Uuid,
@@ -38,6 +39,8 @@ pub(super) struct Opened {
     pub(super) version: String,
     /// The program that began it.
     pub(super) client: Option<Client>,
+    /// How the client can be asked.
+    pub(super) asks: Asks,
 }
 
 /// What an id says about whom it belongs to.
@@ -49,30 +52,35 @@ fn tagged(entry: &Entry, id: Uuid, version: &str, client: &str) -> String {
     )
 }
 
-/// A program as a part of an id; empty for one that has no name. Names have no control characters.
-fn encoded(client: Option<&Client>) -> String {
-    let text = client.map(|client| match &client.version {
-        None => client.name.clone(),
-        Some(version) => format!("{}\n{version}", client.name),
-    });
-    URL_SAFE_NO_PAD.encode(text.unwrap_or_default())
+/// A program as a part of an id: name, version, and how it can be asked. Names have no control characters.
+fn encoded(client: Option<&Client>, asks: Asks) -> String {
+    let name = client.map_or("", |client| &client.name);
+    let version = client
+        .and_then(|client| client.version.as_deref())
+        .unwrap_or_default();
+    let text = format!("{name}\n{version}\n{}", asks.as_str());
+    URL_SAFE_NO_PAD.encode(text.trim_end())
 }
 
-fn decoded(part: &str) -> Option<Client> {
-    let text = String::from_utf8(URL_SAFE_NO_PAD.decode(part).ok()?).ok()?;
-    let mut lines = text.lines();
-    Client::named(lines.next()?, lines.next())
+fn decoded(part: &str) -> (Option<Client>, Asks) {
+    let text = URL_SAFE_NO_PAD.decode(part).ok();
+    let text = text
+        .and_then(|text| String::from_utf8(text).ok())
+        .unwrap_or_default();
+    let mut lines = text.split('\n');
+    let client = Client::named(lines.next().unwrap_or_default(), lines.next());
+    (client, Asks::parse(lines.next().unwrap_or_default()))
 }
 
 /// A new id for the caller; `None` while nothing can be signed.
-pub(super) fn begin(gateway: &Gateway, entry: &Entry, version: &str) -> Option<String> {
+pub(super) fn begin(gateway: &Gateway, entry: &Entry, version: &str, asks: Asks) -> Option<String> {
     let id = gateway.clock.new_id();
     let key = entry
         .caller
         .server_snapshot
         .directory
         .signing_key(gateway.clock.now())?;
-    let client = encoded(entry.caller.origin.client.as_ref());
+    let client = encoded(entry.caller.origin.client.as_ref(), asks);
     let tag = key.tag(&tagged(entry, id, version, &client));
     let tag = URL_SAFE_NO_PAD.encode(&tag.as_ref()[..TAG]);
     Some(format!("{id}.{version}.{client}.{tag}"))
@@ -90,10 +98,12 @@ pub(super) fn open(entry: &Entry, text: &str) -> Option<Opened> {
         &tagged(entry, id, version, client),
         &tag,
     );
+    let (client, asks) = decoded(client);
     known.then(|| Opened {
         id,
         version: version.to_owned(),
-        client: decoded(client),
+        client,
+        asks,
     })
 }
 

@@ -13,6 +13,7 @@ use toolgate_store::rows::SessionRow;
 use tracing::Span;
 use uuid::Uuid;
 
+use super::asking::ClientAsker;
 use super::session;
 use crate::gateway::available::{self, Available, Question};
 use crate::gateway::call::KeyText;
@@ -55,6 +56,8 @@ pub(super) struct Turn {
     pub(super) cancelled: CancellationToken,
     /// The credential, to look at again while notifications are sent.
     pub(super) credential: Option<SecretString>,
+    /// Puts questions of upstreams to the client.
+    pub(super) asker: Option<Arc<ClientAsker>>,
     /// The request in the traces.
     pub(super) span: Span,
     /// The result with what the protocol's types do not know of it.

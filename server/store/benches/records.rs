@@ -59,6 +59,7 @@ fn opening(id: CallId) -> Opening {
         warnings: Vec::new(),
         artifact_id: None,
         after_execution: None,
+        questions: Vec::new(),
         deferred_until: None,
     };
     Opening {

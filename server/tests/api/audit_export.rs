@@ -204,6 +204,7 @@ fn plain(app: &TestApp, number: usize) -> AuditRecord {
         warnings: Vec::new(),
         artifact_id: None,
         after_execution: None,
+        questions: Vec::new(),
         deferred_until: None,
     }
 }

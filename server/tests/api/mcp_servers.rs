@@ -1,6 +1,7 @@
 //! MCP servers behind the gateway: as resources, as sources of tools, as upstreams.
 
 mod calls;
+mod elicitation;
 mod floods;
 mod health;
 mod hostile;
@@ -22,8 +23,10 @@ use std::sync::{Arc, Mutex};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
+use futures_util::StreamExt;
 use futures_util::stream;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::support::{Client, TestApp, serve};
 
@@ -43,6 +46,8 @@ pub(super) enum Reply {
     Body(StatusCode, &'static str, Vec<u8>),
     /// A redirect.
     To(String),
+    /// A stream that asks by this message, waits until it is answered, and ends with what this makes of the answer.
+    Asks(String, fn(&Value) -> Value),
     /// No answer.
     Never,
 }
@@ -77,7 +82,36 @@ type Answering = dyn Fn(&Value, &HeaderMap) -> Option<Reply> + Send + Sync;
 pub(super) struct Upstream {
     pub(super) url: String,
     /// Every message that came, with the headers.
-    seen: Arc<Mutex<VecDeque<(Value, HeaderMap)>>>,
+    seen: Arc<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    messages: Mutex<VecDeque<(Value, HeaderMap)>>,
+    came: Notify,
+}
+
+impl Seen {
+    /// The answers that came to questions of an id.
+    fn answers(&self, id: &Value) -> Vec<Value> {
+        let seen = self.messages.lock().expect("a lock");
+        let answers = seen.iter().map(|(message, _)| message);
+        answers
+            .filter(|message| message["method"].is_null() && message["id"] == *id)
+            .cloned()
+            .collect()
+    }
+
+    /// The answer to a question that is put now, when it comes.
+    async fn answer(&self, id: &Value, earlier: usize) -> Value {
+        loop {
+            let came = self.came.notified();
+            match self.answers(id).into_iter().nth(earlier) {
+                Some(answer) => return answer,
+                None => came.await,
+            }
+        }
+    }
 }
 
 impl Upstream {
@@ -89,7 +123,7 @@ impl Upstream {
     pub(super) async fn with_headers(
         answering: impl Fn(&Value, &HeaderMap) -> Option<Reply> + Send + Sync + 'static,
     ) -> Self {
-        let seen: Arc<Mutex<VecDeque<(Value, HeaderMap)>>> = Arc::default();
+        let seen: Arc<Seen> = Arc::default();
         let (messages, answering): (_, Arc<Answering>) = (Arc::clone(&seen), Arc::new(answering));
         let answer = move |method: Method, headers: HeaderMap, body: Bytes| {
             let (messages, answering) = (Arc::clone(&messages), Arc::clone(&answering));
@@ -99,14 +133,19 @@ impl Upstream {
                 }
                 let message: Value = serde_json::from_slice(&body).expect("JSON");
                 messages
+                    .messages
                     .lock()
                     .expect("a lock")
                     .push_back((message.clone(), headers.clone()));
+                messages.came.notify_waiters();
                 let Some(id) = message.get("id").filter(|_| message.get("method").is_some()) else {
                     return status(StatusCode::ACCEPTED);
                 };
                 let reply = answering(&message, &headers).unwrap_or_else(|| usual(&message));
-                let mut answer = send(reply, id).await;
+                let mut answer = match reply {
+                    Reply::Asks(question, then) => asks(messages, question, then, id.clone()),
+                    reply => send(reply, id).await,
+                };
                 if message["method"] == "initialize" {
                     answer
                         .headers_mut()
@@ -121,7 +160,7 @@ impl Upstream {
 
     /// The answers that came so far to what it asked, by the ids of its requests.
     pub(super) fn answers(&self) -> BTreeMap<String, Value> {
-        let seen = self.seen.lock().expect("a lock");
+        let seen = self.seen.messages.lock().expect("a lock");
         let answers = seen.iter().filter(|(message, _)| message["method"].is_null());
         answers
             .map(|(message, _)| {
@@ -135,7 +174,7 @@ impl Upstream {
 
     /// The messages of a method that came so far.
     pub(super) fn seen(&self, method: &str) -> Vec<(Value, HeaderMap)> {
-        let seen = self.seen.lock().expect("a lock");
+        let seen = self.seen.messages.lock().expect("a lock");
         seen.iter()
             .filter(|(message, _)| message["method"] == method)
             .cloned()
@@ -191,8 +230,25 @@ async fn send(reply: Reply, id: &Value) -> Response<Body> {
             .header("location", location)
             .body(Body::empty())
             .expect("a response"),
-        Reply::Never => std::future::pending().await,
+        Reply::Never | Reply::Asks(..) => std::future::pending().await,
     }
+}
+
+/// Asks, waits for the answer, and answers.
+fn asks(seen: Arc<Seen>, question: String, then: fn(&Value) -> Value, id: Value) -> Response<Body> {
+    let asked: Value = serde_json::from_str(&question).expect("JSON");
+    let earlier = seen.answers(&asked["id"]).len();
+    let first = futures_util::stream::once(async move { format!("data: {question}\n\n") });
+    let second = futures_util::stream::once(async move {
+        let answer = seen.answer(&asked["id"], earlier).await;
+        format!(
+            "data: {}\n\n",
+            json!({"jsonrpc": "2.0", "id": id, "result": then(&answer)})
+        )
+    });
+    let events = first.chain(second).map(Ok::<_, std::convert::Infallible>);
+    let response = Response::builder().header("content-type", "text/event-stream");
+    response.body(Body::from_stream(events)).expect("a response")
 }
 
 fn status(status: StatusCode) -> Response<Body> {

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use leptos::prelude::*;
 use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{
-    McpChangePolicy, McpClientStyle, McpInstance, McpOAuthClient, McpOffer, McpServerDefinition, McpTransport,
+    McpChangePolicy, McpClientStyle, McpElicitation, McpInstance, McpOAuthClient, McpOffer,
+    McpServerDefinition, McpTransport,
 };
 
 use super::connection::transport_name;
@@ -65,6 +66,7 @@ pub(super) struct ServerForm {
     instances: RwSignal<String>,
     enabled: RwSignal<bool>,
     network: RwSignal<bool>,
+    asks: RwSignal<bool>,
 }
 
 /// Who is offered something beside tools.
@@ -136,6 +138,7 @@ impl ServerForm {
             instances: RwSignal::new(String::new()),
             enabled: RwSignal::new(true),
             network: RwSignal::new(false),
+            asks: RwSignal::new(true),
         };
         form.transport.set(TRANSPORTS[0].0.to_owned());
         form
@@ -173,6 +176,7 @@ impl ServerForm {
         self.prompts.show(definition.prompts);
         self.enabled.set(definition.enabled);
         self.network.set(definition.network);
+        self.asks.set(definition.elicitation == McpElicitation::Pass);
     }
 
     /// Whether each session has an instance of its own.
@@ -217,6 +221,7 @@ impl ServerForm {
         texts.iter().for_each(RwSignal::track);
         self.enabled.track();
         self.network.track();
+        self.asks.track();
     }
 
     /// The server as it is filled in. What belongs to another way to reach servers is left out.
@@ -265,6 +270,10 @@ impl ServerForm {
                 on_change: McpChangePolicy::Serve,
                 instance: McpInstance::Shared,
                 max_instances: None,
+                elicitation: match self.asks.get() {
+                    true => McpElicitation::Pass,
+                    false => McpElicitation::Refuse,
+                },
                 resources: self.resources.offer(),
                 prompts: self.prompts.offer(),
             };
@@ -431,6 +440,7 @@ impl ServerForm {
                 <TextInput id="server-description" value=self.description max="1000" />
             </Field>
             {check("Enabled: it may be connected to", self.enabled)}
+            {check("It may ask the person who calls a tool", self.asks)}
             <Field
                 id="server-instance"
                 label="Connections"

@@ -179,6 +179,7 @@ fn server(name: &str, at: &str, entry: &Map<String, Value>) -> Result<Named, Vec
             "maxinstances" => ("max_instances", value.clone()),
             "resources" => ("resources", value.clone()),
             "prompts" => ("prompts", value.clone()),
+            "elicitation" => ("elicitation", value.clone()),
             "type" | "transport" | "transporttype" => match transport(value) {
                 Some(transport) => ("transport", transport),
                 None => {

@@ -58,6 +58,7 @@ fn record() -> AuditRecord {
         warnings: vec![toolgate_api::Diagnostic::warning("the value is too long")],
         artifact_id: Some(uuid::Uuid::from_u128(9)),
         after_execution: None,
+        questions: Vec::new(),
         deferred_until: None,
         payloads_hidden: false,
     }

@@ -17,7 +17,7 @@ pub(super) fn read(answer: Value) -> Result<Execution, Failure> {
     let invalid = |what: &str| Failure::new(ErrorCode::UpstreamInvalid, what);
     if asks(&answer) {
         return Err(invalid(
-            "the MCP server asks its user for input, which is not offered to servers",
+            "the MCP server asks its user for input instead of answering",
         ));
     }
     let Value::Object(mut answer) = answer else {

@@ -16,12 +16,17 @@ use toolgate_api::mcp_servers::McpChangePolicy;
 
 use super::connection::{Connection, Live};
 use super::manager::Shared;
+use super::questions::{self, Asking};
 use super::target::ServerSet;
-use super::{error, raw};
+use super::{answer, error, raw};
+use crate::asking::Asker;
 use crate::executors::{QUEUE_FOR, place};
 use crate::failure::Failure;
 use crate::invocation::Parts;
 use crate::redact::Secrets;
+
+/// How often a server may ask before it answers.
+const ROUNDS: usize = 10;
 
 /// What is sent.
 pub(super) struct Call {
@@ -32,6 +37,7 @@ pub(super) struct Call {
     /// Whether a second run changes nothing more.
     pub(super) is_repeatable: bool,
     pub(super) parts: Option<Parts>,
+    pub(super) asker: Option<Arc<dyn Asker>>,
     /// The servers of the project as the call was decided with them.
     pub(super) servers: Option<Arc<ServerSet>>,
 }
@@ -53,7 +59,7 @@ pub(super) async fn send(
     secrets.merge(&live.secrets);
     approved(connection, &live, call).await?;
     let _running = Running::new(connection);
-    let answer = once(&live, call).await;
+    let answer = until_answered(connection, &live, call, deadline).await;
     live.hide_token(secrets);
     match answer {
         Ok(answer) => answer,
@@ -63,7 +69,7 @@ pub(super) async fn send(
                 return Err(error::of_request(&error));
             }
             let live = connection.live(shared).await?;
-            let answer = once(&live, call).await;
+            let answer = until_answered(connection, &live, call, deadline).await;
             live.hide_token(secrets);
             answer.map_err(|error| error::of_request(&error))?
         }
@@ -92,10 +98,48 @@ async fn approved(connection: &Connection, live: &Live, call: &Call) -> Result<(
     }
 }
 
-async fn once(live: &Live, call: &Call) -> Result<Result<Value, Failure>, ServiceError> {
-    let params = CallToolRequestParams::new(call.tool.clone()).with_arguments(call.arguments.clone());
-    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-    self::request(live, request, call.parts.clone()).await
+/// Sends the call, and again with the answers to what its server asks instead of answering (revision 2026-07-28).
+async fn until_answered(
+    connection: &Connection,
+    live: &Live,
+    call: &Call,
+    deadline: Instant,
+) -> Result<Result<Value, Failure>, ServiceError> {
+    let mut params = CallToolRequestParams::new(call.tool.clone()).with_arguments(call.arguments.clone());
+    for _ in 0..=ROUNDS {
+        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
+        let context = Context {
+            parts: call.parts.clone(),
+            asking: Some(Asking {
+                asker: call.asker.clone(),
+                deadline,
+            }),
+        };
+        let answer = match self::request(live, request, context).await? {
+            Ok(answer) if answer::asks(&answer) => answer,
+            answered => return Ok(answered),
+        };
+        match questions::answers(&connection.server, call.asker.as_deref(), answer, deadline).await {
+            Ok((answers, state)) => {
+                params.input_responses = Some(answers);
+                params.request_state = state;
+            }
+            Err(failure) => return Ok(Err(failure)),
+        }
+    }
+    Ok(Err(Failure::new(
+        ErrorCode::UpstreamInvalid,
+        format!("the MCP server asked its user more than {ROUNDS} times before it answered"),
+    )))
+}
+
+/// What a request is followed with while it runs.
+#[derive(Default)]
+pub(super) struct Context {
+    /// Where its progress goes.
+    pub(super) parts: Option<Parts>,
+    /// Who is asked for it; `None` for what is no call.
+    pub(super) asking: Option<Asking>,
 }
 
 /// Sends a request, which is cancelled at the server when its answer is not waited for any more.
@@ -105,16 +149,21 @@ async fn once(live: &Live, call: &Call) -> Result<Result<Value, Failure>, Servic
 pub(super) async fn request(
     live: &Live,
     request: ClientRequest,
-    parts: Option<Parts>,
+    context: Context,
 ) -> Result<Result<Value, Failure>, ServiceError> {
     let handle = live
         .peer()
         .send_cancellable_request(request, PeerRequestOptions::no_options())
         .await?;
+    let Context { parts, asking } = context;
     let _following = parts.map(|parts| live.handler.follow(handle.progress_token.clone(), parts));
+    let asked_for = asking.map(|asking| live.handler.ask_for(handle.id.clone(), asking));
     let mut ending = CancelOnDrop(Some((live.peer().clone(), handle.id.clone())));
     let answer = handle.await_response().await;
     ending.0 = None;
+    if let Some(asked_for) = asked_for {
+        asked_for.answered();
+    }
     let unreadable = |_| {
         Failure::new(
             ErrorCode::UpstreamInvalid,

@@ -49,7 +49,11 @@ impl Connection {
                 // The reader fails at a line that is too long; rmcp's own limit would drop the line and let its call wait.
                 let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
                 let transport = Throttled::new(transport);
-                let handler = Handler::new(KeptLists::new(&shared.list_changes, &target));
+                let handler = Handler::new(
+                    &target.server,
+                    KeptLists::new(&shared.list_changes, &target),
+                    false,
+                );
                 let started = handler
                     .clone()
                     .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize)
@@ -71,7 +75,11 @@ impl Connection {
                 let clean = |failure| clean(failure, &with_token(&secrets, bearer.as_deref()));
                 let url = definition.url.as_deref().unwrap_or_default();
                 let transport = Throttled::new(SseTransport::open(client, url).await.map_err(clean)?);
-                let handler = Handler::new(KeptLists::new(&shared.list_changes, &target));
+                let handler = Handler::new(
+                    &target.server,
+                    KeptLists::new(&shared.list_changes, &target),
+                    false,
+                );
                 let started = handler
                     .clone()
                     .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize);
@@ -122,7 +130,11 @@ impl Connection {
             // Whether a call may be sent twice is decided where it is sent.
             .reinit_on_expired_session(false);
         config.allow_stateless = true;
-        let handler = Handler::new(KeptLists::new(&shared.list_changes, &self.target()));
+        let handler = Handler::new(
+            &self.server,
+            KeptLists::new(&shared.list_changes, &self.target()),
+            true,
+        );
         let transport = Throttled::new(StreamableHttpClientTransport::with_client(client, config));
         let service = handler.clone().serve_with_lifecycle(transport, mode).await?;
         Ok((service, handler))

@@ -125,6 +125,7 @@ impl Prepared for McpTool {
                 fingerprint: self.fingerprint.clone(),
                 is_repeatable: self.is_repeatable,
                 parts: call.parts.take(),
+                asker: call.asker.take(),
                 servers: call.servers.clone(),
             },
             secrets: Secrets::default(),

@@ -5,18 +5,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCreateRequestMethod,
-    ErrorData, Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
+    ElicitationCreateRequestMethod, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, UrlElicitationCapability,
 };
 use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::json;
+use toolgate_api::mcp_servers::{McpElicitation, StoredMcpServer};
 
 use super::offers::{KeptLists, OfferedList};
+use super::questions::{self, Asking, Askings};
 use crate::invocation::Parts;
 
-/// Takes the notices of one connection. Sampling, roots and elicitation are not offered. A server that asks for them all the same gets
-/// an error: an empty list or a refusal in a person's name would be made up.
+/// Takes the notices of one connection. Sampling and roots are not offered, and elicitation only for calls whose callers can be
+/// asked. A server that asks all the same gets an error: an empty list or a refusal in a person's name would be made up.
 #[derive(Clone)]
 pub(super) struct Handler {
     shared: Arc<Shared>,
@@ -29,16 +32,22 @@ struct Shared {
     tools_changed: AtomicBool,
     /// What the server has beside tools, as it was read last.
     lists: KeptLists,
+    /// The server, if it may ask callers.
+    asks: Option<String>,
+    /// Who is asked for the calls that run.
+    askings: Askings,
 }
 
 impl Handler {
-    /// For one connection.
-    pub(super) fn new(lists: KeptLists) -> Self {
+    /// For one connection; `by_stream`: the answer to each request has a stream of its own.
+    pub(super) fn new(server: &StoredMcpServer, lists: KeptLists, by_stream: bool) -> Self {
         Self {
             shared: Arc::new(Shared {
                 progress: Mutex::default(),
                 tools_changed: AtomicBool::new(false),
                 lists,
+                asks: (server.definition.elicitation == McpElicitation::Pass).then(|| server.name.clone()),
+                askings: Askings::new(by_stream),
             }),
         }
     }
@@ -62,9 +71,42 @@ impl Handler {
         }
     }
 
+    /// Says who is asked for a call, until the guard is dropped.
+    pub(super) fn ask_for(&self, request: RequestId, asking: Asking) -> AskedFor {
+        self.shared.askings.add(request.clone(), asking);
+        AskedFor {
+            handler: self.clone(),
+            request,
+            is_answered: false,
+        }
+    }
+
     /// Whether the tools have changed since this was asked the last time.
     pub(super) fn take_tools_changed(&self) -> bool {
         self.shared.tools_changed.swap(false, Ordering::AcqRel)
+    }
+}
+
+/// A call whose caller can be asked.
+pub(super) struct AskedFor {
+    handler: Handler,
+    request: RequestId,
+    is_answered: bool,
+}
+
+impl AskedFor {
+    /// Its answer is here.
+    pub(super) fn answered(mut self) {
+        self.is_answered = true;
+    }
+}
+
+impl Drop for AskedFor {
+    fn drop(&mut self) {
+        self.handler
+            .shared
+            .askings
+            .remove(&self.request, self.is_answered);
     }
 }
 
@@ -88,8 +130,14 @@ impl Drop for Following {
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = self.shared.asks.is_some().then(|| {
+            ElicitationCapability::new()
+                .with_form(FormElicitationCapability::new())
+                .with_url(UrlElicitationCapability::new())
+        });
         ClientConfig::new(
-            ClientCapabilities::default(),
+            capabilities,
             Implementation::new("toolgate", env!("CARGO_PKG_VERSION")),
         )
         // The newest revision that has `initialize`; later ones are agreed without it.
@@ -98,10 +146,24 @@ impl ClientHandler for Handler {
 
     async fn create_elicitation(
         &self,
-        _request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
+        request: ElicitRequestParams,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Err(ErrorData::method_not_found::<ElicitationCreateRequestMethod>())
+        let refused =
+            |why: String| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Refused: {why}."), None);
+        let Some(server) = &self.shared.asks else {
+            return Err(ErrorData::method_not_found::<ElicitationCreateRequestMethod>());
+        };
+        let meta = context.meta.get(questions::request_key());
+        let (asker, deadline) = self.shared.askings.of(meta).map_err(refused)?;
+        let question =
+            serde_json::to_value(&request).map_err(|_| refused("what is asked cannot be read".to_owned()))?;
+        let answer = tokio::select! {
+            () = context.ct.cancelled() => return Err(refused("the question was withdrawn".to_owned())),
+            answer = asker.ask(server, question, deadline) => answer.map_err(refused)?,
+        };
+        serde_json::from_value(answer)
+            .map_err(|_| refused("the answer of the caller's client is no answer".to_owned()))
     }
 
     #[expect(deprecated, reason = "servers of earlier revisions ask for roots")]

@@ -23,7 +23,7 @@ use url::Url;
 
 use super::bearer::Bearer;
 use super::error::Guarded;
-use super::raw;
+use super::{questions, raw};
 use crate::egress::{Origins, parse_exact};
 use crate::failure::Failure;
 use crate::http::executor::Transport;
@@ -244,10 +244,9 @@ impl StreamableHttpClient for GuardedClient {
         match media_type.as_str() {
             "text/event-stream" => {
                 let events = self.events(response, self.max_bytes.saturating_mul(EVENTS_OF_AN_ANSWER));
-                let events = match passed_on {
-                    Some(request) => events.map_ok(move |event| as_it_came(event, &request)).boxed(),
-                    None => events,
-                };
+                let events = events
+                    .map_ok(move |event| as_it_came(event, passed_on.as_ref()))
+                    .boxed();
                 Ok(StreamableHttpPostResponse::Sse(events, session))
             }
             "application/json" => {
@@ -307,7 +306,8 @@ impl StreamableHttpClient for GuardedClient {
         if !response.status().is_success() || text::media_type(response.headers()) != "text/event-stream" {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
-        Ok(self.events(response, usize::MAX))
+        let events = self.events(response, usize::MAX);
+        Ok(events.map_ok(|event| as_it_came(event, None)).boxed())
     }
 }
 
@@ -332,10 +332,14 @@ fn answering(message: &ClientJsonRpcMessage, answer: ServerJsonRpcMessage) -> An
     }
 }
 
-/// An event on the stream of a request whose answer is passed on.
-fn as_it_came(mut event: Sse, request: &RequestId) -> Sse {
-    if let Some(kept) = event.data.as_deref().and_then(|data| raw::event(data, request)) {
-        event.data = Some(kept);
+/// An event on the stream of a request whose answer is passed on, or on another stream.
+fn as_it_came(mut event: Sse, request: Option<&RequestId>) -> Sse {
+    let Some(data) = event.data.as_deref() else {
+        return event;
+    };
+    let kept = request.and_then(|request| raw::event(data, request));
+    if let Some(changed) = kept.or_else(|| questions::tagged(data, request)) {
+        event.data = Some(changed);
     }
     event
 }

@@ -63,6 +63,7 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
     Invocation {
         parts: None,
         exchange: None,
+        asker: None,
         ledger: None,
         trace: http::HeaderMap::new(),
         call_id: CallId(uuid::Uuid::nil()),

@@ -5,7 +5,7 @@ use toolgate_api::audit::{AuditFormat, AuditRecord};
 use crate::gateway::spreadsheet;
 
 /// The columns of a CSV file: every field of a record, in the order of its document.
-pub const COLUMNS: [&str; 37] = [
+pub const COLUMNS: [&str; 38] = [
     "id",
     "at",
     "action",
@@ -42,6 +42,7 @@ pub const COLUMNS: [&str; 37] = [
     "warnings",
     "artifact_id",
     "after_execution",
+    "questions",
     "deferred_until",
 ];
 
@@ -98,8 +99,8 @@ mod tests {
     use serde_json::json;
     use toolgate_api::ErrorCode;
     use toolgate_api::audit::{
-        ArgumentCoercion, AuditAccount, AuditAction, AuditConnection, AuditOutcome, CoercionKind, Entrance,
-        StateSource,
+        ArgumentCoercion, AuditAccount, AuditAction, AuditConnection, AuditOutcome, AuditQuestion,
+        CoercionKind, Entrance, QuestionMode, QuestionOutcome, StateSource,
     };
     use toolgate_api::auth::PrincipalKind;
     use uuid::Uuid;
@@ -155,6 +156,10 @@ mod tests {
             warnings: vec![toolgate_api::Diagnostic::warning("the value is too long")],
             artifact_id: Some(Uuid::nil()),
             after_execution: Some(toolgate_api::tools::AfterExecution::Suspend),
+            questions: vec![AuditQuestion {
+                mode: QuestionMode::Form,
+                outcome: QuestionOutcome::Accepted,
+            }],
             deferred_until: Some(chrono::DateTime::UNIX_EPOCH),
         }
     }

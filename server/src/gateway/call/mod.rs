@@ -21,7 +21,7 @@ use toolgate_core::definition::ExecutorKind;
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::Effect;
 use toolgate_core::principal::PrincipalRef;
-use toolgate_executors::{Exchange, Invocation, Manager, Parts};
+use toolgate_executors::{Asker, Exchange, Invocation, Manager, Parts};
 use toolgate_store::rows::{IdempotencyKey, Opening};
 use tracing::Instrument;
 
@@ -57,6 +57,8 @@ pub struct CallOptions {
     pub parts: Option<Parts>,
     /// Makes it a test, recorded as one, and takes what was sent and received.
     pub test: Option<Exchange>,
+    /// Puts questions of the upstream to the caller.
+    pub asker: Option<Arc<dyn Asker>>,
 }
 
 /// What a call is run with.
@@ -70,6 +72,8 @@ struct Watch {
     parts: Option<Parts>,
     /// Of a test.
     test: Option<Exchange>,
+    /// Puts questions of the upstream to the caller.
+    asker: Option<Arc<dyn Asker>>,
 }
 
 /// Decides about one call, records it, runs it and records how it ended.
@@ -120,6 +124,7 @@ async fn call(
             run.cancelled = watch.cancelled;
             run.invocation.parts = watch.parts;
             run.invocation.exchange = watch.test;
+            run.invocation.asker = watch.asker;
             run.invocation.trace = spans::outgoing(&span, requester.origin.trace.as_ref());
             let opened = gateway.records.open(opening);
             DetachOnDrop::new(finish(Arc::clone(gateway), run, opened).instrument(span)).await
@@ -206,6 +211,7 @@ fn begin(
             arguments: merged.arguments,
             parts: None,
             exchange: None,
+            asker: None,
             ledger: None,
             trace: Default::default(),
         },

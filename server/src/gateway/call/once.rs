@@ -86,6 +86,7 @@ pub async fn call_once_with(
                 cancelled: options.cancelled,
                 parts: options.parts,
                 test: options.test,
+                asker: options.asker,
                 ..Watch::default()
             };
             answer(gateway, entry, &request, options.key, id, watch).await

@@ -83,6 +83,7 @@ pub(super) async fn finish(
         guard.unless(deferral.is_deferred());
         run.invocation.ledger = Some(Arc::<Deferral>::clone(deferral));
     }
+    let asker = run.invocation.asker.clone();
     let running = RunningCall::new(&gateway, run.id, run.cancelled);
     let mut outcome = running
         .until_cancelled(gateway.executors.execute(run.invocation))
@@ -107,7 +108,11 @@ pub(super) async fn finish(
         },
         deferred: deferral.is_some(),
     };
-    let (completion, mut answer) = ending.conclude(&gateway, outcome);
+    let (mut completion, mut answer) = ending.conclude(&gateway, outcome);
+    let questions = asker.map(|asker| asker.asked()).unwrap_or_default();
+    if !questions.is_empty() {
+        completion.noted.get_or_insert_default().questions = questions;
+    }
     let (code, duration_ms) = (completion.code, completion.duration_ms);
     if let Some(code) = code {
         spans::failed(&Span::current(), code.as_str());

@@ -39,11 +39,9 @@ impl ProjectManager {
         // The call ends when this one does: at its time-out, or when it is cancelled.
         let _ends_with_this = cancelled.clone().drop_guard();
         let options = CallOptions {
-            key: None,
             coercions,
             cancelled,
-            parts: None,
-            test: None,
+            ..CallOptions::default()
         };
         let called = call_once_with(&self.gateway, &self.entry, request, options).await;
         let response = match called.answer.map_err(failure)? {

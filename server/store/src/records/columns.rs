@@ -157,6 +157,7 @@ impl TryFrom<RecordColumns> for AuditRecord {
             warnings: noted.warnings,
             artifact_id: noted.artifact,
             after_execution: noted.after_execution,
+            questions: noted.questions,
             deferred_until: row.deferred_until.map(time).transpose()?,
         })
     }
@@ -276,8 +277,10 @@ fn check(record: &AuditRecord) -> Result<()> {
         AuditOutcome::Interrupted => false,
     };
     // Only a completion has them.
-    let noted =
-        !record.warnings.is_empty() || record.artifact_id.is_some() || record.after_execution.is_some();
+    let noted = !record.warnings.is_empty()
+        || record.artifact_id.is_some()
+        || record.after_execution.is_some()
+        || !record.questions.is_empty();
     if sound && !record.state_conflict && !noted && record.deferred_until.is_none() {
         Ok(())
     } else {

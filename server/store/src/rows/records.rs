@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use toolgate_api::audit::{AuditOutcome, AuditRecord};
+use toolgate_api::audit::{AuditOutcome, AuditQuestion, AuditRecord};
 use toolgate_api::tools::AfterExecution;
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::{CallId, ProjectUid, SessionId};
@@ -56,7 +56,7 @@ pub struct Completion {
     pub late: Option<DateTime<Utc>>,
 }
 
-/// What is recorded of a result besides that there was one.
+/// What is recorded of a call besides that it ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Noted {
     /// What of it did not fit.
@@ -68,6 +68,9 @@ pub struct Noted {
     /// What the caller's turn does next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_execution: Option<AfterExecution>,
+    /// The questions that were put to the caller meanwhile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub questions: Vec<AuditQuestion>,
 }
 
 /// Moves a session from the version a call was admitted at to the next; it applies only to that version of a session that

@@ -198,6 +198,7 @@ pub(crate) fn record(id: CallId) -> AuditRecord {
         warnings: Vec::new(),
         artifact_id: None,
         after_execution: None,
+        questions: Vec::new(),
         deferred_until: None,
     }
 }

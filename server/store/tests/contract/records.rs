@@ -48,6 +48,7 @@ async fn a_record_comes_back_as_it_was_written(db: Backend) {
         warnings: vec![Diagnostic::warning("the value is \0").at_pointer("/a")],
         artifact: Some(Uuid::from_u128(7)),
         after_execution: Some(toolgate_api::tools::AfterExecution::Suspend),
+        questions: Vec::new(),
     };
     let completed = writer
         .complete(Completion {

@@ -65,7 +65,7 @@ async fn a_server_that_asks_for_its_users_input_gets_none() {
     let admin = app.admin().await;
     call(&admin, "forecast", json!({"city": "Oslo"})).await;
     let capabilities = &upstream.seen("initialize")[0].0["params"]["capabilities"];
-    for offered in ["sampling", "elicitation", "roots"] {
+    for offered in ["sampling", "roots"] {
         assert_eq!(capabilities.get(offered), None, "{capabilities}");
     }
     // Nothing is answered in a person's name.
