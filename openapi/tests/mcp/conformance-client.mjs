@@ -137,7 +137,7 @@ function run(environment, revision, scenario, folder) {
   const command = `${process.execPath} ${process.argv[1]} drive`;
   const options = ["client", "--command", command, "--scenario", scenario, "--spec-version", revision];
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [suite, ...options, "--timeout", "60000", "--verbose"], {
+    const child = spawn(process.execPath, [suite, ...options, "--timeout", "180000", "--verbose"], {
       cwd: folder,
       env: { ...process.env, ...environment },
     });

@@ -347,7 +347,7 @@ async fn what_the_id_token_lacks_is_asked_at_user_info() {
     app.demo().await;
     provider.says(json!({"groups": null, "preferred_username": null}));
     provider.know(|known| {
-        known.info = json!({"sub": "s-1", "groups": ["writers"], "preferred_username": "grace"})
+        known.info = json!({"sub": "s-1", "groups": ["writers"], "preferred_username": "grace"});
     });
     let mut browser = Browser::new(&app, &provider);
     let token = browser.token().await;

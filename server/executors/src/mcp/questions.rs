@@ -133,9 +133,8 @@ pub(super) async fn answers(
         serde_json::from_value(answer).map_err(|_| refused("what it asks cannot be read"))?;
     let mut answers = BTreeMap::new();
     for (key, question) in required.input_requests.into_iter().flatten() {
-        let question = match question {
-            InputRequest::Elicitation(question) => question,
-            _ => return Err(refused("sampling and roots are not offered to servers")),
+        let InputRequest::Elicitation(question) = question else {
+            return Err(refused("sampling and roots are not offered to servers"));
         };
         if server.definition.elicitation == McpElicitation::Refuse {
             return Err(refused("its definition does not let it ask"));

@@ -121,7 +121,7 @@ pub async fn begin(gateway: &Gateway, id: &str, next: Option<&str>) -> Result<(U
     let now = gateway.clock.now();
     let back_to = redirect_uri(gateway, id);
     let url = provider.authorization_url(&attempt, &back_to, now).await;
-    Ok((url.map_err(failed)?, attempt))
+    Ok((url.map_err(|error| failed(&error))?, attempt))
 }
 
 /// Ends a sign-in: the user who has signed in.
@@ -146,13 +146,13 @@ pub async fn complete(
         })?;
     if let Some(error) = &answer.error {
         let word = crate::gateway::accounts::error_word(error);
-        return Err(failed(ProviderError::Refused(word)));
+        return Err(failed(&ProviderError::Refused(word)));
     }
     let code = answer.code.as_deref().unwrap_or_default();
     let uri = redirect_uri(gateway, id);
     let now = gateway.clock.now();
     let person = provider.person(attempt, &uri, code, answer.iss.as_deref(), now);
-    let person = person.await.map_err(failed)?;
+    let person = person.await.map_err(|error| failed(&error))?;
     person::user(gateway, provider, origin, person).await
 }
 
@@ -181,8 +181,8 @@ fn is_own_page(next: &str) -> bool {
         && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
-fn failed(error: ProviderError) -> Problem {
-    let code = match &error {
+fn failed(error: &ProviderError) -> Problem {
+    let code = match error {
         ProviderError::Unreachable(_) | ProviderError::JustFailed => ErrorCode::UpstreamUnavailable,
         ProviderError::Unusable(_) => ErrorCode::UpstreamInvalid,
         ProviderError::Refused(_) | ProviderError::Token(_) => ErrorCode::Forbidden,

@@ -63,14 +63,14 @@ async fn a_request_is_kept_whole_and_once(db: Backend) {
     let own = store
         .access_requests(uid, Some("service_key:1"), None, None, 10)
         .await;
-    assert_eq!(own.expect("requests"), [first.clone()]);
+    assert_eq!(own.expect("requests"), std::slice::from_ref(&first));
     let all = store
         .access_requests(uid, None, Some(AccessRequestStatus::Open), None, 10)
         .await
         .expect("requests");
     assert_eq!(all.len(), 2);
     let page = store.access_requests(uid, None, None, Some(all[0].id), 10).await;
-    assert_eq!(page.expect("requests"), [first.clone()]);
+    assert_eq!(page.expect("requests"), std::slice::from_ref(&first));
     assert_eq!(
         store.access_request(other, first.id).await.expect("an answer"),
         None
