@@ -78,7 +78,7 @@ test('a person signs in at a provider, works, and signs out there', story(async 
   await new SignInPage(page).ready();
 }));
 
-test('who is no member of a group that opens anything sees no project', story(async (page) => {
+test('a user without a mapped group sees no project', story(async (page) => {
   await page.goto('/ui/');
   await new SignInPage(page).ready();
   await page.getByRole('link', { name: 'Sign in with Example Corp' }).click();
@@ -87,7 +87,7 @@ test('who is no member of a group that opens anything sees no project', story(as
   assert.equal(await page.getByText('Demo', { exact: true }).count(), 0);
 }));
 
-test('who cancels at the provider is told so', story(async (page) => {
+test('a sign-in that is cancelled at the provider ends on a page with the reason', story(async (page) => {
   await page.goto('/ui/sign-in');
   await new SignInPage(page).ready();
   await page.getByRole('link', { name: 'Sign in with Example Corp' }).click();

@@ -138,7 +138,7 @@ impl Texts {
             description: of(self.description, true),
             hosts: words(self.hosts),
             header: of(self.header, true),
-            // An empty prefix is another than none; the form cannot tell them apart, and keeps what was set.
+            // The form shows an empty `prefix` and an absent one alike, so an empty field keeps the stored value.
             prefix: of(self.prefix, true)
                 .or_else(|| before?.definition.prefix.clone().filter(String::is_empty)),
             authorization_url: of(self.authorization_url, is_oauth),

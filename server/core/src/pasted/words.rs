@@ -123,7 +123,7 @@ fn code(rest: &mut Rest<'_>, radix: u32, most: usize) -> Option<char> {
     number(rest, radix, most).and_then(char::from_u32)
 }
 
-/// `\uXXXX`; two of them may be one character.
+/// Reads the digits of `\uXXXX`; a surrogate pair is two such escapes.
 fn unit(rest: &mut Rest<'_>) -> Option<char> {
     let first = number(rest, 16, 4)?;
     if !(0xd800..0xdc00).contains(&first) {
