@@ -1,11 +1,13 @@
 //! The least a gateway could do, as the yardstick of `cargo xtask bench`: check an HS256 token, compare groups, merge
 //! arguments, ask the upstream over pooled connections, and hand the answer on. It limits nothing and knows one tool,
-//! and it records nothing unless configured to. What Toolgate adds to this is what its users pay for.
+//! and it records nothing unless configured to. What Toolgate adds to this is what its users pay for. `POST /mcp` is the same
+//! call over MCP.
 //!
 //! Settings: `REFERENCE_LISTEN`, `REFERENCE_UPSTREAM` (`http://host:port`), `REFERENCE_SECRET` (of the token),
 //! `REFERENCE_LISTING` (a file whose bytes `GET /tools` answers with), and `REFERENCE_RECORD` (an SQLite file with two rows
 //! for each call; without it there is no record).
 
+mod mcp;
 mod record;
 
 use std::collections::HashSet;
@@ -27,6 +29,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::mcp::Mcp;
 use crate::record::Record;
 
 /// The same allocator as the server's.
@@ -78,10 +81,13 @@ async fn main() -> anyhow::Result<()> {
         listing: listing.unwrap_or_default().into(),
         record,
     };
+    let reference = Arc::new(reference);
+    let mcp = Arc::new(Mcp::new(&reference));
     let app = Router::new()
         .route("/calls", post(call))
         .route("/tools", get(list))
-        .with_state(Arc::new(reference));
+        .with_state(Arc::clone(&reference))
+        .route("/mcp", post(mcp::post).with_state((reference, mcp)));
     let listener = tokio::net::TcpListener::bind(setting("REFERENCE_LISTEN")?).await?;
     println!("listening on http://{}", listener.local_addr()?);
     axum::serve(listener, app)
@@ -111,7 +117,7 @@ async fn call(State(reference): State<Arc<Reference>>, headers: HeaderMap, body:
     let Some(claims) = claims(&reference, &headers) else {
         return StatusCode::UNAUTHORIZED.into_response();
     };
-    let Ok(mut call) = serde_json::from_slice::<Call>(&body) else {
+    let Ok(call) = serde_json::from_slice::<Call>(&body) else {
         return StatusCode::BAD_REQUEST.into_response();
     };
     let granted = call.group.iter().all(|group| claims.groups.contains(group));
@@ -123,22 +129,27 @@ async fn call(State(reference): State<Arc<Reference>>, headers: HeaderMap, body:
     {
         return StatusCode::FORBIDDEN.into_response();
     }
-    call.arguments.entry("limit").or_insert_with(|| Value::from(10));
-    call.arguments.insert("source".to_owned(), Value::from("bench"));
-    match executed(&reference, &call.arguments).await {
+    match executed(&reference, completed(call.arguments)).await {
         Ok(body) => json(body),
         Err(error) => (StatusCode::BAD_GATEWAY, error.to_string()).into_response(),
     }
 }
 
+/// The arguments with a default and a fixed one.
+fn completed(mut arguments: Map<String, Value>) -> Map<String, Value> {
+    arguments.entry("limit").or_insert_with(|| Value::from(10));
+    arguments.insert("source".to_owned(), Value::from("bench"));
+    arguments
+}
+
 /// The upstream's answer, with a row before it and one after it where there is a record.
-async fn executed(reference: &Reference, arguments: &Map<String, Value>) -> anyhow::Result<Bytes> {
+async fn executed(reference: &Reference, arguments: Map<String, Value>) -> anyhow::Result<Bytes> {
     let Some(record) = &reference.record else {
-        return ask(reference, arguments).await;
+        return ask(reference, &arguments).await;
     };
-    let detail = serde_json::to_string(arguments)?;
+    let detail = serde_json::to_string(&arguments)?;
     record.write("open", detail.clone()).await?;
-    let answer = ask(reference, arguments).await?;
+    let answer = ask(reference, &arguments).await?;
     record.write("succeeded", detail).await?;
     Ok(answer)
 }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use toolgate_api::ErrorCode;
 use toolgate_api::accounts::{
     AccountCompleted, AccountConnection, AccountProvider, AccountProviderDefinition, AccountProviderList,
     CompleteAccount, ConnectedAccount, ConnectedAccountPage, OwnAccountList, SetPersonalKey,
 };
 use uuid::Uuid;
 
-use super::precondition::{IfMatch, etag};
+use super::precondition::{IfMatch, ReplaceCondition, ReplaceIfMatch, etag};
 use super::projects::PageQuery;
 use crate::extract::{
     InProject, Json, ManageKeys, ManagePolicy, Path, Query, ReadDefinitions, SignedIn, Use,
@@ -43,16 +42,6 @@ pub struct ProviderPath {
 pub struct AccountPath {
     /// The account's id.
     account_id: Uuid,
-}
-
-/// The precondition of replacing a provider.
-#[derive(utoipa::IntoParams)]
-#[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "describes the header; `precondition` reads it")]
-pub struct ProviderIfMatch {
-    /// The ETag that was last read, or `*` for whatever is there, nothing included. Not needed for a new provider.
-    #[param(rename = "If-Match", example = "*", required = false)]
-    if_match: String,
 }
 
 /// List account providers
@@ -88,7 +77,7 @@ pub async fn get_account_provider(
 /// by `account: NAME`: each call is then sent with the caller's own credential, to the `hosts` only. Another method, issuer or token
 /// endpoint disconnects the accounts that are connected there.
 #[utoipa::path(put, path = "/projects/{project_id}/account-providers/{provider_name}", tag = "accounts",
-    params(super::ProjectPath, ProviderPath, ProviderIfMatch), request_body = AccountProviderDefinition,
+    params(super::ProjectPath, ProviderPath, ReplaceIfMatch), request_body = AccountProviderDefinition,
     responses((status = 200, description = "Replaced", body = AccountProvider, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 201, description = "Created", body = AccountProvider, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn put_account_provider(
@@ -98,17 +87,10 @@ pub async fn put_account_provider(
     Path((_, name)): Path<(String, String)>,
     Json(definition): Json<AccountProviderDefinition>,
 ) -> Result<Response, Problem> {
-    let precondition = IfMatch::optional(&headers)?;
+    let precondition = ReplaceCondition::optional(&headers)?;
     let is_new = place.project.account_providers.get(&name).is_none();
-    let condition = |revision: Option<i64>| match (&precondition, revision) {
-        (Some(precondition), Some(revision)) => precondition.check(&tag(revision)),
-        (None, Some(_)) => IfMatch::required(&headers).map(|_| ()),
-        (Some(IfMatch::Tags(_)), None) => Err(Problem::new(
-            ErrorCode::PreconditionFailed,
-            "There is no such account provider (any more). Leave `If-Match` out to create it.",
-        )),
-        (None | Some(IfMatch::Any), None) => Ok(()),
-    };
+    let condition =
+        |revision: Option<i64>| precondition.check(revision.map(tag).as_deref(), "account provider");
     let (id, requester) = (&place.project.row.id, place.requester());
     let change = providers::change(&gateway, id, &requester, &name, Some(definition), condition);
     Box::pin(change).await?;

@@ -34,6 +34,7 @@ pub(super) struct FilterRequest<'a> {
     pub(super) request_id: &'a Option<String>,
     pub(super) address: &'a Option<String>,
     pub(super) entrance: Option<Entrance>,
+    pub(super) connection_id: Option<Uuid>,
     pub(super) client_name: &'a Option<String>,
     pub(super) client_version: &'a Option<String>,
     pub(super) snapshot_version: Option<i64>,
@@ -108,6 +109,8 @@ macro_rules! filters {
             address: Option<String>,
             /// The entrance it came by.
             entrance: Option<Entrance>,
+            /// The connection that the client acted by, when a user let it in without a key.
+            connection_id: Option<Uuid>,
             /// The name that the client program gave itself.
             #[param(max_length = 64, example = "claude-code")]
             client_name: Option<String>,
@@ -184,6 +187,7 @@ macro_rules! filters {
                     request_id: &self.request_id,
                     address: &self.address,
                     entrance: self.entrance,
+                    connection_id: self.connection_id,
                     client_name: &self.client_name,
                     client_version: &self.client_version,
                     snapshot_version: self.snapshot_version,
@@ -257,6 +261,7 @@ pub(super) fn record_filter(asked: &FilterRequest<'_>, payloads: bool) -> Result
         request_id: asked.request_id.clone(),
         address: asked.address.as_deref().map(canonical),
         entrance: asked.entrance,
+        connection: asked.connection_id,
         client_name: asked.client_name.clone(),
         client_version: asked.client_version.clone(),
         snapshot_version: asked.snapshot_version,

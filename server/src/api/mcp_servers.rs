@@ -17,7 +17,7 @@ use toolgate_core::principal::PrincipalRef;
 
 use super::imports::RefreshQuery;
 use super::imports_query::prefix;
-use super::precondition::{IfMatch, etag};
+use super::precondition::{IfMatch, ReplaceCondition, ReplaceIfMatch, etag};
 use super::tools_edit::{UploadForm, UploadJson, changer, read as read_text};
 use crate::extract::{EditDefinitions, InProject, Json, ManagePolicy, Path, Query, ReadDefinitions};
 use crate::gateway::imports::request::ImportRequest;
@@ -43,16 +43,6 @@ pub struct McpServerPath {
         pattern = "^[a-z][a-z0-9-]*$"
     )]
     server_name: String,
-}
-
-/// The precondition of replacing a server.
-#[derive(utoipa::IntoParams)]
-#[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "describes the header; `precondition` reads it")]
-pub struct McpServerIfMatch {
-    /// The ETag that was last read, or `*` for whatever is there, nothing included. Not needed for a new server.
-    #[param(rename = "If-Match", example = "*", required = false)]
-    if_match: String,
 }
 
 /// How a document of servers is stored.
@@ -186,7 +176,7 @@ pub async fn get_mcp_server(
 /// Creates it or replaces it; replacing needs `If-Match`. What would keep it from being reached is in `warnings`, and it is stored
 /// all the same. Its connection ends; the next call makes a new one.
 #[utoipa::path(put, path = "/projects/{project_id}/mcp-servers/{server_name}", tag = "mcp-servers",
-    params(super::ProjectPath, McpServerPath, McpServerIfMatch), request_body = McpServerDefinition,
+    params(super::ProjectPath, McpServerPath, ReplaceIfMatch), request_body = McpServerDefinition,
     responses((status = 200, description = "Replaced", body = McpServer, headers(("ETag" = String, description = "For `If-Match`"))),
         (status = 201, description = "Created", body = McpServer, headers(("ETag" = String, description = "For `If-Match`")))))]
 pub async fn put_mcp_server(
@@ -196,17 +186,10 @@ pub async fn put_mcp_server(
     Path((_, name)): Path<(String, String)>,
     Json(definition): Json<McpServerDefinition>,
 ) -> Result<Response, Problem> {
-    let precondition = IfMatch::optional(&headers)?;
+    let precondition = ReplaceCondition::optional(&headers)?;
     let is_new = place.project.mcp_servers.get(&name).is_none();
-    let condition = |_: &str, revision: Option<i64>| match (&precondition, revision) {
-        (Some(precondition), Some(revision)) => precondition.check(&tag(revision)),
-        (None, Some(_)) => IfMatch::required(&headers).map(|_| ()),
-        (Some(IfMatch::Tags(_)), None) => Err(Problem::new(
-            ErrorCode::PreconditionFailed,
-            "There is no such MCP server (any more). Leave `If-Match` out to create it.",
-        )),
-        (None | Some(IfMatch::Any), None) => Ok(()),
-    };
+    let condition =
+        |_: &str, revision: Option<i64>| precondition.check(revision.map(tag).as_deref(), "MCP server");
     let changes = Changes::from([(name.clone(), Change::Put(definition))]);
     let requester = place.requester();
     Box::pin(apply(

@@ -17,12 +17,7 @@ pub enum IfMatch {
 impl IfMatch {
     /// The header, which must be there: 428 without.
     pub fn required(headers: &HeaderMap) -> Result<Self, Problem> {
-        Self::optional(headers)?.ok_or_else(|| {
-            Problem::new(
-                ErrorCode::PreconditionRequired,
-                "Send `If-Match` with the ETag you last read, or `If-Match: *` to change whatever is there.",
-            )
-        })
+        Self::optional(headers)?.ok_or_else(required)
     }
 
     /// The header, if it is there.
@@ -66,6 +61,47 @@ impl IfMatch {
             )),
         }
     }
+}
+
+/// The `If-Match` of a `PUT` that creates a resource or replaces it, for the document.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Header)]
+#[expect(dead_code, reason = "describes the header; `ReplaceCondition` reads it")]
+pub struct ReplaceIfMatch {
+    /// The ETag that was last read, or `*` for whatever is there, nothing included. Not needed for a new resource.
+    #[param(rename = "If-Match", example = "*", required = false)]
+    if_match: String,
+}
+
+/// What a `PUT` demands that creates a resource freely, and replaces one by its ETag only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplaceCondition(Option<IfMatch>);
+
+impl ReplaceCondition {
+    /// The header, if it is there.
+    pub fn optional(headers: &HeaderMap) -> Result<Self, Problem> {
+        IfMatch::optional(headers).map(Self)
+    }
+
+    /// 428 to replace without the header, 412 when what is there is not what was read; `what` names the kind of resource.
+    pub fn check(&self, current: Option<&str>, what: &str) -> Result<(), Problem> {
+        match (&self.0, current) {
+            (Some(read), Some(current)) => read.check(current),
+            (None, Some(_)) => Err(required()),
+            (Some(IfMatch::Tags(_)), None) => Err(Problem::new(
+                ErrorCode::PreconditionFailed,
+                format!("There is no such {what} (any more). Leave `If-Match` out to create it."),
+            )),
+            (None | Some(IfMatch::Any), None) => Ok(()),
+        }
+    }
+}
+
+fn required() -> Problem {
+    Problem::new(
+        ErrorCode::PreconditionRequired,
+        "Send `If-Match` with the ETag you last read, or `If-Match: *` to change whatever is there.",
+    )
 }
 
 /// What a `PUT` demands that makes something new or replaces it: never both by chance.
@@ -208,6 +244,29 @@ mod tests {
             code(&[(absent, "*"), (present, "*")]),
             ErrorCode::MalformedRequest
         );
+    }
+
+    #[test]
+    fn a_put_creates_freely_and_replaces_by_tag() {
+        let none = ReplaceCondition::optional(&HeaderMap::new()).unwrap();
+        let any = ReplaceCondition::optional(&headers("*")).unwrap();
+        let one = ReplaceCondition::optional(&headers("\"r1\"")).unwrap();
+        let (required, failed) = (ErrorCode::PreconditionRequired, ErrorCode::PreconditionFailed);
+        // (condition, nothing is there, r1 is there, r2 is there)
+        let rows = [
+            (none, [None, Some(required), Some(required)]),
+            (any, [None, None, None]),
+            (one, [Some(failed), None, Some(failed)]),
+        ];
+        for (condition, expected) in rows {
+            let codes = [None, Some("r1"), Some("r2")].map(|current| {
+                condition
+                    .check(current, "thing")
+                    .err()
+                    .map(|problem| problem.code())
+            });
+            assert_eq!(codes, expected, "{condition:?}");
+        }
     }
 
     #[test]

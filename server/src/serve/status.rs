@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
 use super::{ClientReport, Clients};
-use crate::gateway::status::{Mend, ok};
+use crate::gateway::status::{WithFix, ok};
 
 /// How long a refusal is worth looking at.
 const RECENT: Duration = Duration::from_secs(3600);
@@ -35,7 +35,7 @@ fn check(report: &ClientReport, all: u32, now: Instant) -> StatusCheck {
     );
     let check = ok("connections", "Connections", summary);
     match refused.last {
-        Some(last) if now.duration_since(last) < RECENT => check.mend(
+        Some(last) if now.duration_since(last) < RECENT => check.with_fix(
             StatusLevel::Warning,
             "The server's log names the clients. If one is a proxy, name it in TOOLGATE_TRUSTED_PROXIES; if its clients are \
              as they should be, raise TOOLGATE_LIMITS_MAX_CONNECTIONS_PER_ADDRESS; otherwise block it.",

@@ -86,7 +86,7 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
     });
     let cells: Cells = Arc::new(move |item: &Item| {
         item.read::<Connection>()
-            .map(|connection| row(connection, ask_limit, ask))
+            .map(|connection| row(&project.get_untracked(), connection, ask_limit, ask))
     });
     let empty = move || {
         view! {
@@ -156,7 +156,12 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
     }
 }
 
-fn row(connection: Connection, limit: Callback<Connection>, revoke: Callback<Connection>) -> AnyView {
+fn row(
+    project: &str,
+    connection: Connection,
+    limit: Callback<Connection>,
+    revoke: Callback<Connection>,
+) -> AnyView {
     let buttons: Vec<_> = [("Groups", limit), ("Disconnect", revoke)]
         .into_iter()
         .map(|(verb, act)| {
@@ -173,6 +178,9 @@ fn row(connection: Connection, limit: Callback<Connection>, revoke: Callback<Con
             }
         })
         .collect();
+    let records = Page::of_project(project.to_owned(), PageKind::Records).path()
+        + "?connection_id="
+        + &connection.id.to_string();
     let token = connection.refreshed_at.map(|at| view! { <TimeAgo at /> });
     let ends = connection.expires_at.map(|at| format!(" until {}", stamp(at)));
     let whole = connection
@@ -181,7 +189,7 @@ fn row(connection: Connection, limit: Callback<Connection>, revoke: Callback<Con
         .then(|| view! { <span class="muted">"all of the user's"</span> });
     view! {
         <th scope="row" role="rowheader">
-            <span class="tool-name">{connection.client_name}</span>
+            <span class="tool-name">{connection.client_name.clone()}</span>
             <span class="muted">{connection.redirect_host}</span>
         </th>
         <td role="cell" data-label="User">
@@ -201,7 +209,12 @@ fn row(connection: Connection, limit: Callback<Connection>, revoke: Callback<Con
             {token}
         </td>
         <td role="cell" data-label="Actions">
-            <span class="row">{buttons}</span>
+            <span class="row">
+                <a class="button button-small" href=records aria-label=format!("Records: {}", connection.client_name)>
+                    "Records"
+                </a>
+                {buttons}
+            </span>
         </td>
     }
     .into_any()

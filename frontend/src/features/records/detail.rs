@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{AuditAction, AuditRecord, StateSource};
+use toolgate_api::audit::{
+    AuditAction, AuditConnection, AuditQuestion, AuditRecord, QuestionMode, StateSource,
+};
 use toolgate_api::explain::{ExplainRequest, ExplainResponse};
 
 use super::columns::tone;
@@ -81,7 +83,7 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         record
             .connection
             .clone()
-            .map(|connection| fact("By the client", connection.client_name)),
+            .map(|connection| fact("By the client", by_client(project, connection))),
     );
     lines.extend(record.account.clone().map(|account| {
         let label = account.label.map(|label| format!(": {label}"));
@@ -132,6 +134,9 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
             .after_execution
             .map(|after| fact("What the caller's turn does next", word(&after))),
     );
+    lines.extend(
+        (!record.questions.is_empty()).then(|| fact("Questions to the caller", questions(&record.questions))),
+    );
     lines.extend(record.artifact_id.map(|id| {
         let href = in_project(project, &["artifacts", &id.to_string()]);
         fact(
@@ -155,6 +160,26 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         {(!record.warnings.is_empty()).then(|| json_block("Warnings about the result", &json_of(&record.warnings)))}
     }
     .into_any()
+}
+
+/// The connection that a client acted by, with the way to all that it did.
+fn by_client(project: &str, connection: AuditConnection) -> AnyView {
+    let href = Page::of_project(project.to_owned(), PageKind::Records).path()
+        + "?connection_id="
+        + &connection.id.to_string();
+    view! { <a href=href>{connection.client_name}</a> }.into_any()
+}
+
+/// How the upstream asked the caller during the call, and what came of each question.
+fn questions(all: &[AuditQuestion]) -> String {
+    let one = |question: &AuditQuestion| {
+        let mode = match question.mode {
+            QuestionMode::Form => "a form",
+            QuestionMode::Url => "a page to visit",
+        };
+        format!("{mode}: {}", word(&question.outcome))
+    };
+    all.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
 /// What lifts the refusal or failure of a call. Where the record does not name it, the same call is explained as it would

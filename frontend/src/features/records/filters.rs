@@ -10,7 +10,7 @@ use crate::reactive::When;
 use crate::url::UrlParam;
 
 /// The parameters of the API that the page offers, by the same names.
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 11] = [
     "q",
     "action",
     "outcome",
@@ -21,6 +21,7 @@ const NAMES: [&str; 10] = [
     "session_id",
     "requested_group",
     "client_name",
+    "connection_id",
 ];
 
 const ACTIONS: [(&str, &str); 19] = [
@@ -68,7 +69,7 @@ const ENTRANCES: [(&str, &str); 8] = [
 /// The filters in the address.
 #[derive(Clone, Copy)]
 pub(super) struct RecordFilter {
-    params: [UrlParam; 10],
+    params: [UrlParam; 11],
 }
 
 impl RecordFilter {
@@ -117,13 +118,16 @@ pub(super) fn Filters(
         session,
         group,
         client,
+        connection,
     ] = filter.params;
     // The server's own record has no tools, groups and sessions.
     let is_of_project = matches!(scope, Scope::Project(_));
     // What narrows the record is in sight from the beginning.
-    let is_open = [entrance, code, tool, principal, session, group, client]
-        .iter()
-        .any(|param| !param.get_untracked().is_empty());
+    let is_open = [
+        entrance, code, tool, principal, session, group, client, connection,
+    ]
+    .iter()
+    .any(|param| !param.get_untracked().is_empty());
     let choices = |all: &[(&str, &str)]| {
         Signal::stored(
             all.iter()
@@ -172,6 +176,7 @@ pub(super) fn Filters(
                     <Exact id="filter-code" label="Code" param=code />
                     <Exact id="filter-principal" label="Who" param=principal />
                     {is_of_project.then(|| view! { <Exact id="filter-session" label="Session" param=session /> })}
+                    {is_of_project.then(|| view! { <Exact id="filter-connection" label="Connection" param=connection /> })}
                 </div>
             </details>
         </div>

@@ -5,6 +5,7 @@ use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{AuditAction, AuditOutcome, AuditRecord, Entrance};
 use toolgate_api::auth::PrincipalKind;
+use uuid::Uuid;
 
 use super::search::Search;
 use crate::ids::{CallId, SessionId};
@@ -63,6 +64,8 @@ pub struct RecordFilter {
     pub address: Option<String>,
     /// The entrance.
     pub entrance: Option<Entrance>,
+    /// The connection that the client acted by.
+    pub connection: Option<Uuid>,
     /// The name that the client program gave itself.
     pub client_name: Option<String>,
     /// The version that the client program gave itself.
@@ -117,6 +120,10 @@ impl RecordFilter {
             && is(self.request_id.as_ref(), &record.request_id)
             && has(self.address.as_ref(), record.address.as_ref())
             && has(self.entrance.as_ref(), record.entrance.as_ref())
+            && has(
+                self.connection,
+                record.connection.as_ref().map(|connection| connection.id),
+            )
             && has(self.client_name.as_ref(), record.client_name.as_ref())
             && has(self.client_version.as_ref(), record.client_version.as_ref())
             && is(self.snapshot_version, record.snapshot_version)

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use rstest::rstest;
 use serde_json::json;
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::{ArgumentCoercion, AuditAction, AuditOutcome, AuditRecord, CoercionKind, Entrance};
+use toolgate_api::audit::{
+    ArgumentCoercion, AuditAction, AuditConnection, AuditOutcome, AuditRecord, CoercionKind, Entrance,
+};
 use toolgate_api::auth::PrincipalKind;
 use uuid::Uuid;
 
@@ -49,7 +51,10 @@ fn record() -> AuditRecord {
         request_id: "req-1".to_owned(),
         address: Some("192.0.2.7".to_owned()),
         entrance: Some(Entrance::Rest),
-        connection: None,
+        connection: Some(AuditConnection {
+            id: Uuid::from_u128(3),
+            client_name: "Claude Code".to_owned(),
+        }),
         client_name: Some("claude-code".to_owned()),
         client_version: Some("2.1.0".to_owned()),
         snapshot_version: 5,
@@ -74,7 +79,7 @@ fn filter(change: impl FnOnce(&mut RecordFilter)) -> RecordFilter {
 #[test]
 fn each_filter_selects_by_its_field() {
     type Set = fn(&mut RecordFilter);
-    let rows: [(&str, Set, Set); 29] = [
+    let rows: [(&str, Set, Set); 30] = [
         (
             "id",
             |f| f.id = Some(CallId(Uuid::from_u128(1))),
@@ -167,6 +172,11 @@ fn each_filter_selects_by_its_field() {
             |f| f.entrance = Some(Entrance::Mcp),
         ),
         (
+            "connection",
+            |f| f.connection = Some(Uuid::from_u128(3)),
+            |f| f.connection = Some(Uuid::from_u128(4)),
+        ),
+        (
             "client",
             |f| f.client_name = Some("claude-code".into()),
             |f| f.client_name = Some("claude".into()),
@@ -227,9 +237,11 @@ fn what_a_record_does_not_have_matches_no_filter() {
     let mut bare = record();
     (bare.tool, bare.revision, bare.session_id, bare.address) = (None, None, None, None);
     (bare.entrance, bare.client_name, bare.client_version) = (None, None, None);
+    bare.connection = None;
     (bare.duration_ms, bare.state_after, bare.code, bare.context) = (None, None, None, None);
     type Set = fn(&mut RecordFilter);
-    let rows: [Set; 12] = [
+    let rows: [Set; 13] = [
+        |f| f.connection = Some(Uuid::nil()),
         |f| f.client_name = Some(String::new()),
         |f| f.client_version = Some(String::new()),
         |f| f.tool = Some(String::new()),

@@ -2,14 +2,14 @@
 
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
-use super::{Mend, ok};
+use super::{WithFix, ok};
 use crate::config::Config;
 
 /// One check for each setting that should be another one; one that says so when there is none.
 pub(super) fn checks(config: &Config) -> Vec<StatusCheck> {
     let mut found = Vec::new();
     let mut warn = |id: &str, title: &str, summary: String, fix: &str| {
-        found.push(ok(id, title, summary).mend(StatusLevel::Warning, fix));
+        found.push(ok(id, title, summary).with_fix(StatusLevel::Warning, fix));
     };
     let open = !config.listen.ip().is_loopback();
     if open && !config.is_https() {

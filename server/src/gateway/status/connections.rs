@@ -4,7 +4,7 @@ use chrono::TimeDelta;
 use toolgate_api::status::{StatusCheck, StatusLevel};
 use toolgate_executors::UpstreamReport;
 
-use super::{Mend, ok};
+use super::{WithFix, ok};
 use crate::gateway::Gateway;
 use crate::gateway::probes;
 use crate::gateway::server_snapshot::ProjectState;
@@ -46,13 +46,13 @@ fn upstream(report: &UpstreamReport) -> StatusCheck {
         if *failures == 0 {
             check
         } else {
-            check.mend(StatusLevel::Warning, fix)
+            check.with_fix(StatusLevel::Warning, fix)
         }
     } else {
         let summary = format!(
             "{host} did not answer the last call of \"{project}\" {ago} s ago; of the calls {in_the_hour}."
         );
-        ok(id, title, summary).mend(StatusLevel::Failing, fix)
+        ok(id, title, summary).with_fix(StatusLevel::Failing, fix)
     }
 }
 
@@ -83,7 +83,7 @@ fn probe(found: &probes::Found) -> StatusCheck {
     };
     let summary = format!("{upstream} did not say {ago} s ago that it is well ({why}){again}.");
     let fix = "Ask whether the upstream works, and look at `probe` and `auth` in the tool's definition.";
-    ok(id, title, summary).mend(StatusLevel::Failing, fix)
+    ok(id, title, summary).with_fix(StatusLevel::Failing, fix)
 }
 
 /// The webhooks of projects, each with how its messages of the last day have come out.
@@ -120,8 +120,8 @@ pub(super) async fn messages<'a>(
         let fix = "Look at `last_error` of the project's alerts, and correct the receiver or the webhook's address and secret.";
         match (retried, failed) {
             (0, 0) => check,
-            (_, 0) => check.mend(StatusLevel::Warning, fix),
-            _ => check.mend(StatusLevel::Failing, fix),
+            (_, 0) => check.with_fix(StatusLevel::Warning, fix),
+            _ => check.with_fix(StatusLevel::Failing, fix),
         }
     };
     projects.into_iter().map(check).collect()
@@ -143,7 +143,7 @@ pub(super) fn bus(gateway: &Gateway) -> StatusCheck {
         let summary = format!("Not connected to {servers}.{said}");
         let fix = "Ask whether the bus runs, and look at the settings nats.* of this server. It reconnects by itself; until then \
                    calls of tool services are refused.";
-        return ok(id, title, summary).mend(StatusLevel::Failing, fix);
+        return ok(id, title, summary).with_fix(StatusLevel::Failing, fix);
     }
     let summary = format!(
         "Connected to {servers}; connections since the start: {}; messages received: {}, sent: {}, for no call here: {}.{said}",
@@ -155,5 +155,5 @@ pub(super) fn bus(gateway: &Gateway) -> StatusCheck {
     }
     let fix = "This server took messages too slowly and lost some. Give it more processor time, or limit the calls of its tool \
                services by max-concurrent.";
-    check.mend(StatusLevel::Warning, fix)
+    check.with_fix(StatusLevel::Warning, fix)
 }

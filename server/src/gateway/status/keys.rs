@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
-use super::{Mend, ok};
+use super::{WithFix, ok};
 use crate::gateway::Gateway;
 use crate::gateway::secrets::Uses;
 use crate::gateway::server_snapshot::{ProjectState, ServerSnapshot};
@@ -19,7 +19,7 @@ pub(super) fn signing(gateway: &Gateway, server_snapshot: &ServerSnapshot) -> Op
     let now = gateway.clock.now();
     let Some(key) = server_snapshot.directory.signing_key(now) else {
         let check = ok(id, title, "There is no key to sign tokens with: sign-ins fail.");
-        return Some(check.mend(
+        return Some(check.with_fix(
             StatusLevel::Failing,
             "Run `toolgate keys rotate`; it needs no restart.",
         ));
@@ -31,7 +31,7 @@ pub(super) fn signing(gateway: &Gateway, server_snapshot: &ServerSnapshot) -> Op
         format!("The key that signs tokens is {} days old.", age.num_days()),
     );
     Some(if age > OLD {
-        check.mend(
+        check.with_fix(
             StatusLevel::Warning,
             "Run `toolgate keys rotate`; tokens that are out stay valid until they expire.",
         )
@@ -55,7 +55,7 @@ pub(super) fn secrets(gateway: &Gateway) -> StatusCheck {
             title,
             "There is no key, so projects can keep no secrets, and signing keys are stored as they are.",
         )
-        .mend(
+        .with_fix(
             StatusLevel::Warning,
             "Set TOOLGATE_SECRETS_KEY to a key made with `toolgate secrets new-key`, and keep a copy of it.",
         )
@@ -86,7 +86,7 @@ pub(super) fn secrets_of(project: &ProjectState) -> Option<StatusCheck> {
             unreadable.len(),
             listed(&unreadable)
         );
-        Some(ok(id, title, summary).mend(
+        Some(ok(id, title, summary).with_fix(
             StatusLevel::Failing,
             "Configure the key they were encrypted with (TOOLGATE_SECRETS_KEYS), or set them again.",
         ))
@@ -96,7 +96,7 @@ pub(super) fn secrets_of(project: &ProjectState) -> Option<StatusCheck> {
             unset.len(),
             listed(&unset)
         );
-        Some(ok(id, title, summary).mend(
+        Some(ok(id, title, summary).with_fix(
             StatusLevel::Warning,
             "Set them among the secrets of the project, or remove them from the definitions.",
         ))

@@ -6,7 +6,7 @@ use chrono::TimeDelta;
 use toolgate_api::mcp_servers::{McpConnectionError, McpConnectionState, StoredMcpServer};
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
-use super::{Mend, ok};
+use super::{WithFix, ok};
 use crate::gateway::Gateway;
 use crate::gateway::mcp_servers::{read, target};
 use crate::gateway::server_snapshot::ProjectState;
@@ -37,10 +37,10 @@ pub(super) fn checks(gateway: &Gateway, project: &ProjectState) -> Vec<StatusChe
                     let why = read::warnings(gateway, &target);
                     let why = why.first().map_or("it is not allowed here", |found| &found.message);
                     check(format!("{which} cannot be reached: {why}."))
-                        .mend(StatusLevel::Warning, &fix)
+                        .with_fix(StatusLevel::Warning, &fix)
                 }
                 McpConnectionState::Failed => {
-                    check(format!("{which} could not be connected.{last}")).mend(StatusLevel::Failing, &fix)
+                    check(format!("{which} could not be connected.{last}")).with_fix(StatusLevel::Failing, &fix)
                 }
                 state => {
                     let instances = match connection.instances {
@@ -54,7 +54,7 @@ pub(super) fn checks(gateway: &Gateway, project: &ProjectState) -> Vec<StatusChe
                     };
                     let is_recent = error.is_some_and(|error| gateway.clock.now() - error.at < RECENT);
                     if is_recent {
-                        check(summary).mend(StatusLevel::Warning, &fix)
+                        check(summary).with_fix(StatusLevel::Warning, &fix)
                     } else {
                         check(summary)
                     }

@@ -93,8 +93,8 @@ pub(crate) fn ok(id: impl Into<String>, title: &str, summary: impl Into<String>)
     }
 }
 
-impl Mend for StatusCheck {
-    fn mend(self, status: StatusLevel, fix: &str) -> Self {
+impl WithFix for StatusCheck {
+    fn with_fix(self, status: StatusLevel, fix: &str) -> Self {
         Self {
             status,
             fix: Some(fix.to_owned()),
@@ -104,7 +104,7 @@ impl Mend for StatusCheck {
 }
 
 /// Says that a check did not come out well.
-pub(crate) trait Mend {
+pub(crate) trait WithFix {
     /// The level of a fault, and how to correct it.
-    fn mend(self, status: StatusLevel, fix: &str) -> Self;
+    fn with_fix(self, status: StatusLevel, fix: &str) -> Self;
 }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use toolgate_api::audit::IntegrityStatus;
 use toolgate_api::status::{StatusCheck, StatusLevel};
 
-use super::{Mend, ok};
+use super::{WithFix, ok};
 use crate::gateway::Gateway;
 use crate::gateway::integrity::reason;
 use crate::gateway::recorded::Waiting;
@@ -35,7 +35,7 @@ pub(super) async fn database(gateway: &Gateway) -> StatusCheck {
                 title,
                 format!("{kind} does not answer, so every call is refused."),
             )
-            .mend(
+            .with_fix(
                 StatusLevel::Failing,
                 "Look at the database itself and at TOOLGATE_DATABASE_URL; the server's log has the cause.",
             )
@@ -50,7 +50,7 @@ pub(super) async fn database(gateway: &Gateway) -> StatusCheck {
                         title,
                         format!("{kind} answers in {took} ms but takes no changes, so every call is refused; it has {size}."),
                     )
-                    .mend(
+                    .with_fix(
                         StatusLevel::Failing,
                         "Look for a full disk, a read-only file system or a standby server; the server's log has the cause.",
                     )
@@ -60,7 +60,7 @@ pub(super) async fn database(gateway: &Gateway) -> StatusCheck {
                     title,
                     format!("{kind} takes {took} ms to answer, and every call waits for it; it has {size}."),
                 )
-                .mend(
+                .with_fix(
                     StatusLevel::Warning,
                     "Give the database a faster disk, or bring it nearer to the server.",
                 ),
@@ -97,7 +97,7 @@ pub(super) fn writer(gateway: &Gateway) -> StatusCheck {
             title,
             "No records are written any more, so every call is refused.",
         )
-        .mend(
+        .with_fix(
             StatusLevel::Failing,
             "Restart the server; its log shows the cause.",
         )
@@ -117,7 +117,7 @@ pub(super) fn completions(gateway: &Gateway) -> StatusCheck {
                  done as soon as it takes changes."
             ),
         )
-        .mend(
+        .with_fix(
             StatusLevel::Warning,
             "Look at the database; the server's log has the cause. If the server is stopped before, the next start closes \
              these records as interrupted.",
@@ -141,7 +141,7 @@ pub(super) fn integrity(gateway: &Gateway) -> StatusCheck {
                 reason(found.fault.why)
             ),
         )
-        .mend(
+        .with_fix(
             StatusLevel::Failing,
             "The database was changed by something other than this server. Run `toolgate audit verify`, compare with a backup, and \
              find out who has access to the database.",

@@ -67,7 +67,17 @@ async fn a_code_becomes_tokens_of_this_project_and_no_other() {
     assert_eq!(record["principal_name"], "admin");
     assert_eq!(record["connection"]["client_name"], "Test client");
     let connections = admin.get("/projects/demo/connections").await.expect(200).json();
-    assert_eq!(record["connection"]["id"], connections["items"][0]["id"]);
+    let id = &connections["items"][0]["id"];
+    assert_eq!(record["connection"]["id"], *id);
+    // And what a connection did is found by its id.
+    for (asked, found) in [
+        (id.as_str().expect("an id"), true),
+        ("00000000-0000-7000-8000-000000000000", false),
+    ] {
+        let path = format!("/projects/demo/audit?action=call&connection_id={asked}");
+        let page = admin.get(&path).await.expect(200).json();
+        assert_eq!(page["items"][0]["id"] == record["id"], found, "{asked}");
+    }
     // A token of the user itself is no token of a client.
     let page = admin
         .get("/projects/demo/audit?action=access")

@@ -5,6 +5,7 @@
 //! otherwise idle machine.
 
 mod hs256;
+mod listeners;
 mod systems;
 mod wrk;
 
@@ -18,6 +19,9 @@ use crate::sh::Sh;
 use crate::{install, paths};
 use systems::{Toolgate, resident_mb};
 use wrk::{Figures, Target};
+
+/// Tools of a listing that is not small.
+const TOOLS: usize = 1_000;
 
 /// What can be chosen.
 #[derive(Args)]
@@ -75,7 +79,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let upstream = systems::upstream(&nginx, &folder)?;
     let toolgate = Toolgate::new(&paths::server_binary("release"), &folder, &upstream.address)?;
     let (server, _) = toolgate.start()?;
-    let (token, key, listing) = toolgate.set_up(&server)?;
+    let (admin, key, listing) = toolgate.set_up(&server)?;
+    let token = admin.token().unwrap_or_default().to_owned();
     let listing_file = folder.join("listing.json");
     fs::write(&listing_file, listing)?;
     let example = paths::target().join("release/examples/reference");
@@ -93,7 +98,10 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         process: None,
     };
     let calls = "/projects/bench/calls";
-    let [mcp_call, mcp_list] = systems::mcp(server.id(), server.address(), &key);
+    let mcp = format!("{}/projects/bench/mcp?group=knowledge", server.address());
+    let [mcp_call, mcp_list] = systems::mcp(server.id(), &mcp, &key);
+    let mcp = format!("{}/mcp", reference.address);
+    let [mcp_reference, _] = systems::mcp(reference.id(), &mcp, &systems::reference_token());
     let mut subjects = vec![
         Subject::new(
             "reference",
@@ -104,6 +112,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
                 systems::reference_token(),
             ),
         ),
+        // What the protocol's implementation costs by itself.
+        Subject::new("reference, MCP", mcp_reference),
         // What two durable rows a call cost whatever writes them, on this disk.
         Subject::new(
             "reference, recording",
@@ -143,13 +153,25 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ),
         Subject::new(
             "toolgate, key",
-            get(server.address(), "/projects/bench/tools", Some(key)),
+            get(server.address(), "/projects/bench/tools", Some(key.clone())),
         ),
-        Subject::new("toolgate, MCP", mcp_list),
+        Subject::new("toolgate, MCP", mcp_list.clone()),
     ];
     println!("\nTool listing");
     measure(&mut listings, options, &folder, false)?;
     report(&listings);
+
+    toolgate.fill(&admin, TOOLS)?;
+    let page = format!("{}/projects/bench/tools?limit={TOOLS}", server.address());
+    let mut listings = vec![
+        Subject::new("toolgate, key", get(&page, "", Some(key.clone()))),
+        Subject::new("toolgate, MCP", mcp_list),
+    ];
+    println!("\nListing of {TOOLS} tools");
+    measure(&mut listings, options, &folder, false)?;
+    report(&listings);
+
+    listeners::measure(&server, &admin, &key, &upstream.address)?;
 
     server.stop()?;
     let mut starts = Vec::new();
@@ -172,7 +194,8 @@ pub(crate) fn exercise(binary: &Path, seconds: u32) -> Result<()> {
     let upstream = systems::upstream(&nginx, &folder)?;
     let toolgate = Toolgate::new(binary, &folder, &upstream.address)?;
     let (server, _) = toolgate.start()?;
-    let (token, key, _) = toolgate.set_up(&server)?;
+    let (admin, key, _) = toolgate.set_up(&server)?;
+    let token = admin.token().unwrap_or_default().to_owned();
     for credential in [key, token] {
         let call = systems::call(
             server.id(),

@@ -1,5 +1,6 @@
 //! What is measured: nginx as upstream and as a proxy, the reference server, and Toolgate.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Child;
@@ -154,12 +155,12 @@ pub(super) fn call(process: u32, address: &str, path: &str, token: String) -> Ta
 }
 
 /// The same tool over MCP: the call, and the list.
-pub(super) fn mcp(process: u32, address: &str, token: &str) -> [Target; 2] {
+pub(super) fn mcp(process: u32, url: &str, token: &str) -> [Target; 2] {
     let call = json!({ "name": "search", "arguments": { "q": "rust gateway" } });
     [("tools/call", call), ("tools/list", json!({}))].map(|(method, params)| {
         let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         Target {
-            url: format!("{address}/projects/bench/mcp?group=knowledge"),
+            url: url.to_owned(),
             token: Some(token.to_owned()),
             body: Some(message.to_string()),
             accept: Some("application/json, text/event-stream"),
@@ -215,8 +216,8 @@ impl Toolgate {
         Ok((server, started.elapsed()))
     }
 
-    /// Creates the project, the tool and an agent's key; returns the administrator's token, the key, and a listing.
-    pub(super) fn set_up(&self, server: &Server) -> Result<(String, String, String)> {
+    /// Creates the project, the tool and an agent's key; returns the administrator, the key, and a listing.
+    pub(super) fn set_up(&self, server: &Server) -> Result<(Client, String, String)> {
         let admin = Client::new(server.address()).sign_in(USERNAME, PASSWORD)?;
         admin.post("/projects", &json!({ "id": "bench" }))?;
         let tool = format!(
@@ -238,7 +239,24 @@ impl Toolgate {
             bail!("the call to measure does not succeed: {answer}");
         }
         let listing = agent.get("/projects/bench/tools")?.to_string();
-        Ok((admin.token().unwrap_or_default().to_owned(), secret, listing))
+        Ok((admin, secret, listing))
+    }
+
+    /// Adds tools until there are so many.
+    pub(super) fn fill(&self, admin: &Client, count: usize) -> Result<()> {
+        let mut tools = String::new();
+        for number in 1..count {
+            write!(
+                tools,
+                "---\nname: tool_{number:04}\ntype: openapi\ndescription: Searches the catalogue number {number} for documents.\n\
+                 group: [knowledge]\nparameters:\n  type: object\n  properties:\n    \
+                 q: {{type: string, description: What to search for.}}\n    limit: {{type: integer, minimum: 1}}\n  required: [q]\n\
+                 options: {{http: {{base_url: \"{}\", path: /search}}}}\n",
+                self.upstream
+            )?;
+        }
+        admin.send("POST", "/projects/bench/tools", &Body::Yaml(&tools))?;
+        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail, ensure};
 use crate::sh::Sh;
 
 /// A request that is repeated.
+#[derive(Clone)]
 pub(super) struct Target {
     /// Where to.
     pub(super) url: String,
