@@ -24,6 +24,7 @@ use crate::exchange::Exchange;
 use crate::ledger::Ledger;
 use crate::management::Manager;
 use crate::mcp::ServerSet;
+use crate::upstream_log::UpstreamLog;
 
 /// One admitted call, ready to be executed.
 #[derive(Debug, Clone)]
@@ -64,6 +65,8 @@ pub struct Invocation {
     pub exchange: Option<Exchange>,
     /// Puts questions of the upstream to the caller; `None` when the caller cannot be asked.
     pub asker: Option<Arc<dyn Asker>>,
+    /// Takes what the upstream logs during the call; `None` when the caller does not want to see it.
+    pub log: Option<UpstreamLog>,
     /// Where the call is noted if its answer may come after this process has ended; `None` when nothing would complete it then.
     pub ledger: Option<Arc<dyn Ledger>>,
     /// The trace that the call belongs to, as headers for the upstream; a definition's own headers win.

@@ -41,6 +41,7 @@ mod redact;
 mod reports;
 mod result;
 mod static_answer;
+mod upstream_log;
 mod values;
 
 pub use account::Account;
@@ -69,4 +70,5 @@ pub use mcp::{
 };
 pub use redact::Secrets;
 pub use reports::{AnswerUses, BreakerReport, OpenUpstream, PlaceUses, ProbeReport, ToolUpstream, ToolUses};
+pub use upstream_log::{LogLevel, LogMessage, UpstreamLog};
 pub use values::Values;

@@ -9,7 +9,7 @@ use toolgate_api::ErrorCode;
 use toolgate_api::calls::{CallRequest, CallResponse};
 use toolgate_core::definition::Execution;
 use toolgate_core::snapshot::CompiledTool;
-use toolgate_executors::{Asker, Parts};
+use toolgate_executors::{Asker, Parts, UpstreamLog};
 
 use super::answer::Whose;
 use super::server::Arguments;
@@ -26,6 +26,8 @@ pub(super) struct With {
     pub(super) parts: Option<Parts>,
     /// Puts questions of the upstream to the client.
     pub(super) asker: Option<Arc<dyn Asker>>,
+    /// Takes what the upstream logs.
+    pub(super) log: Option<UpstreamLog>,
     /// Ends it.
     pub(super) cancelled: CancellationToken,
 }
@@ -115,6 +117,7 @@ async fn tool(
         cancelled: with.cancelled,
         parts: with.parts,
         asker: with.asker,
+        log: with.log,
         test: None,
     };
     let called = call_once_with(gateway, &turn.entry, request, options);

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use toolgate_core::ids::ProjectUid;
 use toolgate_core::principal::PrincipalRef;
-use toolgate_executors::Parts;
+use toolgate_executors::{Parts, UpstreamLog};
 use tracing::Instrument;
 use uuid::Uuid;
 
@@ -75,14 +75,14 @@ pub(super) async fn call(
     turn: &Arc<Turn>,
     request: CallToolRequestParams,
     asks: Asks,
-    parts: Option<Parts>,
+    (parts, log): (Option<Parts>, Option<UpstreamLog>),
 ) -> Result<CallToolResponse, ErrorData> {
     let whose = (
         turn.entry.project.row.uid,
         PrincipalRef::from(&turn.entry.caller.identity.principal),
     );
     let mut held = match &request.request_state {
-        None => begin(gateway, turn, request, asks, parts, whose),
+        None => begin(gateway, turn, request, asks, (parts, log), whose),
         Some(state) => {
             let id: Option<Uuid> = state.parse().ok();
             let found = id.and_then(|id| calls.0.get(&id)?.take_if(|held| held.whose == whose));
@@ -122,13 +122,14 @@ fn begin(
     turn: &Arc<Turn>,
     request: CallToolRequestParams,
     asks: Asks,
-    parts: Option<Parts>,
+    (parts, log): (Option<Parts>, Option<UpstreamLog>),
     whose: (ProjectUid, PrincipalRef),
 ) -> Held {
     let (asker, questions) = ClientAsker::by_results(gateway, asks);
     let cancelled = CancellationToken::new();
     let with = With {
         parts,
+        log,
         asker: Some(asker),
         cancelled: cancelled.clone(),
     };

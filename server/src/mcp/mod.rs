@@ -16,6 +16,7 @@ mod guidance;
 mod guides;
 mod held;
 mod listing;
+mod logging;
 mod message;
 mod metadata;
 mod own;

@@ -21,6 +21,7 @@ use super::asking::Asks;
 use super::calling::With;
 use super::changes::{Changed, Changes, Follower};
 use super::held::{self, HeldCalls};
+use super::logging::{self, Levels};
 use super::progress::{self, Progress};
 use super::turn::Turn;
 use super::{answer, calling, guidance, guides, listing, upstream};
@@ -45,6 +46,8 @@ pub(super) struct Server {
     changes: Arc<Changes>,
     /// Calls that wait for their clients.
     held: Arc<HeldCalls>,
+    /// What clients want to see of the logs of upstreams.
+    levels: Arc<Levels>,
     info: Arc<ServerConfig>,
 }
 
@@ -58,6 +61,7 @@ impl Server {
             .enable_resources()
             .enable_resources_list_changed()
             .enable_completions()
+            .enable_logging()
             .build();
         let info = ServerConfig::new(capabilities)
             .with_server_info(Implementation::new("toolgate", env!("CARGO_PKG_VERSION")))
@@ -66,6 +70,7 @@ impl Server {
             gateway,
             changes,
             held: Arc::default(),
+            levels: Arc::default(),
             info: Arc::new(info),
         }
     }
@@ -129,16 +134,19 @@ impl ServerHandler for Server {
         let ended = Notify::new();
         let (progress, parts) = Progress::of(&context, &turn, &ended).unzip();
         let is_reported = progress.is_some();
+        let (log, mut messages) = self.levels.follow(&context, &turn);
         let capabilities = context
             .client_capabilities()
             .and_then(|can| can.elicitation.as_ref().map(Asks::from));
         let asks = capabilities.filter(|asks| turn.modern && asks.is_any());
         let call = async {
             if let Some(asks) = asks {
-                return held::call(&self.gateway, &self.held, &turn, request, asks, parts).await;
+                let taken = (parts, log);
+                return held::call(&self.gateway, &self.held, &turn, request, asks, taken).await;
             }
             let with = With {
                 parts,
+                log,
                 asker: turn.asker.clone().map(|asker| -> Arc<dyn Asker> { asker }),
                 cancelled: turn.cancelled.clone(),
             };
@@ -161,8 +169,10 @@ impl ServerHandler for Server {
             () = turn.cancelled.cancelled() => return Err(ErrorData::new(CANCELLED, "The client cancelled the call.", None)),
             () = context.ct.cancelled() => return Err(ErrorData::new(CANCELLED, "The client is gone.", None)),
             never = &mut reporting => match never {},
+            never = logging::forward(&context, &mut messages) => match never {},
             result = call => result,
         };
+        logging::flush(&context, messages).await;
         if is_reported {
             progress::finish(reporting, &ended).await;
         }
@@ -297,6 +307,23 @@ impl ServerHandler for Server {
             }
             _ => Err(ErrorData::invalid_params(
                 "There is no such prompt or template. `prompts/list` and `resources/templates/list` name them.",
+                None,
+            )),
+        }
+    }
+
+    #[expect(deprecated, reason = "clients of current revisions set levels")]
+    async fn set_level(
+        &self,
+        request: rmcp::model::SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let turn = turn(&context)?;
+        match self.levels.set(&turn, request.level) {
+            true => Ok(()),
+            false => Err(ErrorData::new(
+                ErrorCode::INVALID_REQUEST,
+                "A level is set for a session: send the `Mcp-Session-Id` that `initialize` was answered with.",
                 None,
             )),
         }

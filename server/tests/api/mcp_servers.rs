@@ -7,6 +7,7 @@ mod health;
 mod hostile;
 mod imports;
 mod instances;
+mod logging;
 mod management;
 mod oauth;
 mod offers;

@@ -6,17 +6,18 @@ use std::sync::atomic::Ordering;
 use rmcp::RoleClient;
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam,
-    ClientNotification, ClientRequest, RequestId,
+    ClientNotification, ClientRequest, RequestId, RequestMetaObject,
 };
 use rmcp::service::{Peer, PeerRequestOptions, ServiceError};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 use toolgate_api::ErrorCode;
 use toolgate_api::mcp_servers::McpChangePolicy;
 
+use super::callers::Caller;
 use super::connection::{Connection, Live};
 use super::manager::Shared;
-use super::questions::{self, Asking};
+use super::questions;
 use super::target::ServerSet;
 use super::{answer, error, raw};
 use crate::asking::Asker;
@@ -24,7 +25,10 @@ use crate::executors::{QUEUE_FOR, place};
 use crate::failure::Failure;
 use crate::invocation::Parts;
 use crate::redact::Secrets;
+use crate::upstream_log::UpstreamLog;
 
+/// The member of a request's `_meta` with the level of the log that it wants (revision 2026-07-28).
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// How often a server may ask before it answers.
 const ROUNDS: usize = 10;
 
@@ -38,6 +42,7 @@ pub(super) struct Call {
     pub(super) is_repeatable: bool,
     pub(super) parts: Option<Parts>,
     pub(super) asker: Option<Arc<dyn Asker>>,
+    pub(super) log: Option<UpstreamLog>,
     /// The servers of the project as the call was decided with them.
     pub(super) servers: Option<Arc<ServerSet>>,
 }
@@ -59,7 +64,8 @@ pub(super) async fn send(
     secrets.merge(&live.secrets);
     approved(connection, &live, call).await?;
     let _running = Running::new(connection);
-    let answer = until_answered(connection, &live, call, deadline).await;
+    live.hide_token(secrets);
+    let answer = until_answered(connection, &live, call, secrets, deadline).await;
     live.hide_token(secrets);
     match answer {
         Ok(answer) => answer,
@@ -69,7 +75,8 @@ pub(super) async fn send(
                 return Err(error::of_request(&error));
             }
             let live = connection.live(shared).await?;
-            let answer = until_answered(connection, &live, call, deadline).await;
+            live.hide_token(secrets);
+            let answer = until_answered(connection, &live, call, secrets, deadline).await;
             live.hide_token(secrets);
             answer.map_err(|error| error::of_request(&error))?
         }
@@ -103,23 +110,40 @@ async fn until_answered(
     connection: &Connection,
     live: &Live,
     call: &Call,
+    secrets: &Secrets,
     deadline: Instant,
 ) -> Result<Result<Value, Failure>, ServiceError> {
+    let caller = Caller {
+        parts: call.parts.clone(),
+        asker: call.asker.clone(),
+        log: call.log.clone(),
+        secrets: Arc::new(secrets.clone()),
+        deadline,
+    };
+    if let Some(log) = &call.log {
+        live.handler.want_log(live.peer(), log.least()).await;
+    }
     let mut params = CallToolRequestParams::new(call.tool.clone()).with_arguments(call.arguments.clone());
+    if let Some(log) = &call.log {
+        let mut meta = RequestMetaObject::default();
+        meta.insert(LOG_LEVEL.to_owned(), json!(log.least()));
+        params.meta = Some(meta);
+    }
     for _ in 0..=ROUNDS {
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-        let context = Context {
-            parts: call.parts.clone(),
-            asking: Some(Asking {
-                asker: call.asker.clone(),
-                deadline,
-            }),
-        };
-        let answer = match self::request(live, request, context).await? {
+        let answer = match self::request(live, request, Some(caller.clone())).await? {
             Ok(answer) if answer::asks(&answer) => answer,
             answered => return Ok(answered),
         };
-        match questions::answers(&connection.server, call.asker.as_deref(), answer, deadline).await {
+        match questions::answers(
+            &connection.server,
+            call.asker.as_deref(),
+            secrets,
+            answer,
+            deadline,
+        )
+        .await
+        {
             Ok((answers, state)) => {
                 params.input_responses = Some(answers);
                 params.request_state = state;
@@ -133,36 +157,29 @@ async fn until_answered(
     )))
 }
 
-/// What a request is followed with while it runs.
-#[derive(Default)]
-pub(super) struct Context {
-    /// Where its progress goes.
-    pub(super) parts: Option<Parts>,
-    /// Who is asked for it; `None` for what is no call.
-    pub(super) asking: Option<Asking>,
-}
-
-/// Sends a request, which is cancelled at the server when its answer is not waited for any more.
+/// Sends a request, which is cancelled at the server when its answer is not waited for any more. `caller` is `None` for what is
+/// no call.
 ///
 /// # Errors
 /// The outer one when there is no answer; the inner one when it cannot be read.
 pub(super) async fn request(
     live: &Live,
     request: ClientRequest,
-    context: Context,
+    caller: Option<Caller>,
 ) -> Result<Result<Value, Failure>, ServiceError> {
     let handle = live
         .peer()
         .send_cancellable_request(request, PeerRequestOptions::no_options())
         .await?;
-    let Context { parts, asking } = context;
-    let _following = parts.map(|parts| live.handler.follow(handle.progress_token.clone(), parts));
-    let asked_for = asking.map(|asking| live.handler.ask_for(handle.id.clone(), asking));
+    let running = caller.map(|caller| {
+        let (request, progress) = (handle.id.clone(), handle.progress_token.clone());
+        live.handler.run(request, progress, caller)
+    });
     let mut ending = CancelOnDrop(Some((live.peer().clone(), handle.id.clone())));
     let answer = handle.await_response().await;
     ending.0 = None;
-    if let Some(asked_for) = asked_for {
-        asked_for.answered();
+    if let Some(running) = running {
+        running.answered();
     }
     let unreadable = |_| {
         Failure::new(

@@ -126,6 +126,7 @@ impl Prepared for McpTool {
                 is_repeatable: self.is_repeatable,
                 parts: call.parts.take(),
                 asker: call.asker.take(),
+                log: call.log.take(),
                 servers: call.servers.clone(),
             },
             secrets: Secrets::default(),

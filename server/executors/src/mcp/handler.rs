@@ -1,22 +1,27 @@
 //! What servers ask of this client, and what they notice it of.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationCapability,
     ElicitationCreateRequestMethod, ErrorCode, ErrorData, FormElicitationCapability, Implementation,
     ProgressNotificationParam, ProgressToken, ProtocolVersion, RequestId, UrlElicitationCapability,
 };
-use rmcp::service::{NotificationContext, RequestContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 use serde_json::json;
+use tokio::time::timeout;
 use toolgate_api::mcp_servers::{McpElicitation, StoredMcpServer};
 
+use super::callers::{self, Caller, Callers};
 use super::offers::{KeptLists, OfferedList};
-use super::questions::{self, Asking, Askings};
-use crate::invocation::Parts;
+use super::questions;
+use crate::upstream_log::{LogLevel, LogMessage};
+
+/// How long a server may take to agree to a level of its log.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Takes the notices of one connection. Sampling and roots are not offered, and elicitation only for calls whose callers can be
 /// asked. A server that asks all the same gets an error: an empty list or a refusal in a person's name would be made up.
@@ -26,16 +31,18 @@ pub(super) struct Handler {
 }
 
 struct Shared {
-    /// Where the progress of calls goes, by token.
-    progress: Mutex<HashMap<ProgressToken, Parts>>,
     /// Whether the server has said that its tools changed.
     tools_changed: AtomicBool,
     /// What the server has beside tools, as it was read last.
     lists: KeptLists,
-    /// The server, if it may ask callers.
-    asks: Option<String>,
-    /// Who is asked for the calls that run.
-    askings: Askings,
+    /// The server.
+    name: String,
+    /// Whether it may ask callers.
+    may_ask: bool,
+    /// Who made the calls that run.
+    callers: Callers,
+    /// The least severe level of the log that the server was asked for.
+    log_level: Mutex<Option<LogLevel>>,
 }
 
 impl Handler {
@@ -43,11 +50,12 @@ impl Handler {
     pub(super) fn new(server: &StoredMcpServer, lists: KeptLists, by_stream: bool) -> Self {
         Self {
             shared: Arc::new(Shared {
-                progress: Mutex::default(),
                 tools_changed: AtomicBool::new(false),
                 lists,
-                asks: (server.definition.elicitation == McpElicitation::Pass).then(|| server.name.clone()),
-                askings: Askings::new(by_stream),
+                name: server.name.clone(),
+                may_ask: server.definition.elicitation == McpElicitation::Pass,
+                callers: Callers::new(by_stream),
+                log_level: Mutex::default(),
             }),
         }
     }
@@ -57,27 +65,39 @@ impl Handler {
         &self.shared.lists
     }
 
-    /// Sends the progress of a call to its caller, until the guard is dropped.
-    pub(super) fn follow(&self, token: ProgressToken, parts: Parts) -> Following {
-        let mut progress = self
-            .shared
-            .progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        progress.insert(token.clone(), parts);
-        Following {
-            handler: self.clone(),
-            token,
-        }
-    }
-
-    /// Says who is asked for a call, until the guard is dropped.
-    pub(super) fn ask_for(&self, request: RequestId, asking: Asking) -> AskedFor {
-        self.shared.askings.add(request.clone(), asking);
-        AskedFor {
+    /// Says who made a call, until the guard is dropped.
+    pub(super) fn run(&self, request: RequestId, progress: ProgressToken, caller: Caller) -> RunningCall {
+        self.shared.callers.add(request.clone(), progress, caller);
+        RunningCall {
             handler: self.clone(),
             request,
             is_answered: false,
+        }
+    }
+
+    /// Asks a server of an earlier revision to log from a level on; later ones are asked with each call. What each caller sees
+    /// is decided here.
+    #[expect(deprecated, reason = "servers of earlier revisions log")]
+    pub(super) async fn want_log(&self, peer: &Peer<RoleClient>, least: LogLevel) {
+        let logs = peer.peer_info().is_some_and(|info| {
+            info.protocol_version.has_initialize() && info.capabilities.logging.is_some()
+        });
+        {
+            let mut level = self
+                .shared
+                .log_level
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if !logs || level.is_some_and(|level| level <= least) {
+                return;
+            }
+            *level = Some(least);
+        }
+        let level = serde_json::from_value(json!(least));
+        if let Ok(level) = level {
+            // The call goes on without its log.
+            let asked = peer.set_level(rmcp::model::SetLevelRequestParams::new(level));
+            let _refused = timeout(PATIENCE, asked).await;
         }
     }
 
@@ -87,51 +107,31 @@ impl Handler {
     }
 }
 
-/// A call whose caller can be asked.
-pub(super) struct AskedFor {
+/// A call that runs.
+pub(super) struct RunningCall {
     handler: Handler,
     request: RequestId,
     is_answered: bool,
 }
 
-impl AskedFor {
+impl RunningCall {
     /// Its answer is here.
     pub(super) fn answered(mut self) {
         self.is_answered = true;
     }
 }
 
-impl Drop for AskedFor {
+impl Drop for RunningCall {
     fn drop(&mut self) {
-        self.handler
-            .shared
-            .askings
-            .remove(&self.request, self.is_answered);
-    }
-}
-
-/// The progress of one call.
-pub(super) struct Following {
-    handler: Handler,
-    token: ProgressToken,
-}
-
-impl Drop for Following {
-    fn drop(&mut self) {
-        let mut progress = self
-            .handler
-            .shared
-            .progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        progress.remove(&self.token);
+        let callers = &self.handler.shared.callers;
+        callers.remove(&self.request, self.is_answered);
     }
 }
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let mut capabilities = ClientCapabilities::default();
-        capabilities.elicitation = self.shared.asks.is_some().then(|| {
+        capabilities.elicitation = self.shared.may_ask.then(|| {
             ElicitationCapability::new()
                 .with_form(FormElicitationCapability::new())
                 .with_url(UrlElicitationCapability::new())
@@ -151,16 +151,20 @@ impl ClientHandler for Handler {
     ) -> Result<ElicitResult, ErrorData> {
         let refused =
             |why: String| ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Refused: {why}."), None);
-        let Some(server) = &self.shared.asks else {
+        if !self.shared.may_ask {
             return Err(ErrorData::method_not_found::<ElicitationCreateRequestMethod>());
-        };
-        let meta = context.meta.get(questions::request_key());
-        let (asker, deadline) = self.shared.askings.of(meta).map_err(refused)?;
-        let question =
+        }
+        let caller = self.shared.callers.of(context.meta.get(callers::REQUEST));
+        let caller = caller.map_err(|why| refused(why.to_owned()))?;
+        let asker = caller
+            .asker
+            .ok_or_else(|| refused(questions::NOT_HERE.to_owned()))?;
+        let mut question =
             serde_json::to_value(&request).map_err(|_| refused("what is asked cannot be read".to_owned()))?;
+        caller.secrets.clean(&mut question);
         let answer = tokio::select! {
             () = context.ct.cancelled() => return Err(refused("the question was withdrawn".to_owned())),
-            answer = asker.ask(server, question, deadline) => answer.map_err(refused)?,
+            answer = asker.ask(&self.shared.name, question, caller.deadline) => answer.map_err(refused)?,
         };
         serde_json::from_value(answer)
             .map_err(|_| refused("the answer of the caller's client is no answer".to_owned()))
@@ -179,19 +183,43 @@ impl ClientHandler for Handler {
         params: ProgressNotificationParam,
         _context: NotificationContext<RoleClient>,
     ) {
-        let progress = self
-            .shared
-            .progress
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        if let Some(parts) = progress.get(&params.progress_token) {
+        let Some(caller) = self.shared.callers.with_progress(&params.progress_token) else {
+            return;
+        };
+        if let Some(parts) = &caller.parts {
+            let message = params.message.as_deref();
             // A part that finds no room is dropped, as those of other upstreams are.
             let _full = parts.try_send(json!({
                 "progress": params.progress,
                 "total": params.total,
-                "message": params.message,
+                "message": message.map(|text| caller.secrets.clean_text(text)),
             }));
         }
+    }
+
+    #[expect(deprecated, reason = "servers of earlier revisions log")]
+    async fn on_logging_message(
+        &self,
+        params: rmcp::model::LoggingMessageNotificationParam,
+        context: NotificationContext<RoleClient>,
+    ) {
+        let Ok(caller) = self.shared.callers.of(context.meta.get(callers::REQUEST)) else {
+            return;
+        };
+        let (Some(log), Ok(level)) = (caller.log, serde_json::from_value(json!(params.level))) else {
+            return;
+        };
+        let logger = match &params.logger {
+            Some(part) => format!("{}: {part}", self.shared.name),
+            None => self.shared.name.clone(),
+        };
+        let mut data = params.data;
+        caller.secrets.clean(&mut data);
+        log.send(LogMessage {
+            level,
+            logger: caller.secrets.clean_text(&logger).into_owned(),
+            data,
+        });
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -23,7 +23,7 @@ use url::Url;
 
 use super::bearer::Bearer;
 use super::error::Guarded;
-use super::{questions, raw};
+use super::{callers, raw};
 use crate::egress::{Origins, parse_exact};
 use crate::failure::Failure;
 use crate::http::executor::Transport;
@@ -338,7 +338,7 @@ fn as_it_came(mut event: Sse, request: Option<&RequestId>) -> Sse {
         return event;
     };
     let kept = request.and_then(|request| raw::event(data, request));
-    if let Some(changed) = kept.or_else(|| questions::tagged(data, request)) {
+    if let Some(changed) = kept.or_else(|| callers::tagged(data, request)) {
         event.data = Some(changed);
     }
     event

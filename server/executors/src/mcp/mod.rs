@@ -9,6 +9,7 @@
 mod answer;
 mod bearer;
 mod call;
+mod callers;
 mod connect;
 mod connection;
 mod error;

@@ -300,7 +300,7 @@ impl McpServers {
         loop {
             let live = connection.live(&self.shared).await?;
             secrets.merge(&live.secrets);
-            let answer = call::request(&live, what.request(), call::Context::default()).await;
+            let answer = call::request(&live, what.request(), None).await;
             live.hide_token(secrets);
             match answer {
                 Ok(answer) => return answer,

@@ -64,6 +64,7 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
         parts: None,
         exchange: None,
         asker: None,
+        log: None,
         ledger: None,
         trace: http::HeaderMap::new(),
         call_id: CallId(uuid::Uuid::nil()),

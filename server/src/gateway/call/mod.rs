@@ -21,7 +21,7 @@ use toolgate_core::definition::ExecutorKind;
 use toolgate_core::ids::CallId;
 use toolgate_core::policy::decision::Effect;
 use toolgate_core::principal::PrincipalRef;
-use toolgate_executors::{Asker, Exchange, Invocation, Manager, Parts};
+use toolgate_executors::{Asker, Exchange, Invocation, Manager, Parts, UpstreamLog};
 use toolgate_store::rows::{IdempotencyKey, Opening};
 use tracing::Instrument;
 
@@ -59,6 +59,8 @@ pub struct CallOptions {
     pub test: Option<Exchange>,
     /// Puts questions of the upstream to the caller.
     pub asker: Option<Arc<dyn Asker>>,
+    /// Takes what the upstream logs.
+    pub log: Option<UpstreamLog>,
 }
 
 /// What a call is run with.
@@ -74,6 +76,8 @@ struct Watch {
     test: Option<Exchange>,
     /// Puts questions of the upstream to the caller.
     asker: Option<Arc<dyn Asker>>,
+    /// Takes what the upstream logs.
+    log: Option<UpstreamLog>,
 }
 
 /// Decides about one call, records it, runs it and records how it ended.
@@ -125,6 +129,7 @@ async fn call(
             run.invocation.parts = watch.parts;
             run.invocation.exchange = watch.test;
             run.invocation.asker = watch.asker;
+            run.invocation.log = watch.log;
             run.invocation.trace = spans::outgoing(&span, requester.origin.trace.as_ref());
             let opened = gateway.records.open(opening);
             DetachOnDrop::new(finish(Arc::clone(gateway), run, opened).instrument(span)).await
@@ -212,6 +217,7 @@ fn begin(
             parts: None,
             exchange: None,
             asker: None,
+            log: None,
             ledger: None,
             trace: Default::default(),
         },

@@ -87,6 +87,7 @@ pub async fn call_once_with(
                 parts: options.parts,
                 test: options.test,
                 asker: options.asker,
+                log: options.log,
                 ..Watch::default()
             };
             answer(gateway, entry, &request, options.key, id, watch).await
