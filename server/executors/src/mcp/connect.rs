@@ -18,6 +18,7 @@ use super::error;
 use super::handler::Handler;
 use super::http::GuardedClient;
 use super::manager::Shared;
+use super::notices::Notices;
 use super::offers::KeptLists;
 use super::sse::SseTransport;
 use super::stdio;
@@ -48,12 +49,12 @@ impl Connection {
                 )?;
                 // The reader fails at a line that is too long; rmcp's own limit would drop the line and let its call wait.
                 let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
-                let transport = Throttled::new(transport);
                 let handler = Handler::new(
                     &target.server,
                     KeptLists::new(&shared.list_changes, &target),
                     false,
                 );
+                let transport = Notices::new(Throttled::new(transport), &handler);
                 let started = handler
                     .clone()
                     .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize)
@@ -74,12 +75,13 @@ impl Connection {
                 let bearer = client.bearer.clone();
                 let clean = |failure| clean(failure, &with_token(&secrets, bearer.as_deref()));
                 let url = definition.url.as_deref().unwrap_or_default();
-                let transport = Throttled::new(SseTransport::open(client, url).await.map_err(clean)?);
+                let transport = SseTransport::open(client, url).await.map_err(clean)?;
                 let handler = Handler::new(
                     &target.server,
                     KeptLists::new(&shared.list_changes, &target),
                     false,
                 );
+                let transport = Notices::new(Throttled::new(transport), &handler);
                 let started = handler
                     .clone()
                     .serve_with_lifecycle(transport, ClientLifecycleMode::Initialize);
@@ -135,7 +137,8 @@ impl Connection {
             KeptLists::new(&shared.list_changes, &self.target()),
             true,
         );
-        let transport = Throttled::new(StreamableHttpClientTransport::with_client(client, config));
+        let transport = StreamableHttpClientTransport::with_client(client, config);
+        let transport = Notices::new(Throttled::new(transport), &handler);
         let service = handler.clone().serve_with_lifecycle(transport, mode).await?;
         Ok((service, handler))
     }

@@ -11,7 +11,7 @@ use rmcp::model::{
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 use toolgate_api::mcp_servers::{McpElicitation, StoredMcpServer};
 
@@ -73,6 +73,48 @@ impl Handler {
             request,
             is_answered: false,
         }
+    }
+
+    /// Takes the progress of a call.
+    pub(super) fn progress(&self, params: &ProgressNotificationParam) {
+        let Some(caller) = self.shared.callers.with_progress(&params.progress_token) else {
+            return;
+        };
+        if let Some(parts) = &caller.parts {
+            let message = params.message.as_deref();
+            // A part that finds no room is dropped, as those of other upstreams are.
+            let _full = parts.try_send(json!({
+                "progress": params.progress,
+                "total": params.total,
+                "message": message.map(|text| caller.secrets.clean_text(text)),
+            }));
+        }
+    }
+
+    /// Takes a message of the server's log; `request` says in whose stream it came.
+    #[expect(deprecated, reason = "servers of earlier revisions log")]
+    pub(super) fn logged(
+        &self,
+        params: &rmcp::model::LoggingMessageNotificationParam,
+        request: Option<&Value>,
+    ) {
+        let Ok(caller) = self.shared.callers.of(request) else {
+            return;
+        };
+        let (Some(log), Ok(level)) = (caller.log, serde_json::from_value(json!(params.level))) else {
+            return;
+        };
+        let logger = match &params.logger {
+            Some(part) => format!("{}: {part}", self.shared.name),
+            None => self.shared.name.clone(),
+        };
+        let mut data = params.data.clone();
+        caller.secrets.clean(&mut data);
+        log.send(LogMessage {
+            level,
+            logger: caller.secrets.clean_text(&logger).into_owned(),
+            data,
+        });
     }
 
     /// Asks a server of an earlier revision to log from a level on; later ones are asked with each call. What each caller sees
@@ -176,50 +218,6 @@ impl ClientHandler for Handler {
         _context: RequestContext<RoleClient>,
     ) -> Result<rmcp::model::ListRootsResult, ErrorData> {
         Err(ErrorData::method_not_found::<rmcp::model::ListRootsRequestMethod>())
-    }
-
-    async fn on_progress(
-        &self,
-        params: ProgressNotificationParam,
-        _context: NotificationContext<RoleClient>,
-    ) {
-        let Some(caller) = self.shared.callers.with_progress(&params.progress_token) else {
-            return;
-        };
-        if let Some(parts) = &caller.parts {
-            let message = params.message.as_deref();
-            // A part that finds no room is dropped, as those of other upstreams are.
-            let _full = parts.try_send(json!({
-                "progress": params.progress,
-                "total": params.total,
-                "message": message.map(|text| caller.secrets.clean_text(text)),
-            }));
-        }
-    }
-
-    #[expect(deprecated, reason = "servers of earlier revisions log")]
-    async fn on_logging_message(
-        &self,
-        params: rmcp::model::LoggingMessageNotificationParam,
-        context: NotificationContext<RoleClient>,
-    ) {
-        let Ok(caller) = self.shared.callers.of(context.meta.get(callers::REQUEST)) else {
-            return;
-        };
-        let (Some(log), Ok(level)) = (caller.log, serde_json::from_value(json!(params.level))) else {
-            return;
-        };
-        let logger = match &params.logger {
-            Some(part) => format!("{}: {part}", self.shared.name),
-            None => self.shared.name.clone(),
-        };
-        let mut data = params.data;
-        caller.secrets.clean(&mut data);
-        log.send(LogMessage {
-            level,
-            logger: caller.secrets.clean_text(&logger).into_owned(),
-            data,
-        });
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

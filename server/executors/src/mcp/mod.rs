@@ -21,6 +21,7 @@ mod instances;
 mod listing;
 mod log;
 mod manager;
+mod notices;
 mod offers;
 mod questions;
 mod raw;
