@@ -22,6 +22,8 @@ use wrk::{Figures, Target};
 
 /// Tools of a listing that is not small.
 const TOOLS: usize = 1_000;
+/// Tools of the largest page.
+const PAGE: usize = 200;
 
 /// What can be chosen.
 #[derive(Args)]
@@ -162,12 +164,12 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     report(&listings);
 
     toolgate.fill(&admin, TOOLS)?;
-    let page = format!("{}/projects/bench/tools?limit={TOOLS}", server.address());
+    let page = format!("{}/projects/bench/tools?limit={PAGE}", server.address());
     let mut listings = vec![
-        Subject::new("toolgate, key", get(&page, "", Some(key.clone()))),
-        Subject::new("toolgate, MCP", mcp_list),
+        Subject::new("REST, 200 tools", get(&page, "", Some(key.clone()))),
+        Subject::new("MCP, 1 000 tools", mcp_list),
     ];
-    println!("\nListing of {TOOLS} tools");
+    println!("\nListing of {TOOLS} tools: a fifth by REST, which has pages; all of them over MCP");
     measure(&mut listings, options, &folder, false)?;
     report(&listings);
 
