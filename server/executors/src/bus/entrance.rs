@@ -158,7 +158,7 @@ async fn publish(
 }
 
 /// The stream that keeps a subject; `otherwise` is made if there is none.
-async fn kept(
+pub(super) async fn kept(
     context: &jetstream::Context,
     subject: &str,
     otherwise: stream::Config,

@@ -4,8 +4,11 @@
 //! and what counts is the ratio of their medians: absolute figures move with the machine, ratios hardly. Run it on an
 //! otherwise idle machine.
 
+mod announcements;
+mod bus;
 mod hs256;
 mod listeners;
+mod mcp;
 mod systems;
 mod wrk;
 
@@ -13,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::sh::Sh;
 use crate::{install, paths};
@@ -22,10 +25,25 @@ use wrk::{Figures, Target};
 
 /// Tools of a listing that is not small.
 const TOOLS: usize = 1_000;
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Calls of an HTTP tool, listings, memory and the start.
+    Calls,
+    /// Calls of a tool service and of a worker behind NATS.
+    Bus,
+    /// 500 announced services with 10 000 tools.
+    Announcements,
+    /// Calls of MCP servers, one that hangs, and 200 of them.
+    Mcp,
+}
 
 /// What can be chosen.
 #[derive(Args)]
 pub(crate) struct Options {
+    /// What is measured.
+    #[arg(long, value_enum, default_value = "calls")]
+    of: Part,
     /// How often each system takes its turn.
     #[arg(long, default_value_t = 3)]
     rounds: u32,
@@ -70,10 +88,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("Building with optimisation");
         let server = if options.released { "" } else { "--bin toolgate" };
         Sh::cargo(&format!(
-            "build --release --package toolgate --example reference {server}"
+            "build --release --package toolgate --example reference --example peers {server}"
         ))
         .run()?;
     }
+    match options.of {
+        Part::Calls => calls(options),
+        Part::Bus => bus::run(options),
+        Part::Announcements => announcements::run(options),
+        Part::Mcp => mcp::run(options),
+    }
+}
+
+/// Calls of an HTTP tool and listings.
+fn calls(options: &Options) -> Result<()> {
     let (folder, nginx) = prepare()?;
 
     let upstream = systems::upstream(&nginx, &folder)?;
