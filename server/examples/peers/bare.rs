@@ -16,7 +16,8 @@ use tokio::sync::oneshot;
 
 use crate::service::REQUESTS;
 
-const COMMAND: &str = r#"{"tool_name":"search","arguments":{"q":"rust gateway","limit":10,"source":"bench"}}"#;
+const COMMAND: &str =
+    r#"{"tool_name":"search","arguments":{"q":"rust gateway","limit":10,"source":"bench"}}"#;
 
 type Waiting = Arc<Mutex<HashMap<String, oneshot::Sender<()>>>>;
 
@@ -66,8 +67,8 @@ pub(crate) async fn respond(client: &Client) -> Result<()> {
 /// Requests of the service by core NATS.
 pub(crate) async fn requests(client: &Client, connections: usize, seconds: u64) -> Result<()> {
     let body = json!({"user": "bench", "config": "{}", "arguments": COMMAND}).to_string();
-    let body = bytes::Bytes::from(body);
-    measured(connections, seconds, |number| {
+    let (client, body) = (client.clone(), bytes::Bytes::from(body));
+    measured(connections, seconds, move |number| {
         let (client, body) = (client.clone(), body.clone());
         async move {
             let mut headers = HeaderMap::new();
@@ -100,7 +101,7 @@ pub(crate) async fn commands(client: &Client, connections: usize, seconds: u64) 
         }
     });
     let run = std::process::id();
-    measured(connections, seconds, |number| {
+    measured(connections, seconds, move |number| {
         let (context, waiting) = (context.clone(), Arc::clone(&waiting));
         async move {
             let id = format!("{run}-{number}");
@@ -122,7 +123,10 @@ pub(crate) async fn commands(client: &Client, connections: usize, seconds: u64) 
 }
 
 /// Repeats an exchange on some connections at the same time, and prints the figures as JSON.
-#[expect(clippy::disallowed_methods, reason = "a measurement has no clock but that of its machine")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a measurement has no clock but that of its machine"
+)]
 async fn measured<F, R>(connections: usize, seconds: u64, exchange: F) -> Result<()>
 where
     F: Fn(u64) -> R + Clone + Send + 'static,

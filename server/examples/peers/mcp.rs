@@ -14,10 +14,15 @@ const TOOLS: usize = 25;
 /// Serves until the process is ended.
 pub(crate) async fn serve(address: &str) -> Result<()> {
     let app = Router::new()
-        .route("/{server}", post(|Path(server): Path<String>, Json(message): Json<Value>| answer(server, message)))
+        .route(
+            "/{server}",
+            post(|Path(server): Path<String>, Json(message): Json<Value>| answer(server, message)),
+        )
         .route(
             "/many/{server}",
-            post(|Path(server): Path<String>, Json(message): Json<Value>| answer(format!("many-{server}"), message)),
+            post(|Path(server): Path<String>, Json(message): Json<Value>| {
+                answer(format!("many-{server}"), message)
+            }),
         );
     let listener = tokio::net::TcpListener::bind(address).await?;
     println!("listening on http://{}", listener.local_addr()?);

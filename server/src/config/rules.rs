@@ -101,12 +101,15 @@ pub(super) fn account_seed(text: &str) -> Verdict {
     let pair = KeyPair::from_seed(text).ok();
     (pair.filter(|pair| pair.key_pair_type() == KeyPairType::Account))
         .map(drop)
-        .ok_or_else(|| "it must be the seed of an account, SA...: make one by `nsc generate nkey --account`".to_owned())
+        .ok_or_else(|| {
+            "it must be the seed of an account, SA...: make one by `nsc generate nkey --account`".to_owned()
+        })
 }
 
 pub(super) fn curve_seed(text: &str) -> Verdict {
-    (XKey::from_seed(text).map(drop))
-        .map_err(|_| "it must be the seed of a curve key, SX...: make one by `nsc generate nkey --curve`".to_owned())
+    (XKey::from_seed(text).map(drop)).map_err(|_| {
+        "it must be the seed of a curve key, SX...: make one by `nsc generate nkey --curve`".to_owned()
+    })
 }
 
 pub(super) fn tool_env(name: &str) -> Verdict {

@@ -12,7 +12,7 @@ use toolgate_worker::{Failure, ToolService, Worker};
 
 use crate::bus::until_connected;
 use crate::kits::{Program, example};
-use crate::nats::{Nats, subscribe};
+use crate::nats::Nats;
 use crate::support::{ANY, Client, TestApp};
 
 const TOOLS: &str = "
@@ -90,7 +90,12 @@ impl Asked {
         if !bus.is_null() {
             body["bus"] = bus.clone();
         }
-        let made = self.admin().post("/projects/demo/keys", &body).await.expect(201).json();
+        let made = self
+            .admin()
+            .post("/projects/demo/keys", &body)
+            .await
+            .expect(201)
+            .json();
         let text = |name: &str| made[name].as_str().expect("a text").to_owned();
         BusKey {
             id: text("id"),
@@ -98,7 +103,11 @@ impl Asked {
         }
     }
 
-    async fn try_to_connect(&self, user: &str, password: &str) -> Result<Connected, async_nats::ConnectError> {
+    async fn try_to_connect(
+        &self,
+        user: &str,
+        password: &str,
+    ) -> Result<Connected, async_nats::ConnectError> {
         let (said, complaints) = mpsc::unbounded_channel();
         let options = ConnectOptions::with_user_and_password(user.to_owned(), password.to_owned())
             .custom_inbox_prefix(format!("_INBOX.{user}"))
@@ -135,7 +144,10 @@ impl Connected {
     }
 
     async fn may_not_publish(&mut self, subject: &str) {
-        self.client.publish(subject.to_owned(), "".into()).await.expect("sent");
+        self.client
+            .publish(subject.to_owned(), "".into())
+            .await
+            .expect("sent");
         let complaint = self.complaint().await;
         assert!(
             complaint.to_lowercase().contains("publish") && complaint.contains(subject),
@@ -173,8 +185,10 @@ async fn a_key_opens_its_own_subjects_and_no_other(
         let sent = program.client.publish((*subject).to_owned(), "".into()).await;
         sent.expect("sent");
     }
+    let mut read = Vec::new();
     for subject in reads {
-        subscribe(&program.client, subject).await;
+        let subscribed = program.client.subscribe((*subject).to_owned()).await;
+        read.push(subscribed.expect("sent"));
     }
     // What was allowed is not among the complaints: the first one is about the first subject here.
     for subject in [
@@ -288,7 +302,10 @@ async fn what_is_no_key_for_the_bus_is_refused_and_a_revoked_key_at_the_next_con
     }
     let path = format!("/projects/demo/keys/{}", key.id);
     let admin = asked.app.client(&admin);
-    admin.send_json(Method::DELETE, &path, &ANY, &Value::Null).await.expect(204);
+    admin
+        .send_json(Method::DELETE, &path, &ANY, &Value::Null)
+        .await
+        .expect(204);
     assert!(asked_again(&asked.nats, &key.id, &key.secret).await.is_err());
     // The connection itself lives on, for a day at most; a call needs a token, and there is none for a revoked key.
     before.client.flush().await.expect("it lives");
@@ -304,13 +321,19 @@ async fn a_connection_with_a_key_proves_no_message() {
     let asked = Asked::new(true).await;
     let settings = json!({"bus_entrance": {}});
     let put = asked.admin();
-    put.send_json(Method::PUT, "/projects/demo/settings", &ANY, &settings).await.expect(200);
+    put.send_json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
+        .await
+        .expect(200);
     let key = asked.key(&json!({"calls": true})).await;
     let program = asked.connect(&key).await;
     let payload = json!({"tool_call_id": "c1", "tool_name": "tell-joke", "arguments": "{}"}).to_string();
     let agent = asked.app.client(&key.secret);
     let body = json!({"subject": "tg.demo.tool.invoke", "payload_sha256": sha256(payload.as_bytes())});
-    let token = agent.post("/projects/demo/bus-tokens", &body).await.expect(201).json();
+    let token = agent
+        .post("/projects/demo/bus-tokens", &body)
+        .await
+        .expect(201)
+        .json();
     let mut proven = HeaderMap::new();
     proven.insert("Toolgate-Token", token["token"].as_str().expect("a token"));
     for (headers, code) in [
@@ -325,11 +348,18 @@ async fn a_connection_with_a_key_proves_no_message() {
             );
             match sent.await {
                 Ok(answer) => break answer,
-                Err(error) => assert_eq!(error.kind(), async_nats::RequestErrorKind::NoResponders, "{error}"),
+                Err(error) => assert_eq!(
+                    error.kind(),
+                    async_nats::RequestErrorKind::NoResponders,
+                    "{error}"
+                ),
             }
         };
         let said = answer.headers.expect("headers");
-        assert_eq!(said.get("Toolgate-Code").map(async_nats::HeaderValue::as_str), Some(code));
+        assert_eq!(
+            said.get("Toolgate-Code").map(async_nats::HeaderValue::as_str),
+            Some(code)
+        );
     }
 }
 

@@ -34,7 +34,10 @@ impl Program {
             }
         });
         let mut lines = Vec::new();
-        while !lines.last().is_some_and(|line: &String| line.contains("serving ")) {
+        while !lines
+            .last()
+            .is_some_and(|line: &String| line.contains("serving "))
+        {
             match heard.recv_timeout(PATIENCE) {
                 Ok(line) => lines.push(line),
                 Err(error) => panic!("the program does not serve ({error}):\n{}", lines.join("\n")),

@@ -1,7 +1,10 @@
 //! Tests of a real server process: how it ends, what it reports while it runs, and what it trusts.
 
+mod announcing;
 mod clients;
 mod crash;
+#[path = "../../executors/tests/it/nats.rs"]
+mod nats;
 mod support;
 mod telemetry;
 mod tls;

@@ -55,7 +55,9 @@ impl Shared<'_> {
     pub(crate) async fn consumer(self) -> Result<PushConsumer, Error> {
         let doing = "cannot read the stream of the subject";
         // With credentials from Toolgate it is there already, and nothing else may be asked.
-        let there = self.context.get_consumer_from_stream(&self.durable, &self.stream.0);
+        let there = self
+            .context
+            .get_consumer_from_stream(&self.durable, &self.stream.0);
         if let Ok(consumer) = there.await {
             return Ok(consumer);
         }

@@ -4,15 +4,16 @@
 use std::time::Duration;
 
 use async_nats::Subscriber;
-use async_nats::jetstream::consumer::{AckPolicy, push};
 use async_nats::jetstream;
+use async_nats::jetstream::consumer::{AckPolicy, push};
 use toolgate_core::definition::queue::Queue;
 use toolgate_core::ids::ProjectId;
 
 use super::connection::{Bus, lost};
-use super::entrance::{VERSION, kept};
+use super::entrance::VERSION;
+use super::known::kept;
 use super::service::make_stream;
-use super::worker::{bucket, commands_stream};
+use super::worker::commands_stream;
 use crate::failure::Failure;
 
 /// Where the servers of the bus ask.
@@ -81,7 +82,7 @@ impl Bus {
     pub async fn prepare(&self, project: &ProjectId, consumers: &[Consumer]) -> Result<(), Failure> {
         let context = jetstream::new(self.client.clone());
         if consumers.iter().any(|consumer| consumer.is_worker) {
-            bucket(self, project).await?;
+            self.bucket(project).await?;
         }
         for consumer in consumers {
             let stream = if consumer.is_worker {

@@ -11,6 +11,7 @@ use toolgate_api::ErrorCode;
 use toolgate_core::definition::queue::SubjectRules;
 
 use super::config::{BusAuth, BusConfig};
+use super::known::Known;
 use super::replies::Replies;
 use super::worker::KeptReports;
 use crate::failure::Failure;
@@ -38,6 +39,7 @@ pub struct Bus {
     pub(super) replies: Arc<Replies>,
     /// Reports of workers for calls that wait in no process.
     pub(super) kept: KeptReports,
+    pub(super) known: Known,
     rules: SubjectRules,
     servers: Vec<String>,
     seen: Arc<Seen>,
@@ -94,6 +96,7 @@ impl Bus {
             replies: Replies::start(&client).await?,
             client,
             kept: KeptReports::new(),
+            known: Known::default(),
             rules: config.subjects,
             servers: config.servers,
             seen,

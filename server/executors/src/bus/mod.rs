@@ -14,6 +14,7 @@ mod connection;
 mod dead_letters;
 mod entrance;
 mod envelope;
+mod known;
 mod queues;
 mod replies;
 mod service;

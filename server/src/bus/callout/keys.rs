@@ -23,7 +23,9 @@ impl Keys {
         Ok(Some(Self {
             issuer: KeyPair::from_seed(seed.expose_secret())?,
             account: config.account.clone(),
-            curve: curve.map(|seed| XKey::from_seed(seed.expose_secret())).transpose()?,
+            curve: curve
+                .map(|seed| XKey::from_seed(seed.expose_secret()))
+                .transpose()?,
         }))
     }
 
@@ -38,7 +40,10 @@ impl Keys {
                 })?
             }
             (Some(_), None) => {
-                return Err("the NATS server does not encrypt; set its `xkey`, or remove nats.auth_callout.xkey_seed".to_owned());
+                return Err(
+                    "the NATS server does not encrypt; set its `xkey`, or remove nats.auth_callout.xkey_seed"
+                        .to_owned(),
+                );
             }
             (None, Some(_)) => {
                 return Err("the NATS server encrypts; set nats.auth_callout.xkey_seed".to_owned());

@@ -91,7 +91,9 @@ async fn answer(gateway: &Gateway, bus: &Bus, keys: &Keys, request: &Message) ->
     let id = gateway.clock.new_id();
     let response = tokens::response(&keys.issuer, &asked, granted, id, now)?;
     let sealed = keys.seal(response.as_bytes(), server)?;
-    let sent = bus.answer(inbox.to_string(), HeaderMap::new(), sealed.into()).await;
+    let sent = bus
+        .answer(inbox.to_string(), HeaderMap::new(), sealed.into())
+        .await;
     sent.map_err(|failure| failure.message)
 }
 

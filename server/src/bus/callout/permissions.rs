@@ -100,10 +100,7 @@ impl Permissions {
     }
 
     fn calls(&mut self, id: &ProjectId, entrance: &BusEntrance) {
-        self.may_publish([
-            format!("tg.{id}.tool.invoke"),
-            format!("tg.{id}.tool.invoke.mcp"),
-        ]);
+        self.may_publish([format!("tg.{id}.tool.invoke"), format!("tg.{id}.tool.invoke.mcp")]);
         self.may_read([format!("tg.{id}.tool.result"), format!("tg.{id}.tool.result.>")]);
         for target in &entrance.targets {
             self.may_publish([format!("cg.{VERSION}.{id}.*.cmd.tool.{target}.>")]);
@@ -128,8 +125,12 @@ impl Permissions {
             self.subscribe.deny.extend(results);
         }
         let dead = format!("tg.{id}.dead-letters");
-        self.publish.deny.extend([dead.clone(), format!("tg.{id}.tool-descriptors.discover")]);
-        self.subscribe.deny.extend([dead, format!("tg.{id}.tool-descriptors")]);
+        self.publish
+            .deny
+            .extend([dead.clone(), format!("tg.{id}.tool-descriptors.discover")]);
+        self.subscribe
+            .deny
+            .extend([dead, format!("tg.{id}.tool-descriptors")]);
         self.responses = Some(Responses {
             max: ANSWERS,
             ttl: ANSWER_WITHIN_NS,
@@ -137,7 +138,15 @@ impl Permissions {
     }
 
     /// What a consumer delivers, and acknowledgements of it.
-    fn consumer(&mut self, Consumer { stream, name, deliver, .. }: &Consumer) {
+    fn consumer(
+        &mut self,
+        Consumer {
+            stream,
+            name,
+            deliver,
+            ..
+        }: &Consumer,
+    ) {
         self.may_publish([
             format!("$JS.API.CONSUMER.INFO.{stream}.{name}"),
             format!("$JS.ACK.{stream}.{name}.>"),

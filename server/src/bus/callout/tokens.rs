@@ -168,7 +168,9 @@ fn sign(issuer: &KeyPair, claims: &Value) -> Result<String, String> {
         BASE64.encode(head.to_string()),
         BASE64.encode(claims.to_string())
     );
-    let signature = issuer.sign(signed.as_bytes()).map_err(|error| error.to_string())?;
+    let signature = issuer
+        .sign(signed.as_bytes())
+        .map_err(|error| error.to_string())?;
     Ok(format!("{signed}.{}", BASE64.encode(signature)))
 }
 
@@ -191,7 +193,10 @@ mod tests {
     fn a_request_is_read_only_as_its_server_has_signed_it() {
         let server = KeyPair::new_server();
         let asked = Asked::read(&request(&server, AUDIENCE)).expect("a request");
-        assert_eq!((asked.user.as_str(), asked.address.as_str()), ("alice", "10.0.0.7"));
+        assert_eq!(
+            (asked.user.as_str(), asked.address.as_str()),
+            ("alice", "10.0.0.7")
+        );
 
         let genuine = request(&server, AUDIENCE);
         let (signed, _) = genuine.rsplit_once('.').expect("parts");

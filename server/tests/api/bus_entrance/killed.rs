@@ -61,7 +61,10 @@ tool:
 /// The project with the tools, a script, and the file by which it says that it has begun.
 async fn with(script: &str) -> (Open, tempfile::TempDir) {
     let open = Open::new().await;
-    open.admin().upload("/projects/demo/tools", TOOLS).await.expect(201);
+    open.admin()
+        .upload("/projects/demo/tools", TOOLS)
+        .await
+        .expect(201);
     let folder = tempfile::tempdir().expect("a folder");
     let program = format!("{HANG_ONCE}\n{script}");
     std::fs::write(folder.path().join("program.py"), program).expect("written");
@@ -71,7 +74,10 @@ async fn with(script: &str) -> (Open, tempfile::TempDir) {
 fn start(open: &Open, folder: &tempfile::TempDir) -> Program {
     let mark = folder.path().join("mark").display().to_string();
     let url = open.nats.url();
-    Program::python(&folder.path().join("program.py"), &[("NATS_URL", &url), ("MARK", &mark)])
+    Program::python(
+        &folder.path().join("program.py"),
+        &[("NATS_URL", &url), ("MARK", &mark)],
+    )
 }
 
 async fn call(open: &Open, tool: &str, arguments: &Value) -> Value {
@@ -126,7 +132,10 @@ async fn the_call_of_a_service_that_is_killed_times_out_and_the_next_one_is_answ
     let (answer, _) = killed_in_the_middle(&open, &folder, ("tell-joke", &json!({})), || None).await;
     assert_eq!(answer["error"]["code"], "timeout", "{answer}");
     let answer = call(&open, "tell-joke", &json!({})).await;
-    assert_eq!(answer["error"]["code"], "upstream_unavailable", "no instance: {answer}");
+    assert_eq!(
+        answer["error"]["code"], "upstream_unavailable",
+        "no instance: {answer}"
+    );
     let _second = start(&open, &folder);
     let answer = call(&open, "tell-joke", &json!({})).await;
     assert_eq!(answer["result"], "Hey agent key!", "{answer}");

@@ -34,15 +34,23 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let arguments = ["announce", &SERVICES.to_string(), &TOOLS.to_string()];
     systems::peers(&arguments).env("NATS_URL", &nats.url).read()?;
     let all = SERVICES * TOOLS + 1;
-    until(&admin, "/projects/bench/tools?limit=1", |page| page["total"] == all)?;
-    println!("  all tools are there after {:.1} s", since.elapsed().as_secs_f64());
+    until(&admin, "/projects/bench/tools?limit=1", |page| {
+        page["total"] == all
+    })?;
+    println!(
+        "  all tools are there after {:.1} s",
+        since.elapsed().as_secs_f64()
+    );
     let since = Instant::now();
     let enable = json!({"select": {"filter": {"enabled": false}}, "change": {"enabled": true}, "expect_count": all - 1});
     admin.post("/projects/bench/tool-changes", &enable)?;
     println!("  enabled after {:.2} s more", since.elapsed().as_secs_f64());
 
     let (second, ready) = toolgate.start()?;
-    println!("  a second server on the database is ready after {:.0} ms", ready.as_secs_f64() * 1000.0);
+    println!(
+        "  a second server on the database is ready after {:.0} ms",
+        ready.as_secs_f64() * 1000.0
+    );
     let there = Client::new(second.address()).with_token(&token);
     let http = systems::call(server.id(), server.address(), "/projects/bench/calls", key);
     let script = http.script(&folder, "beside")?;
@@ -89,7 +97,10 @@ fn until(client: &Client, path: &str, is_so: impl Fn(&Value) -> bool) -> Result<
         if is_so(&found) {
             return Ok(());
         }
-        ensure!(since.elapsed() < PATIENCE, "{path} does not come to what it should be: {found}");
+        ensure!(
+            since.elapsed() < PATIENCE,
+            "{path} does not come to what it should be: {found}"
+        );
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -47,7 +47,14 @@ impl Nats {
         let port = server::free_port()?;
         let program = Sh::words("taskset -c 0")
             .arg(install::nats()?.join("nats-server"))
-            .args(["--addr", "127.0.0.1", "--port", &port.to_string(), "--jetstream", "--store_dir"])
+            .args([
+                "--addr",
+                "127.0.0.1",
+                "--port",
+                &port.to_string(),
+                "--jetstream",
+                "--store_dir",
+            ])
             .arg(folder.join("nats"));
         Ok(Self {
             url: format!("nats://127.0.0.1:{port}"),
@@ -73,7 +80,12 @@ pub(super) fn run(options: &Options) -> Result<()> {
         systems::succeeds(&server, &key, tool)?;
     }
 
-    let http = systems::call(server.id(), server.address(), "/projects/bench/calls", key.clone());
+    let http = systems::call(
+        server.id(),
+        server.address(),
+        "/projects/bench/calls",
+        key.clone(),
+    );
     let mut calls = vec![
         Subject::new("HTTP tool", http),
         Subject::new("tool service", systems::call_of(&server, &key, "search-service")),
@@ -120,7 +132,11 @@ fn bare_program(url: &str, what: &str, connections: u32, seconds: u32) -> Result
     let arguments = [what, &connections.to_string(), &seconds.to_string()];
     let printed = systems::peers_on(1, &arguments).env("NATS_URL", url).read()?;
     let figures: Value = serde_json::from_str(printed.trim()).context("the program printed no figures")?;
-    let of = |name: &str| figures[name].as_f64().with_context(|| format!("there is no {name}: {figures}"));
+    let of = |name: &str| {
+        figures[name]
+            .as_f64()
+            .with_context(|| format!("there is no {name}: {figures}"))
+    };
     Ok(Figures {
         per_second: of("per_second")?,
         p50_ms: of("p50_ms")?,

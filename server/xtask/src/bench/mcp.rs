@@ -30,11 +30,19 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let (token, key, _) = toolgate.set_up(&server)?;
     let admin = Client::new(server.address()).with_token(&token);
     let enabled = json!({"select": {"filter": {"enabled": false}}, "change": {"enabled": true}});
-    add(&admin, ["fast", "hanging"].map(|name| (name.to_owned(), format!("{address}/{name}"))))?;
+    add(
+        &admin,
+        ["fast", "hanging"].map(|name| (name.to_owned(), format!("{address}/{name}"))),
+    )?;
     admin.post("/projects/bench/tool-changes", &enabled)?;
     systems::succeeds(&server, &key, "ask-fast")?;
 
-    let http = systems::call(server.id(), server.address(), "/projects/bench/calls", key.clone());
+    let http = systems::call(
+        server.id(),
+        server.address(),
+        "/projects/bench/calls",
+        key.clone(),
+    );
     let mut calls = vec![
         Subject::new("HTTP tool", http),
         Subject::new("MCP server", systems::call_of(&server, &key, "ask-fast")),
@@ -57,9 +65,15 @@ pub(super) fn run(options: &Options) -> Result<()> {
 
     println!("\n{MANY} MCP servers with {TOOLS} tools each");
     let since = Instant::now();
-    add(&admin, (0..MANY).map(|n| (format!("many-{n}"), format!("{address}/many/{n}"))))?;
+    add(
+        &admin,
+        (0..MANY).map(|n| (format!("many-{n}"), format!("{address}/many/{n}"))),
+    )?;
     admin.post("/projects/bench/tool-changes", &enabled)?;
-    println!("  imported and enabled after {:.1} s", since.elapsed().as_secs_f64());
+    println!(
+        "  imported and enabled after {:.1} s",
+        since.elapsed().as_secs_f64()
+    );
     server.stop()?;
     let (server, ready) = toolgate.start()?;
     println!("  ready after {:.0} ms", ready.as_secs_f64() * 1000.0);
@@ -72,7 +86,11 @@ pub(super) fn run(options: &Options) -> Result<()> {
         refreshed.push(since.elapsed().as_secs_f64() * 1000.0);
         let since = Instant::now();
         let definition = json!({"url": format!("{address}/many/7"), "timeout_ms": 20_000 + round});
-        admin.send("PUT", "/projects/bench/mcp-servers/many-7", &Body::Json(&definition))?;
+        admin.send(
+            "PUT",
+            "/projects/bench/mcp-servers/many-7",
+            &Body::Json(&definition),
+        )?;
         changed.push(since.elapsed().as_secs_f64() * 1000.0);
     }
     println!(

@@ -169,7 +169,10 @@ pub(super) fn call_of(server: &Server, key: &str, tool: &str) -> Target {
 /// Calls a tool once, and wants it to succeed.
 pub(super) fn succeeds(server: &Server, key: &str, tool: &str) -> Result<()> {
     let agent = Client::new(server.address()).with_token(key);
-    let answer = agent.post(CALLS, &json!({ "tool": tool, "arguments": { "q": "rust gateway" } }))?;
+    let answer = agent.post(
+        CALLS,
+        &json!({ "tool": tool, "arguments": { "q": "rust gateway" } }),
+    )?;
     if answer["status"] != "succeeded" {
         bail!("the call to measure does not succeed: {answer}");
     }
