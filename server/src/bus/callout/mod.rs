@@ -14,6 +14,7 @@ use async_nats::{HeaderMap, Message};
 use chrono::{DateTime, TimeDelta, Utc};
 use futures_util::StreamExt;
 use secrecy::ExposeSecret;
+use toolgate_api::keys::KeyOnBus;
 use toolgate_executors::Bus;
 use toolgate_store::rows::KeyRow;
 
@@ -116,7 +117,9 @@ async fn decide(
     if asked.user != key.id.to_string() {
         return Err("the user name is not the id of the key".to_owned());
     }
-    let may = key.bus.as_ref().ok_or("the key may not use the message bus")?;
+    let opens = |may: &&KeyOnBus| may.calls || may.services || !may.workers.is_empty();
+    let may = key.bus.as_ref().filter(opens);
+    let may = may.ok_or("the key may not use the message bus")?;
     let project = snapshot
         .projects()
         .find(|project| project.row.uid == key.project)

@@ -57,7 +57,7 @@ pub(super) fn consumers(may: &KeyOnBus, project: &ProjectState) -> Vec<Consumer>
 }
 
 impl Permissions {
-    /// Those of a key.
+    /// Those of a key that opens something: NATS takes an empty list for everything.
     pub(super) fn of(key: KeyId, may: &KeyOnBus, project: &ProjectState, rules: &SubjectRules) -> Self {
         let id = &project.row.id;
         let mut permissions = Self::inbox(key);
@@ -79,10 +79,6 @@ impl Permissions {
         }
         if may.services || !may.workers.is_empty() {
             permissions.announces(id);
-        }
-        if permissions.publish.allow.is_empty() {
-            // NATS takes an empty list for everything.
-            permissions.publish.deny.push(">".to_owned());
         }
         permissions
     }
