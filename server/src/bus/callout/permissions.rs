@@ -150,7 +150,7 @@ impl Permissions {
         self.may_read([deliver.clone()]);
     }
 
-    /// The cards of the project, which have ids that cannot be guessed.
+    /// The cards of the project, all of them: NATS has no permissions for single keys of a bucket.
     fn cards(&mut self, id: &ProjectId) {
         let stream = format!("KV_cards_{id}");
         self.may_publish([
