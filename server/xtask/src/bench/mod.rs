@@ -41,9 +41,9 @@ enum Part {
 /// What can be chosen.
 #[derive(Args)]
 pub(crate) struct Options {
-    /// What is measured.
-    #[arg(long, value_enum, default_value = "calls")]
-    of: Part,
+    /// What is measured, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "calls")]
+    of: Vec<Part>,
     /// How often each system takes its turn.
     #[arg(long, default_value_t = 3)]
     rounds: u32,
@@ -92,12 +92,20 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         ))
         .run()?;
     }
-    match options.of {
-        Part::Calls => calls(options),
-        Part::Bus => bus::run(options),
-        Part::Announcements => announcements::run(options),
-        Part::Mcp => mcp::run(options),
+    let mut all = Ok(());
+    for part in &options.of {
+        let measured = match part {
+            Part::Calls => calls(options),
+            Part::Bus => bus::run(options),
+            Part::Announcements => announcements::run(options),
+            Part::Mcp => mcp::run(options),
+        };
+        if let Err(error) = measured {
+            println!("\n{part:?} could not be measured: {error:#}");
+            all = all.and(Err(error));
+        }
     }
+    all
 }
 
 /// Calls of an HTTP tool and listings.
