@@ -26,8 +26,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let toolgate = Toolgate::new(&paths::server_binary("release"), &folder, &upstream.address)?
         .with("TOOLGATE_NATS_URL", &nats.url);
     let (server, _) = toolgate.start()?;
-    let (token, key, _) = toolgate.set_up(&server)?;
-    let admin = Client::new(server.address()).with_token(&token);
+    let (admin, key, _) = toolgate.set_up(&server)?;
+    let token = admin.token().unwrap_or_default().to_owned();
 
     println!("\n{SERVICES} services announce {TOOLS} tools each");
     let since = Instant::now();

@@ -12,7 +12,7 @@ use super::systems::{self, Toolgate};
 use super::wrk::Figures;
 use super::{Options, Subject, measure, median, prepare, report};
 use crate::bus::{Running, ready};
-use crate::client::{Body, Client};
+use crate::client::Body;
 use crate::sh::Sh;
 use crate::{install, paths, server};
 
@@ -73,8 +73,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let toolgate = Toolgate::new(&paths::server_binary("release"), &folder, &upstream.address)?
         .with("TOOLGATE_NATS_URL", &nats.url);
     let (server, _) = toolgate.start()?;
-    let (token, key, _) = toolgate.set_up(&server)?;
-    let admin = Client::new(server.address()).with_token(&token);
+    let (admin, key, _) = toolgate.set_up(&server)?;
     admin.send("POST", "/projects/bench/tools", &Body::Yaml(TOOLS))?;
     for tool in ["search-service", "search-worker"] {
         systems::succeeds(&server, &key, tool)?;

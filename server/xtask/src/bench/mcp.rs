@@ -28,8 +28,8 @@ pub(super) fn run(options: &Options) -> Result<()> {
     let toolgate = Toolgate::new(&paths::server_binary("release"), &folder, &upstream.address)?
         .with("TOOLGATE_EGRESS_ALLOW", format!("{},{address}", upstream.address));
     let (server, _) = toolgate.start()?;
-    let (token, key, _) = toolgate.set_up(&server)?;
-    let admin = Client::new(server.address()).with_token(&token);
+    let (admin, key, _) = toolgate.set_up(&server)?;
+    let token = admin.token().unwrap_or_default().to_owned();
     let enabled = json!({"select": {"filter": {"enabled": false}}, "change": {"enabled": true}});
     add(
         &admin,

@@ -25,6 +25,7 @@ use wrk::{Figures, Target};
 
 /// Tools of a listing that is not small.
 const TOOLS: usize = 1_000;
+
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
