@@ -106,7 +106,7 @@ pub(super) fn run(options: &Options) -> Result<()> {
 fn add(admin: &Client, servers: impl IntoIterator<Item = (String, String)>) -> Result<()> {
     let servers: Map<String, Value> = servers
         .into_iter()
-        .map(|(name, url)| (name, json!({"url": url})))
+        .map(|(name, url)| (name, json!({"url": url, "max_concurrent": 64})))
         .collect();
     let names: Vec<String> = servers.keys().cloned().collect();
     admin.post("/projects/bench/mcp-servers", &json!({"mcpServers": servers}))?;
