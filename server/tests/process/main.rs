@@ -4,6 +4,7 @@ mod announcing;
 mod clients;
 mod crash;
 #[path = "../../executors/tests/it/nats.rs"]
+#[expect(dead_code, reason = "other crates' tests subscribe with it")]
 mod nats;
 mod support;
 mod telemetry;

@@ -5,7 +5,7 @@ use serde_json::json;
 use toolgate_api::ErrorCode;
 use toolgate_executors::{Bus, BusAuth, BusConfig};
 
-use super::support::{ANSWERS, Harness, JOKES, plain, tool};
+use super::support::{Harness, JOKES, plain, tool};
 use crate::nats::Nats;
 
 /// A key pair that is nobody's.
