@@ -7,6 +7,9 @@ use serde::Deserialize;
 use toolgate_core::definition::queue::SubjectRules;
 use toolgate_executors::{BusAuth, BusConfig, BusTls};
 
+/// Messages of one subscription that may wait to be read.
+const WAITING: usize = 65_536;
+
 /// How the message bus (NATS) is reached, and what tool services may use of it. There is none without `url`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -78,6 +81,7 @@ impl NatsConfig {
             auth,
             tls,
             subjects,
+            capacity: WAITING,
         }))
     }
 

@@ -201,6 +201,7 @@ async fn options(config: &BusConfig, seen: &Arc<Seen>) -> Result<ConnectOptions,
     Ok(options
         .name(NAME)
         .require_tls(config.tls.required)
+        .subscription_capacity(config.capacity)
         .retry_on_initial_connect()
         .max_reconnects(None)
         .event_callback(move |event| {

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolgate_api::ErrorCode;
-use toolgate_executors::Invocation;
+use toolgate_executors::{BusConfig, Invocation};
 
-use super::support::{ANSWERS, Harness, JOKES, headers, listening, tool};
+use super::support::{ANSWERS, Harness, JOKES, headers, listening, plain, tool};
 use crate::nats::Nats;
 
 #[tokio::test]
@@ -97,8 +97,16 @@ async fn a_flood_on_a_response_queue_costs_no_call_its_answer() {
 
 #[tokio::test]
 async fn what_comes_faster_than_the_client_can_hold_is_lost_and_counted_and_later_calls_are_answered() {
-    const FLOOD: u64 = 400_000;
-    let (nats, bus, mut jokes, tool) = listening(&json!({}), &json!({"timeout_ms": 2000})).await;
+    const FLOOD: u64 = 20_000;
+    let nats = Nats::start();
+    let client = async_nats::connect(nats.url()).await.expect("connected");
+    let little = BusConfig {
+        capacity: 64,
+        ..plain(&nats)
+    };
+    let bus = Harness::with(little, client).await;
+    let mut jokes = bus.service(JOKES).await;
+    let tool = tool(&json!({}), &json!({"timeout_ms": 2000}));
     // The first call makes the gateway listen to the queue.
     let before = bus.answered(&mut jokes, &tool, r#"{"response": "before"}"#).await;
     assert_eq!(before, Ok(json!("before")));

@@ -54,6 +54,7 @@ pub(super) fn plain(nats: &Nats) -> BusConfig {
         auth: BusAuth::None,
         tls: BusTls::default(),
         subjects: SubjectRules::default(),
+        capacity: 65_536,
     }
 }
 
