@@ -34,6 +34,29 @@ pub struct CreateKey {
         schema(example = 86400, minimum = 1, maximum = 315_360_000)
     )]
     pub expires_in_s: Option<u32>,
+    /// What a program may do that connects to the message bus with the key; nothing when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<KeyOnBus>,
+}
+
+/// What a program may do on the message bus that connects to it with a key: the key's id is the user name, its secret the
+/// password. For buses whose server asks Toolgate who may connect (auth callout). Only subjects of the project are opened.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct KeyOnBus {
+    /// Send requests and commands to the project's entrance, and read what becomes of them.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(default = false, example = false))]
+    pub calls: bool,
+    /// Serve tool services of the project, and announce them.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(default = false, example = true))]
+    pub services: bool,
+    /// Execute the commands of these targets of the project (`cmd.tool.<target>`), and announce the workers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["search"]), max_items = 64))]
+    pub workers: Vec<String>,
 }
 
 /// A key, without its secret.
@@ -80,6 +103,9 @@ pub struct Key {
     /// What another server has seen is known within a minute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<DateTime<Utc>>,
+    /// What a program may do that connects to the message bus with it; absent for nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bus: Option<KeyOnBus>,
 }
 
 /// A new key with its secret, which is shown this once and not kept.

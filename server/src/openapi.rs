@@ -103,6 +103,7 @@ fn complete(document: &mut utoipa::openapi::OpenApi) {
             .insert(format!("Problem{status}"), RefOr::T(problem(status)));
     }
     bound_group_names(components);
+    bound_targets(components);
     bound_selection(components);
     document.security = Some(vec![
         SecurityRequirement::new::<_, [&str; 0], &str>("bearer", []),
@@ -159,6 +160,18 @@ fn bound_group_names(components: &mut utoipa::openapi::Components) {
                 );
             }
         }
+    }
+}
+
+/// Says what the targets of workers must be, which the derive cannot say of items.
+fn bound_targets(components: &mut utoipa::openapi::Components) {
+    if let Some(RefOr::T(Schema::Object(object))) = components.schemas.get_mut("KeyOnBus")
+        && let Some(RefOr::T(Schema::Array(array))) = object.properties.get_mut("workers")
+        && let ArrayItems::RefOrSchema(items) = &mut array.items
+        && let RefOr::T(Schema::Object(item)) = items.as_mut()
+    {
+        (item.min_length, item.max_length) = (Some(1), Some(64));
+        item.pattern = Some("^[A-Za-z0-9_-]+$".to_owned());
     }
 }
 

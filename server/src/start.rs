@@ -216,6 +216,14 @@ impl Started {
                 }
             });
         }
+        if bus::callout::is_configured(&self.app.gateway.config) {
+            let gateway = Arc::clone(&self.app.gateway);
+            tokio::spawn(async move {
+                if let Err(error) = bus::callout::run(gateway).await {
+                    tracing::error!("connections to the message bus are not decided: {error:#}");
+                }
+            });
+        }
         let pulse = Arc::new(Pulse::default());
         every(&self.app.gateway, HEARTBEAT, move |gateway| {
             let pulse = Arc::clone(&pulse);

@@ -21,10 +21,13 @@ use super::projects::PageQuery;
 use crate::auth::directory::Directory;
 use crate::extract::{Caller, InProject, Json, ManageKeys, Path, Query};
 use crate::gateway::keys;
+use crate::gateway::settings::is_target;
 use crate::gateway::{Gateway, Problem, cursor};
 
 /// The longest time for which the secret before a rotation works: 30 days.
 const MAX_OVERLAP_S: u32 = 2_592_000;
+/// Targets of workers that one key may have.
+const MAX_TARGETS: usize = 64;
 
 /// Create a key
 ///
@@ -204,6 +207,16 @@ fn check(request: &CreateKey) -> Result<(), Problem> {
     {
         errors.push(Diagnostic::error("must be from 1 to 315360000 seconds").at_pointer("/expires_in_s"));
     }
+    let targets = request.bus.as_ref().map_or(&[][..], |bus| &bus.workers);
+    if targets.len() > MAX_TARGETS {
+        errors.push(Diagnostic::error("at most 64 targets").at_pointer("/bus/workers"));
+    }
+    for (at, target) in targets.iter().enumerate() {
+        if !is_target(target) {
+            let fault = "must be a target of a worker: 1-64 letters, digits, `_` and `-`";
+            errors.push(Diagnostic::error(fault).at_pointer(format!("/bus/workers/{at}")));
+        }
+    }
     if errors.is_empty() {
         Ok(())
     } else {
@@ -239,5 +252,6 @@ fn wire(gateway: &Gateway, directory: &Directory, row: &KeyRow, now: DateTime<Ut
         expires_at: row.expires_at,
         revoked_at: row.revoked_at,
         last_used_at: used.map(|used| used.last_at),
+        bus: row.bus.clone(),
     }
 }

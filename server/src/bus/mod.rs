@@ -3,8 +3,9 @@
 //! A project opens it by its settings (`bus_entrance`). Requests (`request`) come on `tg.{project_id}.tool.invoke` and are
 //! answered to their inbox; commands (`command`) of the UTP tool protocol come by a durable consumer, and are answered by a card
 //! and a report. Both prove their principal by a token (`gateway/bus.rs`) and call by `call_once`; `session` finds the session
-//! that an alias means. Guide: `docs/bus-entrance.md`.
+//! that an alias means. `callout` says which programs may connect to the bus at all. Guide: `docs/bus-entrance.md`.
 
+pub mod callout;
 mod card;
 mod command;
 mod outcome;

@@ -69,7 +69,10 @@ fn warn(config: &Config, warnings: &mut Vec<String>) {
         ));
     }
     let nats = &config.nats;
-    let nats_alone = nats.user.is_some() || nats.credentials_file.is_some() || nats.nkey_seed.is_some();
+    let nats_alone = nats.user.is_some()
+        || nats.credentials_file.is_some()
+        || nats.nkey_seed.is_some()
+        || nats.auth_callout.issuer_seed.is_some();
     if nats.url.is_empty() && nats_alone {
         warnings
             .push("nats.url is not set, so the other settings of the message bus have no effect".to_owned());

@@ -62,7 +62,7 @@ const fn number(path: &'static str, least: u64, most: u64, default: Option<&'sta
 }
 
 /// Every setting, in the order of the summary.
-pub(super) const KEYS: [Key; 54] = [
+pub(super) const KEYS: [Key; 57] = [
     key("listen", Text, Some("127.0.0.1:8080"), rules::address),
     key("public_url", Text, None, rules::public_url),
     key("allowed_hosts", List, Some(""), rules::host),
@@ -95,6 +95,9 @@ pub(super) const KEYS: [Key; 54] = [
         Some(SubjectRules::DEFAULT),
         rules::bus_subject,
     ),
+    key("nats.auth_callout.issuer_seed", Secret, None, rules::account_seed),
+    key("nats.auth_callout.account", Text, Some("$G"), rules::not_empty),
+    key("nats.auth_callout.xkey_seed", Secret, None, rules::curve_seed),
     key("log.filter", Text, Some("info"), rules::log_filter),
     key("log.format", Text, Some("text"), rules::log_format),
     key("telemetry.metrics_token", Secret, None, ANY),

@@ -26,7 +26,7 @@ pub use self::model::{
     AdminConfig, AuthConfig, Config, DatabaseUrl, Limits, LogConfig, LogFormat, McpConfig, MetricsAccess,
     SecretsConfig, TelemetryConfig,
 };
-pub use self::nats::NatsConfig;
+pub use self::nats::{AuthCalloutConfig, NatsConfig};
 pub use self::single_sign_on::{ProjectRule, SignInProvider};
 pub use self::summary::Shown;
 pub use crate::auth::external::IssuerConfig;

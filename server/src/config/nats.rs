@@ -7,6 +7,9 @@ use serde::Deserialize;
 use toolgate_core::definition::queue::SubjectRules;
 use toolgate_executors::{BusAuth, BusConfig, BusTls};
 
+/// Messages of one subscription that may wait to be read.
+const WAITING: usize = 65_536;
+
 /// How the message bus (NATS) is reached, and what tool services may use of it. There is none without `url`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -38,6 +41,22 @@ pub struct NatsConfig {
     pub key_file: Option<PathBuf>,
     /// The subjects that the tool services of a project may use; `{project_id}` is the project's id.
     pub subjects: Vec<String>,
+    /// Who may connect to the bus, where its servers ask Toolgate.
+    pub auth_callout: AuthCalloutConfig,
+}
+
+/// The servers of the bus ask Toolgate who may connect (auth callout), if there is a seed.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AuthCalloutConfig {
+    /// The seed of the account that signs permissions: the `issuer` of the servers.
+    #[serde(default)]
+    pub issuer_seed: Option<SecretString>,
+    /// The account of the bus that programs are placed in; that of Toolgate's own user.
+    pub account: String,
+    /// The seed of the curve key that requests and answers are encrypted with: the `xkey` of the servers.
+    #[serde(default)]
+    pub xkey_seed: Option<SecretString>,
 }
 
 impl NatsConfig {
@@ -62,6 +81,7 @@ impl NatsConfig {
             auth,
             tls,
             subjects,
+            capacity: WAITING,
         }))
     }
 

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use nkeys::{KeyPair, KeyPairType, XKey};
 use toolgate_core::definition::queue::SubjectRules;
 use url::Url;
 
@@ -94,6 +95,21 @@ pub(super) fn bus_server(text: &str) -> Verdict {
 
 pub(super) fn bus_subject(text: &str) -> Verdict {
     (SubjectRules::parse(&[text]).map(drop)).map_err(|error| error.to_string())
+}
+
+pub(super) fn account_seed(text: &str) -> Verdict {
+    let pair = KeyPair::from_seed(text).ok();
+    (pair.filter(|pair| pair.key_pair_type() == KeyPairType::Account))
+        .map(drop)
+        .ok_or_else(|| {
+            "it must be the seed of an account, SA...: make one by `nsc generate nkey --account`".to_owned()
+        })
+}
+
+pub(super) fn curve_seed(text: &str) -> Verdict {
+    (XKey::from_seed(text).map(drop)).map_err(|_| {
+        "it must be the seed of a curve key, SX...: make one by `nsc generate nkey --curve`".to_owned()
+    })
 }
 
 pub(super) fn tool_env(name: &str) -> Verdict {

@@ -85,7 +85,8 @@ fn every_setting_of_the_file_is_read() {
              \x20 max_body_bytes: 2048, request_timeout_s: 400, max_sessions_per_project: 5,\n\
              \x20 max_sessions_per_principal: 5, drain_s: 6, linger_s: 0}\n\
              telemetry: {metrics_public: true}\ncors_origins: ['https://app.example.com']\n\
-             nats: {url: ['nats://127.0.0.1:4222'], require_tls: true, subjects: ['tools.>']}\n\
+             nats: {url: ['nats://127.0.0.1:4222'], require_tls: true, subjects: ['tools.>'],\n\
+             \x20 auth_callout: {account: TG}}\n\
              mcp: {stdio_commands: [npx], stdio_sandbox: false, stdio_network: true, stdio_readable: [/srv], stdio_memory_mib: 64,\n\
              \x20 stdio_processes: 8, stdio_instances: 2}\n",
         ),
@@ -225,6 +226,8 @@ fn database_urls_show_no_password(#[case] url: &str, #[case] shown: &str) {
 #[case::bus_user("nats: {url: ['nats://bus'], user: me}", &["nats.user", "set nats.password too"])]
 #[case::bus_twice("nats: {user: me, password: p, nkey_seed: s}", &["nats.nkey_seed", "set one of"])]
 #[case::bus_certificate("nats: {key_file: k.pem}", &["nats.key_file", "set nats.cert_file too"])]
+#[case::bus_issuer("nats: {auth_callout: {issuer_seed: hunter2}}", &["nats.auth_callout.issuer_seed", "seed of an account"])]
+#[case::bus_curve("nats: {auth_callout: {xkey_seed: hunter2}}", &["nats.auth_callout.xkey_seed", "seed of a curve key"])]
 #[case::bus_subjects("nats: {subjects: ['>']}", &["nats.subjects", "first token"])]
 #[case::bad_database("database_url: mysql://me:hunter2@db", &["database_url", "sqlite:"])]
 #[case::bad_tool_env("tool_env: [a b]", &["tool_env", "\"a b\""])]

@@ -78,6 +78,7 @@ pub async fn create(
         rotated_at: None,
         expires_at: seconds.map(|seconds| place.now + seconds),
         revoked_at: None,
+        bus: request.bus,
         revision: 0,
     };
     let what = what("key_created", &row, Some(&terms));
@@ -189,6 +190,7 @@ fn what(change: &str, key: &KeyRow, grant: Option<&GrantTerms>) -> Value {
         "principal": PrincipalRef::key(key.id).to_string(),
         "principal_name": key.name,
         "expires_at": key.expires_at,
+        "bus": key.bus,
         "after": grant,
     })
 }

@@ -12,14 +12,23 @@ use toolgate_core::ids::{CallId, ProjectUid};
 /// A deferred call with the number of its cancellations.
 type Columns = (i64, Uuid, Uuid, i64, String, i64);
 
-/// Those whose records are open. `$1` and `$2` are one of them, or null for all.
-const OPEN: &str = "
-    SELECT d.record_seq, d.project_uid, d.call_id, d.until, d.begun,
-           (SELECT COUNT(*) FROM call_cancellations x WHERE x.project_uid = d.project_uid AND x.call_id = d.call_id)
-    FROM deferred_calls d
-    WHERE ($1 IS NULL OR d.project_uid = $1) AND ($2 IS NULL OR d.call_id = $2)
-      AND NOT EXISTS (SELECT 1 FROM completions c WHERE c.record_seq = d.record_seq)
-    ORDER BY d.record_seq";
+/// Those whose records are open, with a further condition.
+macro_rules! open {
+    ($condition:literal) => {
+        concat!(
+            "SELECT d.record_seq, d.project_uid, d.call_id, d.until, d.begun,
+                    (SELECT COUNT(*) FROM call_cancellations x
+                     WHERE x.project_uid = d.project_uid AND x.call_id = d.call_id)
+             FROM deferred_calls d
+             WHERE NOT EXISTS (SELECT 1 FROM completions c WHERE c.record_seq = d.record_seq)",
+            $condition,
+            " ORDER BY d.record_seq"
+        )
+    };
+}
+const OPEN: &str = open!("");
+/// One of them, found by its index.
+const ONE: &str = open!(" AND d.project_uid = $1 AND d.call_id = $2");
 
 impl Store {
     /// Notes that any server may complete a call whose record is open. From now on the record is not closed as interrupted.
@@ -68,13 +77,17 @@ impl Store {
     }
 
     async fn open_deferred(&self, one: Option<(ProjectUid, CallId)>) -> Result<Vec<OpenDeferral>> {
-        let (project, call) = one.map(|(project, call)| (project.0, call.0)).unzip();
         let rows: Vec<Columns> = both!(self, |pool| {
-            sqlx::query_as(OPEN)
-                .bind(project)
-                .bind(call)
-                .fetch_all(pool)
-                .await?
+            match one {
+                None => sqlx::query_as(OPEN).fetch_all(pool).await?,
+                Some((project, call)) => {
+                    sqlx::query_as(ONE)
+                        .bind(project.0)
+                        .bind(call.0)
+                        .fetch_all(pool)
+                        .await?
+                }
+            }
         })
         .await?;
         let open = |(record, project, call, until, begun, cancellations): Columns| {

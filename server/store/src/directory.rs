@@ -62,6 +62,7 @@ struct KeyColumns {
     expires_at: Option<i64>,
     revoked_at: Option<i64>,
     revision: i64,
+    bus: Option<String>,
 }
 
 impl Store {
@@ -192,6 +193,10 @@ fn key(columns: KeyColumns) -> Result<KeyRow> {
         rotated_at: columns.rotated_at.map(time).transpose()?,
         expires_at: columns.expires_at.map(time).transpose()?,
         revoked_at: columns.revoked_at.map(time).transpose()?,
+        bus: columns
+            .bus
+            .map(|text| from_json(&text, || format!("bus of key {}", columns.id)))
+            .transpose()?,
         revision: columns.revision,
     })
 }

@@ -6,7 +6,7 @@ use toolgate_core::ids::{KeyId, ProjectUid};
 use toolgate_core::principal::PrincipalRef;
 
 use crate::Store;
-use crate::codec::{micros, text};
+use crate::codec::{micros, text, to_json};
 use crate::db::{execute, writing};
 use crate::error::Result;
 use crate::grants::write_grant;
@@ -22,14 +22,15 @@ impl Store {
     /// does not exist.
     pub async fn create_key(&self, row: &KeyRow, terms: &GrantTerms) -> Result<i64> {
         let principal = PrincipalRef::key(row.id);
+        let bus = row.bus.as_ref().map(to_json).transpose()?;
         writing!(self, |tx| {
             let revision = next_directory!(tx);
             require_project!(tx, row.project);
             execute!(
                 tx,
                 "INSERT INTO service_keys (id, project_uid, name, prefix, digest, created_at, created_by,
-                                           expires_at, revoked_at, revision)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+                                           expires_at, revoked_at, bus, revision)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
                 row.id.0,
                 row.project.0,
                 text(&row.name),
@@ -39,6 +40,7 @@ impl Store {
                 text(&row.created_by),
                 row.expires_at.map(micros),
                 row.revoked_at.map(micros),
+                bus.as_deref(),
                 revision,
             );
             write_grant!(

@@ -16,6 +16,7 @@ use crate::every_mutation::{Trial, change};
 use crate::mcp_servers::{Reply, Upstream, call, enable};
 use crate::oauth::{challenge, member, parameter};
 use crate::permissions::external::Idp;
+use crate::replicas::{becomes, two};
 use crate::support::{ANY, Client, TestApp};
 
 const KEY: &str = "qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqo=";
@@ -37,6 +38,8 @@ struct Known {
     forms: Vec<BTreeMap<String, String>>,
     /// Seconds that tokens are good for.
     life: i64,
+    /// Whether clients may be addresses of their metadata.
+    takes_documents: bool,
 }
 
 /// An OAuth 2.1 authorization server with an API that answers whose token it was sent.
@@ -100,12 +103,18 @@ async fn of_resource(State(known): State<Arc<Mutex<Known>>>) -> axum::Json<Value
 }
 
 async fn metadata(State(known): State<Arc<Mutex<Known>>>) -> axum::Json<Value> {
-    let base = known.lock().expect("a lock").base.clone();
-    axum::Json(json!({
+    let known = known.lock().expect("a lock");
+    let base = &known.base;
+    let mut metadata = json!({
         "issuer": base, "authorization_endpoint": format!("{base}/authorize"), "token_endpoint": format!("{base}/token"),
         "registration_endpoint": format!("{base}/register"), "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": true,
-    }))
+    });
+    if known.takes_documents {
+        metadata["client_id_metadata_document_supported"] = json!(true);
+        metadata["token_endpoint_auth_methods_supported"] = json!(["none"]);
+    }
+    axum::Json(metadata)
 }
 
 async fn register(State(known): State<Arc<Mutex<Known>>>, body: String) -> Response {
@@ -183,14 +192,19 @@ fn tool(service: &Service) -> String {
     )
 }
 
-async fn app_with(service: &Service, more: &str, settings: &[(&str, &str)]) -> TestApp {
-    let egress = format!("{},{more}", service.base);
-    let mut all = vec![
+/// What a server with accounts is configured with.
+fn settings_with(egress: &str) -> Vec<(&str, &str)> {
+    vec![
         ("TOOLGATE_PUBLIC_URL", BASE),
         ("TOOLGATE_ALLOWED_HOSTS", "*"),
-        ("TOOLGATE_EGRESS_ALLOW", egress.as_str()),
+        ("TOOLGATE_EGRESS_ALLOW", egress),
         ("TOOLGATE_SECRETS_KEY", KEY),
-    ];
+    ]
+}
+
+async fn app_with(service: &Service, more: &str, settings: &[(&str, &str)]) -> TestApp {
+    let egress = format!("{},{more}", service.base);
+    let mut all = settings_with(&egress);
     all.extend(settings);
     let app = TestApp::with(&all).await;
     let admin = app.demo().await;
@@ -380,6 +394,78 @@ async fn a_token_is_refreshed_once_by_parallel_calls_and_what_is_refused_needs_a
     );
     connect(&ada, &service, "ada").await;
     assert_eq!(whoami(&ada).await["result"]["who"], "ada");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_servers_on_one_database_refresh_a_token_once_and_both_go_on() {
+    let service = Service::start().await;
+    service.know(|known| known.life = 20);
+    let (first, second) = two(&settings_with(&service.base)).await;
+    second.run_background();
+    let admin = first.demo().await;
+    admin
+        .upload("/projects/demo/tools", &tool(&service))
+        .await
+        .expect(201);
+    provide(&first, &service.provider()).await;
+    let ada = member(&first, "ada", "agent", &["*"]).await;
+    connect(&ada, &service, "ada").await;
+    let there = second.client(ada.token.as_deref().expect("a token"));
+    becomes(&there, "/projects/demo/tools/whoami", 200).await;
+    service.know(|known| known.life = 3600);
+    let calls = async |expected: usize| {
+        let both = [&ada, &there].into_iter().cycle().take(12);
+        for answer in join_all(both.map(whoami)).await {
+            assert_eq!(answer["result"]["who"], "ada", "{answer}");
+        }
+        assert_eq!(service.know(|known| known.refreshes), expected);
+    };
+    // The token ends within the margin.
+    calls(1).await;
+    calls(1).await;
+    // The service forgets it before its end.
+    first.later(120);
+    second.later(120);
+    service.know(|known| known.access_tokens.clear());
+    calls(2).await;
+}
+
+#[tokio::test]
+async fn a_service_that_reads_metadata_of_clients_gets_the_address_of_ours_and_registers_none() {
+    let service = Service::start().await;
+    service.know(|known| known.takes_documents = true);
+    let app = app_with(&service, "", &[]).await;
+    provide(&app, &service.provider()).await;
+    let ada = member(&app, "ada", "agent", &["*"]).await;
+    let begun = ada
+        .post(&format!("{ACCOUNTS}/issues/connect"), &json!({}))
+        .await
+        .expect(200)
+        .json();
+    let url = begun["authorization_url"].as_str().expect("an address");
+    let client = parameter(url, "client_id").expect("a client");
+    let path = client.strip_prefix(BASE).expect("an address of this server");
+    let document = app.anonymous().get(path).await.expect(200).json();
+    assert_eq!(
+        (
+            &document["client_id"],
+            &document["redirect_uris"],
+            &document["token_endpoint_auth_method"]
+        ),
+        (
+            &json!(client),
+            &json!([parameter(url, "redirect_uri").expect("an address")]),
+            &json!("none")
+        )
+    );
+    connect(&ada, &service, "ada").await;
+    assert_eq!(whoami(&ada).await["result"]["who"], "ada");
+    let (registrations, form) = service.know(|known| (known.registrations, known.forms.remove(0)));
+    assert_eq!(registrations, 0);
+    assert_eq!(
+        (form.get("client_id"), form.get("client_secret")),
+        (Some(&client), None)
+    );
 }
 
 #[tokio::test]

@@ -2,6 +2,7 @@
 
 mod commands;
 mod dead_letters;
+mod killed;
 mod proof;
 mod requests;
 

@@ -39,6 +39,21 @@ async fn a_key_is_shown_once_and_works_until_it_is_revoked() {
 }
 
 #[tokio::test]
+async fn what_a_key_may_do_on_the_bus_is_kept_and_shown() {
+    let app = TestApp::new().await;
+    let admin = app.demo().await;
+    let bus = json!({"calls": true, "services": false, "workers": ["search"]});
+    let body = json!({"name": "worker", "role": "agent", "groups": [], "bus": bus});
+    let created = admin.post("/projects/demo/keys", &body).await.expect(201).json();
+    assert_eq!(created["bus"], bus);
+    let path = format!("/projects/demo/keys/{}", created["id"].as_str().expect("an id"));
+    assert_eq!(admin.get(&path).await.expect(200).json()["bus"], bus);
+    let plain = json!({"name": "agent", "role": "agent", "groups": []});
+    let plain = admin.post("/projects/demo/keys", &plain).await.expect(201).json();
+    assert!(plain.get("bus").is_none(), "{plain}");
+}
+
+#[tokio::test]
 async fn a_caller_cannot_give_more_than_it_holds() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
@@ -76,6 +91,10 @@ async fn what_a_key_needs_is_checked() {
         (
             json!({"name": "k", "role": "agent", "groups": [], "expires_in_s": 0}),
             "/expires_in_s",
+        ),
+        (
+            json!({"name": "k", "role": "agent", "groups": [], "bus": {"workers": ["search", "a.b"]}}),
+            "/bus/workers/1",
         ),
     ] {
         let problem = admin

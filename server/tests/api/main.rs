@@ -13,6 +13,7 @@ mod auth;
 mod authz;
 mod bad_input;
 mod bus;
+mod bus_credentials;
 mod bus_entrance;
 mod bus_examples;
 mod calls;
@@ -45,6 +46,7 @@ mod jina;
 #[path = "../../executors/tests/common/jina.rs"]
 mod jina_hosts;
 mod keys;
+mod kits;
 mod layers;
 mod limits;
 mod marked_arguments;

@@ -137,6 +137,16 @@ impl Client {
         Some((status, serde_json::from_slice(&body).ok()?))
     }
 
+    /// The status of an answer to a change of what is there, whatever it is now.
+    pub(crate) async fn send_if_any(&self, method: Method, url: String, body: &Value) -> u16 {
+        let request = self.http.request(method, url).bearer_auth(&self.token);
+        let request = request
+            .header("if-match", "*")
+            .header("content-type", "application/json");
+        let answer = request.body(body.to_string()).send().await;
+        answer.expect("an answer").status().as_u16()
+    }
+
     pub(crate) async fn post(&self, url: String, body: &Value) -> Value {
         self.send(Method::POST, url, body).await.expect("an answer").1
     }

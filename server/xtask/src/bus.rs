@@ -36,7 +36,7 @@ pub(crate) struct Bus {
 }
 
 /// A program that is asked to stop when this is dropped.
-struct Running(Child);
+pub(crate) struct Running(Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
@@ -247,7 +247,7 @@ fn renamed(tools: &str) -> String {
 }
 
 /// Starts a program and returns when it has printed a line with this in it.
-fn ready(program: &Sh, line: &'static str) -> Result<Running> {
+pub(crate) fn ready(program: &Sh, line: &'static str) -> Result<Running> {
     let mut child = program.spawn()?;
     let lines = sh::lines_of(&mut child);
     let running = Running(child);

@@ -74,6 +74,7 @@ pub(crate) fn CreateKeyDialog(
                 .map(str::to_owned)
                 .collect(),
             expires_in_s: life.get_untracked().parse().ok(),
+            bus: None,
         };
         let path = in_project(&project.get_untracked(), &["keys"]);
         action.send(Ask::post(path, Body::json(&request)), move |answer| {

@@ -82,6 +82,7 @@ impl FirstCall {
             role: Role::Agent,
             groups: saved.groups.clone(),
             expires_in_s: None,
+            bus: None,
         };
         let path = in_project(&self.project.get_untracked(), &["keys"]);
         self.making

@@ -8,19 +8,25 @@ use async_nats::{Client, ConnectOptions};
 
 use crate::error::Error;
 
-/// Connects to the servers of `NATS_URL` (separated by commas; `nats://127.0.0.1:4222` without it), with the credentials file of
-/// `NATS_CREDS` if there is one. A lost connection comes back by itself.
+/// Connects to the servers of `NATS_URL` (separated by commas; `nats://127.0.0.1:4222` without it), with `NATS_USER` and
+/// `NATS_PASSWORD` or with the credentials file of `NATS_CREDS`, if they are set. A user has an inbox of its own. A lost connection
+/// comes back by itself.
 ///
 /// # Errors
 /// The first connection fails, or the credentials cannot be read.
 pub async fn connect() -> Result<Client, Error> {
     let url = std::env::var("NATS_URL").unwrap_or_else(|_| "nats://127.0.0.1:4222".to_owned());
     let servers: Vec<&str> = url.split(',').map(str::trim).collect();
-    let options = match std::env::var("NATS_CREDS") {
-        Ok(path) => ConnectOptions::with_credentials_file(path)
-            .await
-            .map_err(Error::while_doing("cannot read the credentials file"))?,
-        Err(_) => ConnectOptions::new(),
+    let set = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+    let options = if let Some(user) = set("NATS_USER") {
+        let password = set("NATS_PASSWORD").unwrap_or_default();
+        let inbox = format!("_INBOX.{user}");
+        ConnectOptions::with_user_and_password(user, password).custom_inbox_prefix(inbox)
+    } else if let Some(path) = set("NATS_CREDS") {
+        let options = ConnectOptions::with_credentials_file(path).await;
+        options.map_err(Error::while_doing("cannot read the credentials file"))?
+    } else {
+        ConnectOptions::new()
     };
     options
         .connect(servers)
@@ -48,6 +54,13 @@ impl Shared<'_> {
     /// Binds to the consumer, which is made with its stream if there is none.
     pub(crate) async fn consumer(self) -> Result<PushConsumer, Error> {
         let doing = "cannot read the stream of the subject";
+        // With credentials from Toolgate it is there already, and nothing else may be asked.
+        let there = self
+            .context
+            .get_consumer_from_stream(&self.durable, &self.stream.0);
+        if let Ok(consumer) = there.await {
+            return Ok(consumer);
+        }
         let name = match self.context.stream_by_subject(self.subject.clone()).await {
             Ok(name) => name,
             Err(_) => {

@@ -138,6 +138,17 @@ impl SubjectRules {
         rules.collect::<Result<_, _>>().map(Self)
     }
 
+    /// The patterns with a project's id.
+    #[must_use]
+    pub fn of(&self, project: &ProjectId) -> Vec<String> {
+        let token = |token: &String| match token.as_str() {
+            PROJECT => project.to_string(),
+            _ => token.clone(),
+        };
+        let pattern = |pattern: &Vec<String>| pattern.iter().map(token).collect::<Vec<_>>().join(".");
+        self.0.iter().map(pattern).collect()
+    }
+
     /// Whether a project's tool services may use a subject.
     #[must_use]
     pub fn allow(&self, project: &ProjectId, subject: &str) -> bool {
@@ -152,7 +163,6 @@ impl SubjectRules {
         if self.allow(project, &queue.subject) {
             return Ok(());
         }
-        let patterns: Vec<String> = self.0.iter().map(|pattern| pattern.join(".")).collect();
         Err(SubjectError {
             message: format!(
                 "the project {project} may not use the subject {}",
@@ -160,7 +170,7 @@ impl SubjectRules {
             ),
             hint: format!(
                 "use a subject that fits one of {}, or have the operator add the subject to TOOLGATE_NATS_SUBJECTS",
-                patterns.join(", ").replace(PROJECT, project.as_str())
+                self.of(project).join(", ")
             ),
         })
     }

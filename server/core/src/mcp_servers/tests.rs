@@ -101,6 +101,21 @@ fn both_documents_are_read() {
     );
 }
 
+#[test]
+fn a_server_of_either_document_is_called_with_the_accounts_that_it_names() {
+    let entry = json!({"url": "https://a.example/mcp", "account": "tracker"});
+    let mut named = entry.clone();
+    named["Name"] = json!("issues");
+    for document in [
+        json!({"mcpServers": {"issues": entry}}),
+        json!({"Mcp": {"Servers": [named]}}),
+    ] {
+        let found = read(&document).expect("a document");
+        assert_eq!(found[0].server.account.as_deref(), Some("tracker"), "{document}");
+        assert_eq!(found[0].warnings, [], "{document}");
+    }
+}
+
 #[rstest]
 #[case(json!({}), "no servers")]
 #[case(json!({"mcpServers": []}), "an object with a server")]

@@ -16,6 +16,8 @@ pub struct BusConfig {
     pub tls: BusTls,
     /// Which subjects tool services may use.
     pub subjects: SubjectRules,
+    /// Messages of one subscription that may wait to be read; what comes then is lost, and counted.
+    pub capacity: usize,
 }
 
 /// How a client of the bus proves who it is.

@@ -11,6 +11,7 @@ use toolgate_api::ErrorCode;
 use toolgate_core::definition::queue::SubjectRules;
 
 use super::config::{BusAuth, BusConfig};
+use super::known::Known;
 use super::replies::Replies;
 use super::worker::KeptReports;
 use crate::failure::Failure;
@@ -38,6 +39,7 @@ pub struct Bus {
     pub(super) replies: Arc<Replies>,
     /// Reports of workers for calls that wait in no process.
     pub(super) kept: KeptReports,
+    pub(super) known: Known,
     rules: SubjectRules,
     servers: Vec<String>,
     seen: Arc<Seen>,
@@ -94,6 +96,7 @@ impl Bus {
             replies: Replies::start(&client).await?,
             client,
             kept: KeptReports::new(),
+            known: Known::default(),
             rules: config.subjects,
             servers: config.servers,
             seen,
@@ -198,6 +201,7 @@ async fn options(config: &BusConfig, seen: &Arc<Seen>) -> Result<ConnectOptions,
     Ok(options
         .name(NAME)
         .require_tls(config.tls.required)
+        .subscription_capacity(config.capacity)
         .retry_on_initial_connect()
         .max_reconnects(None)
         .event_callback(move |event| {

@@ -5,13 +5,14 @@ use std::time::Duration;
 use async_nats::header::NATS_MESSAGE_ID;
 use async_nats::jetstream::consumer::pull;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer};
-use async_nats::jetstream::{self, kv, stream};
+use async_nats::jetstream::{self, kv};
 use async_nats::{HeaderMap, Subscriber};
 use bytes::Bytes;
 use toolgate_core::ids::{ProjectId, ProjectUid};
 
 use super::connection::{Bus, lost};
-use super::worker::{bucket, commands_stream, reports_stream};
+use super::known::kept;
+use super::worker::{commands_stream, reports_stream};
 use crate::failure::Failure;
 
 /// The version of the protocol whose commands are executed.
@@ -98,7 +99,7 @@ impl Bus {
     /// When the bus does not answer.
     pub async fn cards(&self, project: &ProjectId) -> Result<kv::Store, Failure> {
         self.reachable()?;
-        bucket(self, project).await
+        self.bucket(project).await
     }
 
     /// Publishes a message that is kept by no stream.
@@ -122,9 +123,8 @@ impl Bus {
         payload: Bytes,
     ) -> Result<(), Failure> {
         headers.insert(NATS_MESSAGE_ID, id);
-        let context = jetstream::new(self.client.clone());
-        kept(&context, &subject, reports_stream(VERSION)).await?;
-        publish(&context, subject, headers, payload).await
+        self.publish_kept(&subject, headers, payload, reports_stream(VERSION))
+            .await
     }
 
     /// Publishes a command, which a stream keeps; a second one with the same `id` is dropped by the bus.
@@ -140,34 +140,7 @@ impl Bus {
     ) -> Result<(), Failure> {
         self.reachable()?;
         headers.insert(NATS_MESSAGE_ID, id);
-        let context = jetstream::new(self.client.clone());
-        kept(&context, &subject, commands_stream(VERSION)).await?;
-        publish(&context, subject, headers, payload).await
-    }
-}
-
-async fn publish(
-    context: &jetstream::Context,
-    subject: String,
-    headers: HeaderMap,
-    payload: Bytes,
-) -> Result<(), Failure> {
-    let sent = context.publish_with_headers(subject, headers, payload).await;
-    let kept = sent.map_err(|error| lost(&error))?.await;
-    kept.map(drop).map_err(|error| lost(&error))
-}
-
-/// The stream that keeps a subject; `otherwise` is made if there is none.
-async fn kept(
-    context: &jetstream::Context,
-    subject: &str,
-    otherwise: stream::Config,
-) -> Result<stream::Stream, Failure> {
-    match context.stream_by_subject(subject).await {
-        Ok(name) => context.get_stream(name).await.map_err(|error| lost(&error)),
-        Err(_) => context
-            .get_or_create_stream(otherwise)
+        self.publish_kept(&subject, headers, payload, commands_stream(VERSION))
             .await
-            .map_err(|error| lost(&error)),
     }
 }

@@ -164,7 +164,7 @@ impl ServiceTool {
 }
 
 /// Makes the stream that keeps a subject's messages, unless there is one.
-async fn make_stream(bus: &Bus, subject: &str) -> Result<(), Failure> {
+pub(super) async fn make_stream(bus: &Bus, subject: &str) -> Result<(), Failure> {
     let context = jetstream::new(bus.client.clone());
     if context.stream_by_subject(subject).await.is_ok() {
         return Ok(());

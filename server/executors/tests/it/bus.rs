@@ -13,15 +13,12 @@ use tokio::sync::mpsc;
 use toolgate_api::ErrorCode;
 use toolgate_executors::{Failure, Invocation};
 
-use self::support::{ANSWERS, Harness, JOKES, headers, tool};
+use self::support::{ANSWERS, Harness, JOKES, headers, listening, tool};
 use crate::nats::Nats;
 
 #[tokio::test]
 async fn a_service_gets_the_envelope_of_the_specification_and_its_text_is_the_result() {
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({"style": "pun", "unlisted": 1}), &json!({}));
+    let (_nats, bus, mut jokes, tool) = listening(&json!({"style": "pun", "unlisted": 1}), &json!({})).await;
     let call = bus.call(&tool, json!({"topic": "Zürich"}));
     let asked = async {
         let request = jokes.next().await;
@@ -62,10 +59,7 @@ async fn texts_stay_texts_and_other_values_are_json(
     #[case] content_type: Option<&str>,
     #[case] expected: Value,
 ) {
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({}));
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({})).await;
     let answered = async {
         let request = jokes.next().await;
         let mut headers = headers(request.id());
@@ -85,10 +79,7 @@ async fn texts_stay_texts_and_other_values_are_json(
 #[tokio::test]
 async fn the_messages_of_an_answer_are_joined_in_order_and_passed_on_as_they_come(#[case] sent: &[usize]) {
     const WORDS: [&str; 3] = ["Why ", "so ", "serious?"];
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({}));
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({})).await;
     let (to, mut parts) = mpsc::channel(16);
     let call = bus.run(Invocation {
         parts: Some(to),
@@ -113,10 +104,7 @@ async fn the_messages_of_an_answer_are_joined_in_order_and_passed_on_as_they_com
 
 #[tokio::test]
 async fn only_the_answer_to_the_request_counts_wherever_else_it_comes_from() {
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({}));
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({})).await;
     let answering = async {
         let request = jokes.next().await;
         let forged = r#"{"response": "forged"}"#;
@@ -168,15 +156,8 @@ async fn what_goes_wrong_in_a_service_has_its_code(
     #[case] code: ErrorCode,
     #[case] message: &str,
 ) {
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({}));
-    let answering = async {
-        let request = jokes.next().await;
-        bus.answer(ANSWERS, &request, answer).await;
-    };
-    let (result, ()) = tokio::join!(bus.call(&tool, json!({})), answering);
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({})).await;
+    let result = bus.answered(&mut jokes, &tool, answer).await;
     let failure = result.expect_err("failed");
     assert_eq!(failure.code, code, "{failure:?}");
     assert!(failure.message.contains(message), "{failure:?}");
@@ -294,10 +275,7 @@ async fn a_stored_service_may_not_use_what_is_not_its_projects(
 
 #[tokio::test]
 async fn secrets_reach_the_service_and_no_answer() {
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({"envs": {"key": "KEY"}}));
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({"envs": {"key": "KEY"}})).await;
     let answering = async {
         let request = jokes.next().await;
         let text = String::from_utf8_lossy(&request.message.payload).into_owned();

@@ -98,6 +98,7 @@ pub(super) fn key_row(n: u128, minted: &MintedKey, project: &ProjectRow) -> KeyR
         rotated_at: None,
         expires_at: None,
         revoked_at: None,
+        bus: None,
         revision: 1,
     }
 }

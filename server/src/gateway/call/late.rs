@@ -100,6 +100,10 @@ async fn receive(gateway: &Gateway, report: &WorkerReport) -> anyhow::Result<boo
     let Some(call) = report.call() else {
         return Ok(true);
     };
+    // What waits for it here has it too, and answers its caller sooner.
+    if report.is_first_delivery() && gateway.running.is_deferred(call) {
+        return Ok(false);
+    }
     // Completed before, by this or another report, or at its deadline.
     let Some(deferred) = gateway.store.deferred_call(project, call).await? else {
         return Ok(true);

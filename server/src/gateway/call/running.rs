@@ -56,6 +56,11 @@ impl RunningCalls {
         deferred.map(|(call, _)| *call).collect()
     }
 
+    /// Whether a call runs here that another server may complete.
+    pub(super) fn is_deferred(&self, call: CallId) -> bool {
+        self.all().get(&call).is_some_and(|running| running.deferred)
+    }
+
     /// Ends a call that began before a time, if it runs here.
     fn end_before(&self, call: CallId, at: DateTime<Utc>) {
         if let Some(running) = self.all().get(&call).filter(|running| running.since <= at) {

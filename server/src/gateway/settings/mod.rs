@@ -127,17 +127,18 @@ fn announcer_faults(announcers: &[String]) -> Vec<Diagnostic> {
     faults
 }
 
+/// Whether a target can be a token of a subject.
+#[must_use]
+pub fn is_target(text: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=MAX_TOKEN).contains(&text.len()) && text.bytes().all(allowed)
+}
+
 /// Targets and worker targets become tokens of subjects.
 fn entrance_faults(entrance: &BusEntrance) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
-    let is_token = |text: &str| {
-        (1..=MAX_TOKEN).contains(&text.len())
-            && text
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'))
-    };
     let mut token = |text: &str, pointer: String| {
-        if !is_token(text) {
+        if !is_target(text) {
             faults.push(
                 Diagnostic::error(format!("has 1-{MAX_TOKEN} letters, digits, _ and -")).at_pointer(pointer),
             );

@@ -1,6 +1,7 @@
 //! Rows of who can identify themselves and what they hold.
 
 use chrono::{DateTime, Utc};
+use toolgate_api::keys::KeyOnBus;
 use toolgate_api::permissions::GrantTerms;
 use toolgate_core::ids::{KeyId, ProjectUid, UserId};
 use toolgate_core::principal::PrincipalRef;
@@ -113,6 +114,8 @@ pub struct KeyRow {
     pub expires_at: Option<DateTime<Utc>>,
     /// When it was revoked.
     pub revoked_at: Option<DateTime<Utc>>,
+    /// What a program may do that connects to the message bus with it.
+    pub bus: Option<KeyOnBus>,
     /// The version of the directory that changed it last.
     pub revision: i64,
 }

@@ -8,6 +8,7 @@ use toolgate_api::audit::{
     ArgumentCoercion, AuditAction, AuditOutcome, AuditRecord, CoercionKind, Entrance, StateSource,
 };
 use toolgate_api::auth::{PrincipalKind, Role};
+use toolgate_api::keys::KeyOnBus;
 use toolgate_api::permissions::{GrantTerms, GrantedGroup};
 use toolgate_core::definition::{ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, KeyId, ProjectId, ProjectUid, ToolName, UserId};
@@ -109,6 +110,11 @@ pub(crate) fn key_row(project: ProjectUid, prefix: &str) -> KeyRow {
         rotated_at: None,
         expires_at: Some(at(3600)),
         revoked_at: None,
+        bus: Some(KeyOnBus {
+            services: true,
+            workers: vec!["search".to_owned()],
+            ..KeyOnBus::default()
+        }),
         revision: 0,
     }
 }

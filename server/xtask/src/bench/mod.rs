@@ -4,8 +4,11 @@
 //! and what counts is the ratio of their medians: absolute figures move with the machine, ratios hardly. Run it on an
 //! otherwise idle machine.
 
+mod announcements;
+mod bus;
 mod hs256;
 mod listeners;
+mod mcp;
 mod systems;
 mod wrk;
 
@@ -13,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::sh::Sh;
 use crate::{install, paths};
@@ -25,9 +28,25 @@ const TOOLS: usize = 1_000;
 /// Tools of the largest page.
 const PAGE: usize = 200;
 
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Calls of an HTTP tool, listings, memory and the start.
+    Calls,
+    /// Calls of a tool service and of a worker behind NATS.
+    Bus,
+    /// 500 announced services with 10 000 tools.
+    Announcements,
+    /// Calls of MCP servers, one that hangs, and 200 of them.
+    Mcp,
+}
+
 /// What can be chosen.
 #[derive(Args)]
 pub(crate) struct Options {
+    /// What is measured, separated by commas.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "calls")]
+    of: Vec<Part>,
     /// How often each system takes its turn.
     #[arg(long, default_value_t = 3)]
     rounds: u32,
@@ -72,10 +91,28 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("Building with optimisation");
         let server = if options.released { "" } else { "--bin toolgate" };
         Sh::cargo(&format!(
-            "build --release --package toolgate --example reference {server}"
+            "build --release --package toolgate --example reference --example peers {server}"
         ))
         .run()?;
     }
+    let mut all = Ok(());
+    for part in &options.of {
+        let measured = match part {
+            Part::Calls => calls(options),
+            Part::Bus => bus::run(options),
+            Part::Announcements => announcements::run(options),
+            Part::Mcp => mcp::run(options),
+        };
+        if let Err(error) = measured {
+            println!("\n{part:?} could not be measured: {error:#}");
+            all = all.and(Err(error));
+        }
+    }
+    all
+}
+
+/// Calls of an HTTP tool and listings.
+fn calls(options: &Options) -> Result<()> {
     let (folder, nginx) = prepare()?;
 
     let upstream = systems::upstream(&nginx, &folder)?;

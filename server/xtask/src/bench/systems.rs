@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::wrk::Target;
 use crate::client::{Body, Client, text};
+use crate::paths;
 use crate::server::{Server, Start, free_port};
 use crate::sh::{self, Sh};
 
@@ -20,6 +21,8 @@ const SECRET: &str = "a secret of the benchmark, 32 bytes";
 const USERNAME: &str = "admin";
 const PASSWORD: &str = "a password for the benchmark";
 const CALL: &str = r#"{"tool":"search","arguments":{"q":"rust gateway"},"group":["knowledge"]}"#;
+/// Where Toolgate takes calls.
+const CALLS: &str = "/projects/bench/calls";
 
 /// A helper process that is stopped when it is dropped.
 pub(super) struct Process {
@@ -30,7 +33,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts a program and waits until its port answers.
-    fn start(command: &Sh, address: &str) -> Result<Self> {
+    pub(super) fn start(command: &Sh, address: &str) -> Result<Self> {
         let mut child = command.spawn()?;
         let lines = sh::lines_of(&mut child);
         std::thread::spawn(move || lines.for_each(drop));
@@ -154,6 +157,40 @@ pub(super) fn call(process: u32, address: &str, path: &str, token: String) -> Ta
     }
 }
 
+/// The call of another tool of Toolgate's, in the group `default`.
+pub(super) fn call_of(server: &Server, key: &str, tool: &str) -> Target {
+    let body = json!({ "tool": tool, "arguments": { "q": "rust gateway" } }).to_string();
+    Target {
+        body: Some(body),
+        ..call(server.id(), server.address(), CALLS, key.to_owned())
+    }
+}
+
+/// Calls a tool once, and wants it to succeed.
+pub(super) fn succeeds(server: &Server, key: &str, tool: &str) -> Result<()> {
+    let agent = Client::new(server.address()).with_token(key);
+    let answer = agent.post(
+        CALLS,
+        &json!({ "tool": tool, "arguments": { "q": "rust gateway" } }),
+    )?;
+    if answer["status"] != "succeeded" {
+        bail!("the call to measure does not succeed: {answer}");
+    }
+    Ok(())
+}
+
+/// The program of the peers, on the load's core.
+pub(super) fn peers(arguments: &[&str]) -> Sh {
+    peers_on(0, arguments)
+}
+
+/// The program of the peers on a core.
+pub(super) fn peers_on(cpu: u32, arguments: &[&str]) -> Sh {
+    Sh::words(&format!("taskset -c {cpu}"))
+        .arg(paths::target().join("release/examples/peers"))
+        .args(arguments)
+}
+
 /// The same tool over MCP: the call, and the list.
 pub(super) fn mcp(process: u32, url: &str, token: &str) -> [Target; 2] {
     let call = json!({ "name": "search", "arguments": { "q": "rust gateway" } });
@@ -174,6 +211,7 @@ pub(super) struct Toolgate {
     pinned: PathBuf,
     folder: PathBuf,
     upstream: String,
+    envs: Vec<(&'static str, String)>,
 }
 
 impl Toolgate {
@@ -190,18 +228,26 @@ impl Toolgate {
             pinned,
             folder: folder.to_owned(),
             upstream: upstream.to_owned(),
+            envs: Vec::new(),
         })
+    }
+
+    /// With another setting.
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.envs.push((name, value.into()));
+        self
     }
 
     /// Starts it; the time is from the start of the process until `/readyz` says yes.
     pub(super) fn start(&self) -> Result<(Server, Duration)> {
         let database_url = format!("sqlite:{}", self.folder.join("toolgate.db").display());
-        let envs = [
+        let mut envs = vec![
             ("TOOLGATE_ADMIN_USERNAME", USERNAME),
             ("TOOLGATE_ADMIN_PASSWORD", PASSWORD),
             ("TOOLGATE_EGRESS_ALLOW", self.upstream.as_str()),
             ("TOOLGATE_LOG", "warn"),
         ];
+        envs.extend(self.envs.iter().map(|(name, value)| (*name, value.as_str())));
         let started = Instant::now();
         let server = Server::start(&Start {
             binary: &self.pinned,
@@ -234,7 +280,7 @@ impl Toolgate {
         let secret = text(&key, "secret")?.to_owned();
         let agent = Client::new(server.address()).with_token(&secret);
         let call: serde_json::Value = serde_json::from_str(CALL)?;
-        let answer = agent.post("/projects/bench/calls", &call)?;
+        let answer = agent.post(CALLS, &call)?;
         if answer["status"] != "succeeded" {
             bail!("the call to measure does not succeed: {answer}");
         }

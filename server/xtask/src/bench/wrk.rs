@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Child;
 
 use anyhow::{Context, Result, bail, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::sh::Sh;
 
@@ -58,6 +60,33 @@ impl Target {
     }
 }
 
+/// A load that goes on while something else is measured. It is ended when this is dropped.
+pub(super) struct Beside(Child);
+
+impl Beside {
+    /// Begins it.
+    pub(super) fn start(target: &Target, script: &Path, connections: u32) -> Result<Self> {
+        let command = command(target, script, connections, 3600);
+        Ok(Self(command.spawn()?))
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        let _gone = kill_process(Pid::from_child(&self.0), Signal::KILL);
+        let _ended = self.0.wait();
+    }
+}
+
+fn command(target: &Target, script: &Path, connections: u32, seconds: u32) -> Sh {
+    Sh::words(&format!(
+        "taskset -c 0 wrk --threads 1 --connections {connections} --duration {seconds}s --latency --timeout 60s"
+    ))
+    .arg("--script")
+    .arg(script)
+    .arg(&target.url)
+}
+
 /// Loads a target with one thread on CPU 0. An answer other than 2xx or a socket error makes the run invalid.
 pub(super) fn load(target: &Target, script: &Path, connections: u32, seconds: u32) -> Result<Figures> {
     let used = || {
@@ -66,13 +95,7 @@ pub(super) fn load(target: &Target, script: &Path, connections: u32, seconds: u3
             .map_or(Ok(f64::NAN), super::systems::processor_seconds)
     };
     let before = used()?;
-    let text = Sh::words(&format!(
-        "taskset -c 0 wrk --threads 1 --connections {connections} --duration {seconds}s --latency"
-    ))
-    .arg("--script")
-    .arg(script)
-    .arg(&target.url)
-    .read()?;
+    let text = command(target, script, connections, seconds).read()?;
     let spent = used()? - before;
     figures(&text, spent)
         .with_context(|| format!("the load on {} gave no valid figures:\n{text}", target.url))

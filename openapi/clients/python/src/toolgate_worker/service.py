@@ -12,6 +12,7 @@ from typing import Any
 import nats
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
 from . import envelope
@@ -124,13 +125,12 @@ class DynamicToolService:
         self._client = client
         await client.subscribe(f"{self.request}.cancel", cb=self._cancel)
         if self.persistent:
-            stream = client.jetstream()
+            context = client.jetstream()
             name = self.request.replace(".", "_")
-            try:
-                await stream.find_stream_name_by_subject(self.request)
-            except NotFoundError:
-                await stream.add_stream(name=name, subjects=[self.request], max_age=KEPT_S)
-            await stream.subscribe(self.request, queue=name, durable=name, cb=self._take, manual_ack=True)
+            stream = await stream_of(context, name, name, self.request, self.request, KEPT_S)
+            await context.subscribe(
+                self.request, queue=name, durable=name, stream=stream, cb=self._take, manual_ack=True
+            )
         else:
             await client.subscribe(self.request, queue=self.request, cb=self._take)
         # The client writes the first ping before the subscriptions that wait to be written; the second comes after them.
@@ -190,12 +190,34 @@ def _seconds(message: Msg) -> float | None:
 
 
 async def connect() -> Client:
-    """Connects to `NATS_URL`, and reconnects for ever when the connection is lost."""
+    """Connects to `NATS_URL`, and reconnects for ever when the connection is lost.
+
+    `NATS_USER` and `NATS_PASSWORD`, or the credentials file of `NATS_CREDS`, prove who connects. A user has an inbox of its own.
+    """
+    user = os.environ.get("NATS_USER") or None
     return await nats.connect(
         os.environ.get("NATS_URL", "nats://127.0.0.1:4222").split(","),
-        user_credentials=os.environ.get("NATS_CREDS"),
+        user=user,
+        password=os.environ.get("NATS_PASSWORD"),
+        inbox_prefix=f"_INBOX.{user}" if user else "_INBOX",
+        user_credentials=None if user else os.environ.get("NATS_CREDS"),
         max_reconnect_attempts=-1,
     )
+
+
+async def stream_of(context: JetStreamContext, durable: str, name: str, subject: str, subjects: str, kept_s: float) -> str:
+    """The stream that has a subject; it is made if there is none."""
+    try:
+        # With credentials from Toolgate the consumer is there already, and nothing else may be asked.
+        await context.consumer_info(name, durable)
+        return name
+    except NotFoundError:
+        pass
+    try:
+        return await context.find_stream_name_by_subject(subject)
+    except NotFoundError:
+        await context.add_stream(name=name, subjects=[subjects], max_age=kept_s)
+        return name
 
 
 class _Function(DynamicToolService):

@@ -21,7 +21,7 @@ from nats.js.kv import KeyValue
 
 from .cards import Call, UtpError, failed, read_call, result_card
 from .presence import Announcement, Announcer
-from .service import connect
+from .service import connect, stream_of
 
 log = logging.getLogger("toolgate_worker")
 
@@ -86,15 +86,12 @@ class Worker:
         context = client.jetstream()
         self._cards = await cards(context, self.project)
         commands = f"cg.{self.version}.{self.project}.*.cmd.tool.{self.target}.>"
-        try:
-            await context.find_stream_name_by_subject(commands)
-        except NotFoundError:
-            name, subjects = f"cg_cmd_{self.version}", [f"cg.{self.version}.*.*.cmd.>"]
-            await context.add_stream(name=name, subjects=subjects, max_age=KEPT_S)
         durable = f"tool_{self.project}_{self.target}_cmd_{self.version}"
+        name, subjects = f"cg_cmd_{self.version}", f"cg.{self.version}.*.*.cmd.>"
+        stream = await stream_of(context, durable, name, commands, subjects, KEPT_S)
         config = ConsumerConfig(ack_wait=ACK_WAIT_S, max_deliver=MAX_DELIVER)
         await context.subscribe(
-            commands, queue=durable, durable=durable, cb=self._take, manual_ack=True, config=config
+            commands, queue=durable, durable=durable, stream=stream, cb=self._take, manual_ack=True, config=config
         )
         if self.announcer:
             await self.announcer.start(client)

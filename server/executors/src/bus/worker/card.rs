@@ -83,8 +83,8 @@ pub(super) fn ttl_seconds() -> u64 {
     KEPT.as_secs()
 }
 
-/// The cards of a project; the bucket is made if there is none.
-pub(in crate::bus) async fn bucket(bus: &Bus, project: &ProjectId) -> Result<kv::Store, Failure> {
+/// The cards of a project; the bucket is made if there is none. [`Bus::bucket`] remembers it.
+pub(in crate::bus) async fn make_bucket(bus: &Bus, project: &ProjectId) -> Result<kv::Store, Failure> {
     let context = jetstream::new(bus.client.clone());
     let name = format!("cards_{project}");
     if let Ok(store) = context.get_key_value(&name).await {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use async_nats::HeaderMap;
 use async_nats::header::NATS_MESSAGE_ID;
-use async_nats::jetstream::{self, kv, stream};
+use async_nats::jetstream::stream;
 use async_trait::async_trait;
 use chrono::{DateTime, SecondsFormat};
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ use toolgate_core::definition::subject::CommandSubject;
 use toolgate_core::definition::{self, ExecutorKind, ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, ProjectId};
 
-pub(super) use self::card::bucket;
+pub(super) use self::card::make_bucket;
 use self::card::{Card, ToolCallContent};
 use self::kept::Awaited;
 pub use self::kept::WorkerReport;
@@ -239,7 +239,7 @@ impl Planned for WorkerCall<'_> {
         let awaited = self.awaited();
         let listening = bus.replies.listen(&awaited.reports).await;
         let _listening = listening.map_err(|error| lost(&error))?;
-        let cards = card::bucket(bus, &self.project).await?;
+        let cards = bus.bucket(&self.project).await?;
         let mut waiting = bus.replies.wait(&self.id, &awaited.reports);
         if let Some(ledger) = self.ledger.take() {
             bus.kept
@@ -248,7 +248,7 @@ impl Planned for WorkerCall<'_> {
             let within = deadline.saturating_duration_since(Instant::now());
             ledger.defer(within, json!(awaited)).await?;
         }
-        self.send(&cards).await?;
+        self.send().await?;
         let expected = awaited.expected(&self.id, &self.project);
         let mut refused = None;
         loop {
@@ -291,39 +291,19 @@ impl WorkerCall<'_> {
     }
 
     /// Writes the card, and then the command that points at it.
-    async fn send(&mut self, cards: &kv::Store) -> Result<(), Failure> {
-        let context = jetstream::new(self.tool.bus.client.clone());
-        let version = &self.command.version;
+    async fn send(&mut self) -> Result<(), Failure> {
+        let bus = &self.tool.bus;
         let (card_id, text) = std::mem::take(&mut self.card);
-        cards
-            .put(&card_id, text.into())
-            .await
-            .map_err(|error| lost(&error))?;
+        bus.put_card(&self.project, &card_id, text.into()).await?;
         let payload = json!({
             "tool_call_card_id": card_id,
             "tool_name": self.tool.definition.name,
             "after_execution": self.tool.after_execution(),
         });
-        if context
-            .stream_by_subject(self.command.subject.as_str())
+        let headers = std::mem::take(&mut self.headers);
+        let stream = commands_stream(&self.command.version);
+        bus.publish_kept(&self.command.subject, headers, payload.to_string().into(), stream)
             .await
-            .is_err()
-        {
-            let config = commands_stream(version);
-            context
-                .create_stream(config)
-                .await
-                .map_err(|error| lost(&error))?;
-        }
-        let stored = context
-            .publish_with_headers(
-                self.command.subject.clone(),
-                std::mem::take(&mut self.headers),
-                payload.to_string().into(),
-            )
-            .await
-            .map_err(|error| lost(&error))?;
-        stored.await.map(drop).map_err(|error| lost(&error))
     }
 }
 

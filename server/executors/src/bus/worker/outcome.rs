@@ -7,7 +7,6 @@ use tokio::sync::mpsc;
 use toolgate_core::ids::{CallId, ProjectId};
 use uuid::Uuid;
 
-use super::card;
 use super::kept::{Awaited, WorkerReport};
 use super::report::{Expected, Report};
 use crate::bus::connection::{Bus, lost};
@@ -64,7 +63,7 @@ impl Bus {
                 report.message.subject, awaited.reports
             )));
         }
-        let cards = card::bucket(self, project).await?;
+        let cards = self.bucket(project).await?;
         let id = call.to_string();
         outcome(&cards, &report.message, &awaited.expected(&id, project)).await
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use toolgate_api::ErrorCode;
 use toolgate_executors::{Bus, BusAuth, BusConfig};
 
-use super::support::{ANSWERS, Harness, JOKES, plain, tool};
+use super::support::{Harness, JOKES, plain, tool};
 use crate::nats::Nats;
 
 /// A key pair that is nobody's.
@@ -36,11 +36,7 @@ async fn a_server_that_is_away_refuses_calls_and_takes_them_when_it_is_back() {
     bus.until_connected(true).await;
     // The other side reconnects by itself too.
     let mut jokes = bus.service(JOKES).await;
-    let answering = async {
-        let request = jokes.next().await;
-        bus.answer(ANSWERS, &request, r#"{"response": "again"}"#).await;
-    };
-    let (result, ()) = tokio::join!(bus.call(&tool, json!({})), answering);
+    let result = bus.answered(&mut jokes, &tool, r#"{"response": "again"}"#).await;
     assert_eq!(result, Ok(json!("again")));
     assert_eq!(bus.report().connects, 2);
 }

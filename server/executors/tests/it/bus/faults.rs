@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use toolgate_api::ErrorCode;
-use toolgate_executors::Invocation;
+use toolgate_executors::{BusConfig, Invocation};
 
-use super::support::{ANSWERS, Harness, JOKES, headers, tool};
+use super::support::{ANSWERS, Harness, JOKES, headers, listening, plain, tool};
 use crate::nats::Nats;
 
 #[tokio::test]
@@ -40,10 +40,7 @@ async fn a_call_survives_a_restart_of_the_bus_in_the_middle() {
 
 #[tokio::test]
 async fn a_message_that_cannot_be_read_ends_its_own_call_only() {
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({}));
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({})).await;
     let answering = async {
         let (first, second) = (jokes.next().await, jokes.next().await);
         bus.publish(ANSWERS, headers(first.id()), "{\"response\": \u{0}")
@@ -58,10 +55,7 @@ async fn a_message_that_cannot_be_read_ends_its_own_call_only() {
 
 #[tokio::test]
 async fn an_instance_that_is_killed_in_the_middle_ends_its_own_call_and_the_next_one_reaches_another() {
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut first = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({"timeout_ms": 500}));
+    let (_nats, bus, mut first, tool) = listening(&json!({}), &json!({"timeout_ms": 500})).await;
     let killed = async {
         let request = first.next().await;
         bus.answer(
@@ -80,22 +74,16 @@ async fn an_instance_that_is_killed_in_the_middle_ends_its_own_call_and_the_next
         "{failure:?}"
     );
     let mut second = bus.service(JOKES).await;
-    let answering = async {
-        let request = second.next().await;
-        bus.answer(ANSWERS, &request, r#"{"response": "Who is there?"}"#)
-            .await;
-    };
-    let (next, ()) = tokio::join!(bus.call(&tool, json!({})), answering);
+    let next = bus
+        .answered(&mut second, &tool, r#"{"response": "Who is there?"}"#)
+        .await;
     assert_eq!(next, Ok(json!("Who is there?")));
 }
 
 #[tokio::test]
 async fn a_flood_on_a_response_queue_costs_no_call_its_answer() {
     const FLOOD: u64 = 20_000;
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({}));
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({})).await;
     let answering = async {
         let request = jokes.next().await;
         bus.flood(ANSWERS, &headers("0"), r#"{"response": "not yours"}"#, FLOOD)
@@ -108,11 +96,49 @@ async fn a_flood_on_a_response_queue_costs_no_call_its_answer() {
 }
 
 #[tokio::test]
-async fn a_service_that_sends_without_end_ends_its_own_call_only() {
+async fn what_comes_faster_than_the_client_can_hold_is_lost_and_counted_and_later_calls_are_answered() {
+    const FLOOD: u64 = 20_000;
     let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
+    let client = async_nats::connect(nats.url()).await.expect("connected");
+    let little = BusConfig {
+        capacity: 64,
+        ..plain(&nats)
+    };
+    let bus = Harness::with(little, client).await;
     let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({}));
+    let tool = tool(&json!({}), &json!({"timeout_ms": 2000}));
+    // The first call makes the gateway listen to the queue.
+    let before = bus.answered(&mut jokes, &tool, r#"{"response": "before"}"#).await;
+    assert_eq!(before, Ok(json!("before")));
+    // The gateway reads nothing meanwhile: its runtime has one thread, which waits for the flood to be sent.
+    let url = nats.url();
+    let flood = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        runtime.block_on(async {
+            let client = async_nats::connect(url).await.expect("connected");
+            for _ in 0..FLOOD {
+                client.publish(ANSWERS, "".into()).await.expect("published");
+            }
+            client.flush().await.expect("sent");
+        });
+    });
+    flood.join().expect("sent");
+    let after = async {
+        loop {
+            let after = bus.answered(&mut jokes, &tool, r#"{"response": "after"}"#).await;
+            if after == Ok(json!("after")) {
+                return bus.report();
+            }
+        }
+    };
+    let report = super::soon(after).await;
+    assert!(report.slow > 0, "{report:?}");
+    assert!(report.messages.foreign < FLOOD, "{report:?}");
+}
+
+#[tokio::test]
+async fn a_service_that_sends_without_end_ends_its_own_call_only() {
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({})).await;
     let mut endless = Box::pin(bus.call(&tool, json!({})));
     let request = tokio::select! {
         ended = &mut endless => panic!("{ended:?}"),
@@ -129,20 +155,13 @@ async fn a_service_that_sends_without_end_ends_its_own_call_only() {
         never = flooding => never,
     };
     assert_eq!(never.expect_err("no end").code, ErrorCode::UpstreamInvalid);
-    let answering = async {
-        let request = jokes.next().await;
-        bus.answer(ANSWERS, &request, r#"{"response": "fine"}"#).await;
-    };
-    let (other, ()) = tokio::join!(bus.call(&tool, json!({})), answering);
+    let other = bus.answered(&mut jokes, &tool, r#"{"response": "fine"}"#).await;
     assert_eq!(other, Ok(json!("fine")));
 }
 
 #[tokio::test]
 async fn a_caller_that_reads_no_parts_gets_the_whole_answer() {
-    let nats = Nats::start();
-    let bus = Harness::new(&nats).await;
-    let mut jokes = bus.service(JOKES).await;
-    let tool = tool(&json!({}), &json!({}));
+    let (_nats, bus, mut jokes, tool) = listening(&json!({}), &json!({})).await;
     let (to, mut parts) = mpsc::channel(1);
     let call = bus.run(Invocation {
         parts: Some(to),

@@ -54,7 +54,16 @@ pub(super) fn plain(nats: &Nats) -> BusConfig {
         auth: BusAuth::None,
         tls: BusTls::default(),
         subjects: SubjectRules::default(),
+        capacity: 65_536,
     }
+}
+
+/// A bus, a gateway's executors on it, the service of [`tool`] as it listens, and its tool.
+pub(super) async fn listening(config: &Value, options: &Value) -> (Nats, Harness, Service, ServiceTool) {
+    let nats = Nats::start();
+    let bus = Harness::new(&nats).await;
+    let jokes = bus.service(JOKES).await;
+    (nats, bus, jokes, tool(config, options))
 }
 
 /// A gateway's executors, and a client for the other side.
@@ -176,6 +185,21 @@ impl Harness {
         arguments: Value,
     ) -> impl Future<Output = Result<Value, Failure>> + Send + 'static {
         self.run(self.invocation(tool, arguments))
+    }
+
+    /// A call whose request is answered on the response queue, in one message.
+    pub(super) async fn answered(
+        &self,
+        service: &mut Service,
+        tool: &ServiceTool,
+        text: &str,
+    ) -> Result<Value, Failure> {
+        let answering = async {
+            let request = service.next().await;
+            self.answer(ANSWERS, &request, text).await;
+        };
+        let (result, ()) = tokio::join!(self.call(tool, json!({})), answering);
+        result
     }
 
     pub(super) fn foresee(&self, tool: &ServiceTool) -> Result<(), Failure> {
