@@ -42,7 +42,7 @@ pub(crate) use deferred::{after_paint, deferred, later};
 pub(crate) use dialog::{Dialog, Placement};
 pub(crate) use dialog_foot::DialogFoot;
 pub(crate) use diff::Diff;
-pub(crate) use editor::{Editor, EditorHandle, Faults};
+pub(crate) use editor::{Editor, EditorHandle, Faults, Language};
 pub(crate) use empty::EmptyState;
 pub(crate) use facts::{fact, facts};
 pub(crate) use field::{Field, Select, TextArea, TextInput};
