@@ -1,6 +1,7 @@
 //! Widgets that know no feature.
 
 mod badge;
+mod chart;
 mod code;
 mod confirm;
 mod copy;
@@ -23,6 +24,7 @@ mod markdown;
 mod markup;
 mod menu;
 mod page_head;
+mod pick;
 mod problem;
 mod refused;
 mod schema_form;
@@ -32,9 +34,11 @@ mod table;
 mod tabs;
 mod theme_switch;
 mod time;
+mod time_range;
 mod toast;
 
 pub(crate) use badge::{Badge, Tags, Tone};
+pub(crate) use chart::{ChartData, ChartLine, chart};
 pub(crate) use code::CodeBlock;
 pub(crate) use confirm::Confirm;
 pub(crate) use csv::csv_button;
@@ -56,6 +60,7 @@ pub(crate) use markdown::Markdown;
 pub(crate) use markup::Markup;
 pub(crate) use menu::Menu;
 pub(crate) use page_head::{Breadcrumbs, SectionHead};
+pub(crate) use pick::{Choices, Pick};
 pub(crate) use problem::ProblemPanel;
 pub(crate) use refused::Refused;
 pub(crate) use schema_form::{SchemaForm, filled, has_secret, sample};
@@ -65,4 +70,5 @@ pub(crate) use table::table;
 pub(crate) use tabs::Tabs;
 pub(crate) use theme_switch::ThemeSwitch;
 pub(crate) use time::TimeAgo;
+pub(crate) use time_range::{TimeRange, TimeRangePicker, clock, iso_ms};
 pub(crate) use toast::{ToastRegion, Toasts};

@@ -21,12 +21,13 @@ export function draw(parent, options, onRange, onPoint) {
   const { times, series, unit, stacked: isStacked, utc, height } = JSON.parse(options);
   const style = getComputedStyle(parent);
   const ink = (name) => style.getPropertyValue(name).trim();
-  const probe = document.createElement('span');
-  parent.append(probe);
   // A variable may be `light-dark(...)`, which a canvas does not know; the browser resolves it for an element.
-  const colour = (name) => {
+  const colour = (name) => () => {
+    const probe = parent.appendChild(document.createElement('span'));
     probe.style.color = `var(${name})`;
-    return getComputedStyle(probe).color;
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
   };
   const step = times.length > 1 ? times[1] - times[0] : 3600;
   const values = series.map((one) => one.values);
@@ -54,7 +55,7 @@ export function draw(parent, options, onRange, onPoint) {
         y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05] },
       },
       axes: [axis, { ...axis, size: 56, values: (_, all) => all.map((value) => shown(value)) }],
-      legend: { live: true, markers: { width: 0 } },
+      legend: { live: true },
       series: [
         { value: (_, seconds) => (seconds == null ? 'Time' : moment(seconds, utc)) },
         ...order.map((at) => {
@@ -85,7 +86,6 @@ export function draw(parent, options, onRange, onPoint) {
     [times, ...order.map((at) => tall[at])],
     parent,
   );
-  probe.remove();
   // The drawing says nothing to who cannot see it; the table beside it does.
   chart.root.querySelector('canvas').setAttribute('aria-hidden', 'true');
   const click = () => {
@@ -108,9 +108,16 @@ export function draw(parent, options, onRange, onPoint) {
     }
   });
   sizes.observe(parent);
+  const redraw = () => chart.redraw(false);
+  const themes = new MutationObserver(redraw);
+  themes.observe(document.documentElement, { attributes: true });
+  const system = matchMedia('(prefers-color-scheme: dark)');
+  system.addEventListener('change', redraw);
   return {
     destroy() {
       sizes.disconnect();
+      themes.disconnect();
+      system.removeEventListener('change', redraw);
       chart.destroy();
     },
   };

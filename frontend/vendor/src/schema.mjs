@@ -44,9 +44,9 @@ function valuesOf(root, schema) {
 
 const typeOf = (schema) => (schema.enum ? 'one of' : [schema.type].flat().join(' or '));
 
-/** What follows a key. */
-function afterKey(schema, language, indent) {
-  if (language === 'json') return '"';
+/** What follows a key; `next` is what follows it already. */
+function afterKey(schema, language, indent, next) {
+  if (language === 'json') return next === '"' ? '' : '"';
   if (schema.type === 'object') return `:\n${' '.repeat(indent + 2)}`;
   if (schema.type === 'array') return `:\n${' '.repeat(indent + 2)}- `;
   return ': ';
@@ -61,6 +61,7 @@ export function completions(root, language) {
     const place = placeAt(context.state, language, context.pos);
     if (typed && (typed[3] || context.explicit || language === 'json')) {
       const from = context.pos - typed[3].length;
+      const next = context.state.sliceDoc(context.pos, context.pos + 1);
       const options = Object.entries(properties(root, place))
         .filter(([key]) => !place.beside.has(key) || key === place.key)
         .map(([key, schema]) => ({
@@ -68,7 +69,7 @@ export function completions(root, language) {
           type: 'property',
           detail: typeOf(schema),
           info: schema.description,
-          apply: key + afterKey(schema, language, typed[2].length),
+          apply: key + afterKey(schema, language, typed[2].length, next),
         }));
       return options.length > 0 ? { from, options, validFor: /^[\w$-]*$/ } : null;
     }
@@ -76,7 +77,8 @@ export function completions(root, language) {
     const schema = value && properties(root, place)[place.key];
     if (!schema) return null;
     const options = valuesOf(root, schema).map((known) => {
-      const text = language === 'json' || typeof known === 'object' ? JSON.stringify(known) : String(known);
+      const isQuoted = language !== 'json' || /"[\w./-]*$/.test(before);
+      const text = typeof known === 'object' || !isQuoted ? JSON.stringify(known) : String(known);
       return { label: text, type: 'constant' };
     });
     return options.length > 0 ? { from: context.pos - value[1].length, options, validFor: /^[\w./-]*$/ } : null;
