@@ -51,7 +51,7 @@ stage.story('a fault is marked where it is, and corrected with one press', { ref
   await upload.open('demo');
   await upload.editor.write(tool('corrected').replace('group:', 'grop:'));
   await upload.check.click();
-  await becomes(() => upload.editor.marks.allTextContents(), ['grop']);
+  await becomes(async () => (await upload.editor.marks.allTextContents()).join(), 'grop');
   await assertAccessible(page);
   await page.getByRole('button', { name: 'Replace with group' }).click();
   await becomes(() => upload.editor.text(), tool('corrected'));

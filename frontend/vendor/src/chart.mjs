@@ -51,7 +51,7 @@ export function draw(parent, options, onRange, onPoint) {
       tzDate: (seconds) => (utc ? uPlot.tzDate(new Date(seconds * 1e3), 'UTC') : new Date(seconds * 1e3)),
       cursor: { drag: { x: true, y: false, setScale: false }, points: { size: 6 } },
       scales: {
-        x: { range: (_, low, high) => [low, isStacked ? high + step : Math.max(high, low + 1)] },
+        x: { range: (_, low, high) => (isStacked ? [low - step / 2, high + step / 2] : [low, Math.max(high, low + 1)]) },
         y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05] },
       },
       axes: [axis, { ...axis, size: 56, values: (_, all) => all.map((value) => shown(value)) }],
@@ -65,7 +65,7 @@ export function draw(parent, options, onRange, onPoint) {
             stroke: ink,
             fill: isStacked ? ink : undefined,
             width: isStacked ? 0 : 2,
-            paths: isStacked ? uPlot.paths.bars({ size: [0.8, 64], align: 1 }) : undefined,
+            paths: isStacked ? uPlot.paths.bars({ size: [0.8, 64] }) : undefined,
             points: { show: !isStacked && times.length < 80 },
             spanGaps: false,
             value: (_, __, ___, index) => shown(index == null ? null : series[at].values[index]),
