@@ -70,5 +70,5 @@ pub(crate) use table::table;
 pub(crate) use tabs::Tabs;
 pub(crate) use theme_switch::ThemeSwitch;
 pub(crate) use time::TimeAgo;
-pub(crate) use time_range::{TimeRange, TimeRangePicker, clock, iso_ms};
+pub(crate) use time_range::{TimeRange, TimeRangePicker, iso_ms};
 pub(crate) use toast::{ToastRegion, Toasts};

@@ -53,6 +53,7 @@ pub(super) fn RecordDetail(
 
 fn content(project: &str, record: AuditRecord) -> AnyView {
     let reason = why(project, &record);
+    let actions = actions(project, &record);
     let mut lines = vec![
         fact(
             "Outcome",
@@ -151,7 +152,6 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
     let hidden = record
         .payloads_hidden
         .then(|| view! { <p class="note">"Arguments, context and warnings are shown to auditors only."</p> });
-    let actions = actions(project, &record);
     view! {
         {facts(lines)}
         {actions}
