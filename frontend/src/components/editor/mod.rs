@@ -75,6 +75,10 @@ pub(crate) fn Editor(
             let Some(Some(field)) = handle.field.try_get_untracked() else {
                 return;
             };
+            // The page may be gone; another editor may have the handle by now.
+            if !host.is_connected() {
+                return;
+            }
             let on_change = Closure::<dyn FnMut(String)>::new(move |text: String| {
                 value.try_set(text);
             });
