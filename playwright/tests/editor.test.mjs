@@ -67,7 +67,7 @@ stage.story('Tab leads on, Escape closes what is open, and a search finds', asyn
   await upload.editor.write(tool('searched'));
   await keyboard.press('ControlOrMeta+f');
   const find = page.getByRole('textbox', { name: 'Find' });
-  await find.fill('weather');
+  await find.pressSequentially('weather');
   await becomes(() => page.locator('.cm-searchMatch').count(), 1);
   await assertAccessible(page);
   await keyboard.press('Escape');

@@ -62,9 +62,28 @@ function hint(root, language) {
   });
 }
 
+/**
+ * What is typed over a selection. A browser would keep the look of what was selected in a `style` attribute, which the
+ * page's policy refuses.
+ */
+const overSelection = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    const { main } = view.state.selection;
+    if (event.inputType !== 'insertText' || !event.data || main.empty || view.composing) return false;
+    event.preventDefault();
+    const insert = () => view.state.update(view.state.replaceSelection(event.data), { userEvent: 'input.type' });
+    const isHandled = view.state
+      .facet(EditorView.inputHandler)
+      .some((handle) => handle(view, main.from, main.to, event.data, insert));
+    if (!isHandled) view.dispatch(insert());
+    return true;
+  },
+});
+
 /** What only an editor has in which something can be written. */
 function writing(language, schema) {
   return [
+    overSelection,
     history(),
     closeBrackets(),
     indentOnInput(),
