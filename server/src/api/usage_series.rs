@@ -68,7 +68,8 @@ pub async fn get_usage_series(
     }
     let now = gateway.clock.now();
     let until = query.until.unwrap_or(now);
-    let since = query.since.unwrap_or(until - TimeDelta::days(1));
+    let a_day = || until.checked_sub_signed(TimeDelta::days(1)).unwrap_or(until);
+    let since = query.since.unwrap_or_else(a_day);
     let window = slots(since, until, now - MINUTE_POINTS_KEPT).ok_or_else(|| {
         let days = LONGEST.num_days();
         invalid(&format!(
