@@ -15,6 +15,8 @@ use crate::vendor::{EditorBundle, Mounted, load_editor};
 const KEPT: &str = "difference";
 /// What it remembers of those in one text.
 const INLINE: &str = "inline";
+/// The least width of a window for two texts beside each other, in pixels.
+const ROOM: f64 = 768.0;
 
 /// Shows a unified diff.
 #[component]
@@ -28,7 +30,7 @@ pub(crate) fn Diff(
     if text.is_empty() {
         return view! { <p class="muted">"No difference."</p> }.into_any();
     }
-    let beside = RwSignal::new(recall(KEPT).as_deref() != Some(INLINE));
+    let beside = RwSignal::new(has_room() && recall(KEPT).as_deref() != Some(INLINE));
     let host = NodeRef::<html::Div>::new();
     let bundle = RwSignal::new_local(None::<EditorBundle>);
     let shown = StoredValue::new_local(None::<Mounted>);
@@ -99,6 +101,12 @@ pub(crate) fn Diff(
         </div>
     }
     .into_any()
+}
+
+/// Whether the window has room for two texts beside each other.
+fn has_room() -> bool {
+    let width = window().inner_width().ok().and_then(|width| width.as_f64());
+    width.is_none_or(|width| width >= ROOM)
 }
 
 /// The lines with their signs, so that colour is not the only difference.
