@@ -1,6 +1,12 @@
 // Starts the WebAssembly module. Anything that stops it is shown on the page instead of leaving it blank.
 import init from './app.js';
 
+// What comes from kept packages (`vendor/`), loaded where it is first used.
+globalThis.toolgate = {
+  editor: () => import('./vendor/editor.js'),
+  charts: () => import('./vendor/charts.js'),
+};
+
 const notice = document.getElementById('boot-notice');
 
 function show(text) {

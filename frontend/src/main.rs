@@ -34,6 +34,7 @@ mod snippets;
 mod theme;
 mod tool_change;
 mod url;
+mod vendor;
 mod words;
 
 use features::sign_in::{SignInForm, TypedAhead};

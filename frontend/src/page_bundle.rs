@@ -33,6 +33,7 @@ use crate::features::simulator::SimulatorPage;
 use crate::features::states::StatesPage;
 use crate::features::tools::{ToolPage, ToolsPage};
 use crate::features::upload::UploadPage;
+use crate::features::usage::UsagePage;
 use crate::features::users::UsersPage;
 use crate::lazy::{Loading, lazy};
 use crate::page_table::page_table;

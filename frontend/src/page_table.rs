@@ -92,6 +92,8 @@ macro_rules! page_table {
                 Sessions = "projects/{project}/sessions", "Sessions", Session, Run, In(Use) => SessionsPage;
                 /// The record of every decision and call.
                 Records = "projects/{project}/records", "Records", Record, Run, In(ReadAudit) => RecordsPage;
+                /// How often what was asked for.
+                Usage = "projects/{project}/usage", "Usage", Gauge, Run, In(ReadDefinitions) => UsagePage;
                 /// Suspicious patterns.
                 Alerts = "projects/{project}/alerts", "Alerts", Bell, Run, In(ReadAudit) => AlertsPage;
                 /// Rates and concurrency.

@@ -35,6 +35,7 @@ pub mod projects;
 pub mod quarantine;
 pub mod recommendations;
 pub mod remedy;
+pub mod saved_views;
 pub mod second_factor;
 pub mod secrets;
 pub mod sessions;

@@ -44,11 +44,11 @@ pub struct UsageItem {
     pub counts: UsageCounts,
     /// When it was last asked for.
     pub last_at: DateTime<Utc>,
-    /// Of tools: how many milliseconds an admitted call took on average; absent when none has ended.
+    /// How many milliseconds an admitted call took on average; absent when none has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = 240, minimum = 0))]
     pub mean_ms: Option<i64>,
-    /// Of tools: how many milliseconds the slowest admitted call took; absent when none has ended.
+    /// How many milliseconds the slowest admitted call took; absent when none has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = 1800, minimum = 0))]
     pub slowest_ms: Option<i64>,
@@ -77,6 +77,90 @@ pub struct UsageReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_items = 200))]
     pub principals: Option<Vec<UsageItem>>,
+}
+
+/// What series are about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum UsageBy {
+    /// The project as a whole.
+    #[default]
+    Total,
+    /// Each tool.
+    Tool,
+    /// Each group, as it was asked for.
+    Group,
+    /// Each principal.
+    Principal,
+    /// Each entrance.
+    Entrance,
+}
+
+/// How long the calls took that ended: half, 95 % and 99 % of them took so many milliseconds at most. Off by a tenth at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UsageDurations {
+    /// Half of them.
+    #[cfg_attr(feature = "utoipa", schema(example = 120, minimum = 0))]
+    #[serde(deserialize_with = "crate::numbers::whole")]
+    pub p50_ms: i64,
+    /// 95 %.
+    #[cfg_attr(feature = "utoipa", schema(example = 640, minimum = 0))]
+    #[serde(deserialize_with = "crate::numbers::whole")]
+    pub p95_ms: i64,
+    /// 99 %.
+    #[cfg_attr(feature = "utoipa", schema(example = 1900, minimum = 0))]
+    #[serde(deserialize_with = "crate::numbers::whole")]
+    pub p99_ms: i64,
+}
+
+/// A slot of a series.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UsagePoint {
+    /// When the slot began.
+    pub at: DateTime<Utc>,
+    /// What was counted in it.
+    #[serde(flatten)]
+    pub counts: UsageCounts,
+    /// How long calls took; absent when none has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durations: Option<UsageDurations>,
+}
+
+/// The series of one name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UsageLine {
+    /// The tool, group, principal or entrance; `""` for the project as a whole.
+    #[cfg_attr(feature = "utoipa", schema(example = "web-search"))]
+    pub name: String,
+    /// Everything in the window.
+    pub totals: UsageCounts,
+    /// How long the calls of the window took; absent when none has ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub durations: Option<UsageDurations>,
+    /// Its slots in order; those in which nothing was counted are left out.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub points: Vec<UsagePoint>,
+}
+
+/// Usage over time, in slots of one length.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UsageSeries {
+    /// When the first slot begins.
+    pub since: DateTime<Utc>,
+    /// When the last slot ends.
+    pub until: DateTime<Utc>,
+    /// Seconds of a slot.
+    #[cfg_attr(feature = "utoipa", schema(example = 3600, minimum = 60))]
+    #[serde(deserialize_with = "crate::numbers::whole")]
+    pub slot_s: i64,
+    /// The names with the most requests, the first of them first.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 20))]
+    pub lines: Vec<UsageLine>,
 }
 
 #[cfg(test)]

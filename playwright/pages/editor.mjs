@@ -1,28 +1,49 @@
-/** A text editor for definitions, with the faults that are told beside it. */
+import { becomes } from '../support/wait.mjs';
+
+/** An editor for definitions, with the faults that are listed beside it. */
 export class Editor {
   constructor(page, name) {
     this.page = page;
-    this.field = page.getByRole('textbox', { name });
+    this.field = page.getByRole('textbox', { name, exact: true });
+    this.box = page.locator('.editor').filter({ has: this.field });
+    this.marks = this.box.locator('.cm-lintRange');
+    this.completions = page.getByRole('listbox', { name: 'Completions' });
     this.faults = page.locator('.fault');
   }
 
-  text() {
-    return this.field.inputValue();
+  /** Waits until the editor is in place of the plain field that the page begins with. */
+  ready() {
+    return this.box.locator('.cm-content').waitFor();
   }
 
-  write(text) {
-    return this.field.fill(text);
+  /** The whole text: the editor itself has only the lines in sight on the page. */
+  text() {
+    return this.box.locator(':scope > textarea').inputValue();
+  }
+
+  async write(text) {
+    await this.ready();
+    await this.field.focus();
+    await this.page.keyboard.press('ControlOrMeta+a');
+    await this.page.keyboard.insertText(text);
+    await becomes(() => this.text(), text);
   }
 
   async replace(part, by) {
+    await this.ready();
     await this.write((await this.text()).replace(part, by));
   }
 
-  /** Where the cursor stands, as line and column from 1. */
-  cursor() {
-    return this.field.evaluate((field) => {
-      const lines = field.value.slice(0, field.selectionStart).split('\n');
-      return { line: lines.length, column: lines.at(-1).length + 1, focused: field === document.activeElement };
-    });
+  /** Where the cursor is, as line and column from 1. */
+  async cursor() {
+    const line = Number(await this.box.locator('.cm-lineNumbers .cm-activeLineGutter').textContent());
+    return this.field.evaluate((field, line) => {
+      const { anchorNode, anchorOffset } = getSelection();
+      const inLine = (anchorNode.nodeType === Node.TEXT_NODE ? anchorNode.parentElement : anchorNode).closest('.cm-line');
+      const before = new Range();
+      before.setStart(inLine, 0);
+      before.setEnd(anchorNode, anchorOffset);
+      return { line, column: before.toString().length + 1, focused: field === document.activeElement };
+    }, line);
   }
 }

@@ -121,6 +121,24 @@ export const OPENED = [
     open: (page) => page.getByRole('button', { name: /account$/ }).click(),
   },
   {
+    name: 'range of time',
+    at: 'usage',
+    open: async (page) => {
+      await page.getByRole('button', { name: /range of time$/ }).click();
+      await page.getByLabel('From (', { exact: false }).waitFor();
+    },
+  },
+  {
+    name: 'views of the record',
+    at: 'records',
+    open: (page) => page.getByRole('button', { name: 'Views of the record' }).click(),
+  },
+  {
+    name: 'columns of the record',
+    at: 'records',
+    open: (page) => page.getByRole('button', { name: 'Columns of the list' }).click(),
+  },
+  {
     name: 'one record',
     at: 'records',
     open: async (page) => {

@@ -16,7 +16,7 @@ async function answered(page, path, body) {
 }
 
 for (const [name, address, path] of [
-  ['the overview', 'overview', '/projects/demo/usage'],
+  ['the overview', 'overview', '/projects/demo/usage/series'],
   ['a tool', 'tools/look-up', '/projects/demo/tools/look-up'],
   ['the permissions', 'permissions', '/projects/demo/permissions'],
   ['the groups', 'groups', '/projects/demo/groups'],

@@ -73,6 +73,23 @@ story('names of secrets stay in one line', async (page) => {
   }
 });
 
+story('the cards of the overview leave no hole', async (page) => {
+  for (const width of [1280, 1920]) {
+    await at(page, width, lively(pageNamed('overview')));
+    const rows = await page.locator('main .columns').evaluateAll((groups) =>
+      groups.map((group) => {
+        const { left, right } = group.getBoundingClientRect();
+        const cards = [...group.children].map((card) => card.getBoundingClientRect());
+        const tops = new Set(cards.map((card) => Math.round(card.top)));
+        const covered = cards.reduce((sum, card) => sum + card.width, 0) / tops.size;
+        return { covered: covered / (right - left), lines: tops.size };
+      }),
+    );
+    assert.equal(rows.length, 2, `${width} pixels`);
+    for (const { covered, lines } of rows) assert.ok(lines === 1 && covered > 0.9, `${width} pixels: ${covered} in ${lines}`);
+  }
+});
+
 story('no card of the overview touches another', async (page) => {
   for (const width of [390, 1280, 1920]) {
     await at(page, width, lively(pageNamed('overview')));

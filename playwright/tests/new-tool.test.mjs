@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
+import { Editor } from '../pages/editor.mjs';
 import { SignInPage } from '../pages/sign-in.mjs';
 import { assertAccessible } from '../support/axe.mjs';
 import { launch, settled, signedIn, visit } from '../support/browser.mjs';
@@ -94,8 +95,8 @@ test('the form and the YAML follow each other, and nothing of the credential sta
     await settled(page);
     await assertAccessible(page);
     await paste(page, command('/v2/items/7'));
-    const yaml = page.getByLabel('Definition as YAML');
-    await becomes(async () => (await yaml.inputValue()).includes('/v2/items/{item_id}'), true);
+    const yaml = new Editor(page, 'Definition as YAML');
+    await becomes(async () => (await yaml.text()).includes('/v2/items/{item_id}'), true);
     await page.getByText('EXAMPLE_TOKEN').or(page.getByText(/LOCALHOST_TOKEN/)).first().waitFor();
     await becomes(() => page.getByLabel('Name of parameter 1', { exact: true }).inputValue(), 'item_id');
     assert.equal(await page.getByLabel('Type of parameter 3', { exact: true }).inputValue(), 'integer');
@@ -104,8 +105,8 @@ test('the form and the YAML follow each other, and nothing of the credential sta
     assert.ok(!values.some((value) => value.includes(SECRET)));
 
     await page.locator('#def-name').fill('renamed-note');
-    await becomes(async () => (await yaml.inputValue()).includes('name: renamed-note'), true);
-    await yaml.fill((await yaml.inputValue()).replace('name: renamed-note', 'name: renamed-again'));
+    await becomes(async () => (await yaml.text()).includes('name: renamed-note'), true);
+    await yaml.replace('name: renamed-note', 'name: renamed-again');
     await becomes(() => page.locator('#def-name').inputValue(), 'renamed-again');
 
     await page.getByRole('button', { name: 'Test', exact: true }).click();

@@ -121,3 +121,75 @@ stage.story('what concerns no single project is on the record of the server', as
   await page.goto('/ui/server-record?record=00000000-0000-7000-8000-000000000000');
   await drawer.getByText('There is no such record.').waitFor();
 });
+
+stage.story('filters are picked from what is there', async (page) => {
+  await page.goto('/ui/projects/demo/records');
+  await settled(page);
+  await page.getByText('More filters').click();
+  const tool = page.getByLabel('Tool', { exact: true });
+  await tool.focus();
+  await page.locator('#filter-tool-choices option[value="look-up"]').waitFor({ state: 'attached' });
+  await tool.fill('look-up');
+  await tool.press('Enter');
+  await page.waitForURL('**?*tool=look-up*');
+  await page.getByLabel('State', { exact: true }).focus();
+  await page.locator('#filter-state-choices option[value="found"]').waitFor({ state: 'attached' });
+  await page.getByLabel('Who', { exact: true }).focus();
+  await page.locator('#filter-principal-choices option').first().waitFor({ state: 'attached' });
+  await page.getByLabel('At most ms').fill('600000');
+  await page.getByLabel('At most ms').press('Enter');
+  await page.waitForURL('**max_duration_ms=600000*');
+  await page.locator('[data-row]').first().waitFor();
+  await page.getByLabel('Address').fill('192.0.2.99');
+  await page.getByLabel('Address').press('Enter');
+  await page.getByRole('heading', { name: 'Nothing recorded' }).waitFor();
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.locator('[data-row]').first().waitFor();
+});
+
+stage.story('columns are chosen and kept', async (page) => {
+  await page.goto('/ui/projects/demo/records');
+  await settled(page);
+  await page.getByRole('button', { name: 'Columns of the list' }).click();
+  await page.getByRole('checkbox', { name: 'Entrance' }).check();
+  await page.getByRole('checkbox', { name: 'State' }).uncheck();
+  const heads = async () => (await page.getByRole('columnheader').allTextContents()).join();
+  await becomes(heads, 'When,What,Who,Outcome,Entrance');
+  await page.waitForURL('**columns=*');
+  await page.goto('/ui/projects/demo/records');
+  await becomes(heads, 'When,What,Who,Outcome,Entrance', 'the browser remembers them');
+});
+
+stage.story('a view is saved, opened and deleted', async (page) => {
+  await page.goto('/ui/projects/demo/records?outcome=denied&from=now-7d');
+  await settled(page);
+  const views = page.getByRole('button', { name: 'Views of the record' });
+  await views.click();
+  await page.getByText('No views are saved yet.').waitFor();
+  await page.getByRole('button', { name: 'Save this view' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Save this view' });
+  await dialog.getByLabel('Name').fill('Refusals');
+  await dialog.getByLabel('Show it to everyone who may read the record').check();
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await page.goto('/ui/projects/demo/records');
+  await settled(page);
+  await views.click();
+  await page.getByRole('link', { name: 'Refusals' }).click();
+  await page.waitForURL('**?*outcome=denied*');
+  await page.getByRole('button', { name: 'Last 7 days: range of time' }).waitFor();
+  const { items } = await stage.server.get('/projects/demo/saved-views');
+  assert.deepEqual(items.map(({ name, shared }) => ({ name, shared })), [{ name: 'Refusals', shared: true }]);
+  await views.click();
+  await page.getByRole('button', { name: 'Delete the view Refusals' }).click();
+  await page.getByText('No views are saved yet.').waitFor();
+});
+
+stage.story('a record leads to those like it, and to the same call with curl', async (page) => {
+  await page.goto('/ui/projects/demo/records?tool=break-down&action=call');
+  await page.locator('[data-row]').first().click();
+  const record = page.getByRole('dialog', { name: 'Record' });
+  await record.getByRole('link', { name: 'More like this' }).click();
+  await page.waitForURL((address) => address.searchParams.get('code') !== null && address.searchParams.get('tool') === 'break-down');
+  await page.locator('[data-row]').first().waitFor();
+});

@@ -14,7 +14,7 @@ const NO_ACCESS = 'You have no access to this page';
 const CLOSED = {
   agent: ['users', 'health', 'server-record', 'upload', 'new-tool', 'imports', 'import-new', 'import', 'import-again', 'quarantine', 'quarantine-one',
     'mcp-servers', 'mcp-servers-add', 'mcp-servers-form', 'mcp-server', 'mcp-server-import', 'mcp-server-definition', 'services', 'service', 'dead-letters', 'states',
-    'permissions', 'permissions-tool', 'permissions-person', 'keys', 'policy-tests', 'records', 'alerts', 'limits', 'secrets', 'settings', 'account-providers'],
+    'permissions', 'permissions-tool', 'permissions-person', 'keys', 'policy-tests', 'records', 'usage', 'alerts', 'limits', 'secrets', 'settings', 'account-providers'],
   viewer: ['users', 'health', 'server-record', 'upload', 'new-tool', 'permissions', 'permissions-tool', 'permissions-person', 'keys', 'records', 'alerts', 'secrets'],
   auditor: ['users', 'health', 'server-record', 'upload', 'new-tool', 'keys', 'secrets'],
 };

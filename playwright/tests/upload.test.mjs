@@ -33,7 +33,7 @@ stage.story('a fault is shown where it is, and mended there', { refusals: ['/pro
   await becomes(() => upload.editor.faults.count(), 0, 'what was said about another text is gone');
   await upload.check.click();
   await upload.outlook.waitFor();
-  await page.getByText('translate', { exact: true }).waitFor();
+  await page.locator('.tool-name', { hasText: 'translate' }).waitFor();
   assert.equal((await stage.server.ask('GET', '/projects/demo/tools/translate')).status, 404, 'checking stores nothing');
   await upload.apply.click();
   await upload.applied.waitFor();

@@ -14,8 +14,8 @@ use crate::api::{
     access_requests, accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, bus_tokens,
     calls, connections, dead_letters, definitions, drafts, egress, explain, groups, guides, health, imports,
     keys, limits, mcp_clients, mcp_servers, permissions, policy_tests, projects, quarantine, recommendations,
-    second_factor, secrets, sessions, settings, states, status, tool_api, tool_changes, tool_services,
-    tool_types, tools, tools_edit, tools_revisions, upstreams, usage, users,
+    saved_views, second_factor, secrets, sessions, settings, states, status, tool_api, tool_changes,
+    tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams, usage, usage_series, users,
 };
 use crate::gateway::Problem;
 use crate::state::App;
@@ -194,6 +194,9 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(audit::get_audit_integrity))
         .routes(routes!(audit::get_audit_record))
         .routes(routes!(usage::get_usage))
+        .routes(routes!(usage_series::get_usage_series))
+        .routes(routes!(saved_views::list_saved_views, saved_views::save_view))
+        .routes(routes!(saved_views::delete_saved_view))
         .routes(routes!(upstreams::list_upstreams))
         .routes(routes!(alerts::list_alerts))
         .routes(routes!(alerts::acknowledge_alert))

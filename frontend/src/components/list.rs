@@ -26,7 +26,8 @@ pub(crate) fn List(
     /// What it lists, in the plural.
     what: &'static str,
     /// The headings of the columns.
-    columns: &'static [&'static str],
+    #[prop(into)]
+    columns: Vec<&'static str>,
     /// Makes the cells of a row; the first is a row heading, and each names its column in `data-label`.
     cells: Cells,
     /// What is shown in place of a list without items.
@@ -39,9 +40,10 @@ pub(crate) fn List(
         .iter()
         .map(|title| view! { <th scope="col" role="columnheader">{*title}</th> })
         .collect::<Vec<_>>();
+    let width = columns.len();
     let row = move |item: Item| {
         let cells = cells(&item).unwrap_or_else(|| {
-            view! { <td role="cell" colspan=columns.len() class="muted">{UNREADABLE}</td> }.into_any()
+            view! { <td role="cell" colspan=width class="muted">{UNREADABLE}</td> }.into_any()
         });
         view! { <tr role="row">{cells}</tr> }
     };

@@ -9,8 +9,8 @@ use web_sys::Node;
 use super::{Icon, Symbol};
 use crate::reactive::When;
 
-/// A disclosure: the button says whether the panel is open. Escape, a click elsewhere, leaving it with the keyboard and
-/// following one of its links close it.
+/// A disclosure: the button says whether the panel is open. Escape, a click elsewhere, leaving it with the keyboard,
+/// following one of its links and pressing a button with `data-close` close it.
 #[component]
 pub(crate) fn Menu(
     /// The panel's id, unique on the page.
@@ -64,7 +64,7 @@ pub(crate) fn Menu(
         let link = event
             .target()
             .and_then(|target| target.dyn_into::<web_sys::Element>().ok())
-            .and_then(|element| element.closest("a").ok().flatten());
+            .and_then(|element| element.closest("a, [data-close]").ok().flatten());
         if link.is_some() {
             open.set(false);
         }

@@ -28,4 +28,5 @@ pub(crate) mod simulator;
 pub(crate) mod states;
 pub(crate) mod tools;
 pub(crate) mod upload;
+pub(crate) mod usage;
 pub(crate) mod users;

@@ -70,9 +70,10 @@ pub(super) fn Shortcuts(
 }
 
 fn is_typing() -> bool {
-    document()
-        .active_element()
-        .is_some_and(|element| matches!(element.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT"))
+    document().active_element().is_some_and(|element| {
+        matches!(element.tag_name().as_str(), "INPUT" | "TEXTAREA" | "SELECT")
+            || element.has_attribute("contenteditable")
+    })
 }
 
 fn is_modal() -> bool {

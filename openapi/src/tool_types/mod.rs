@@ -3,6 +3,7 @@
 //! The tables here are the one list of a type's keys: the reader of definitions checks keys against them, the dashboard
 //! makes its form from them, and `GET /tool-types` gives them as JSON Schema.
 
+mod definition;
 mod field;
 mod http;
 mod kinds;
@@ -10,6 +11,7 @@ mod kinds;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::definition::definition_schema;
 pub use self::field::{Field, FieldValue, Need, schema};
 pub use self::http::*;
 pub use self::kinds::*;

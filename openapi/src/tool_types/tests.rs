@@ -87,3 +87,15 @@ fn a_key_is_known_by_every_spelling() {
     assert!(id.is("mcp-tool") && !id.is("mcp"));
     assert!(matches!(id.need, Need::Advised(_)));
 }
+
+#[test]
+fn the_schema_of_a_definition_has_every_type_and_common_key() {
+    let schema = super::definition_schema();
+    let tool = &schema["$defs"]["tool"];
+    for field in COMMON {
+        assert!(tool["properties"][field.name].is_object(), "{}", field.name);
+    }
+    let names: Vec<_> = ALL.iter().map(|kind| json!(kind.name)).collect();
+    assert_eq!(tool["properties"]["type"]["enum"], json!(names));
+    assert_eq!(tool["allOf"].as_array().map(Vec::len), Some(ALL.len()));
+}

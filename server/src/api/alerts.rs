@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use toolgate_api::alerts::{Alert, AlertPage, AlertRule};
 use toolgate_api::audit::AuditAction;
@@ -24,6 +25,10 @@ pub struct AlertQuery {
     rule: Option<AlertRule>,
     /// Whether it was acknowledged.
     acknowledged: Option<bool>,
+    /// Raised at or after this time.
+    since: Option<DateTime<Utc>>,
+    /// Raised before this time.
+    until: Option<DateTime<Utc>>,
     /// `next_cursor` of the page before.
     #[param(max_length = 1024)]
     cursor: Option<String>,
@@ -111,6 +116,8 @@ async fn list(
     let filter = AlertFilter {
         rule: query.rule,
         acknowledged: query.acknowledged,
+        since: query.since,
+        until: query.until,
     };
     let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
     let alerts = gateway.store.alerts(project, &filter, before, more).await?;

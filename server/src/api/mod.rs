@@ -37,6 +37,7 @@ pub mod projects;
 pub mod quarantine;
 pub mod recommendations;
 pub mod requested_tools;
+pub mod saved_views;
 pub mod second_factor;
 pub mod secrets;
 pub mod sessions;
@@ -54,6 +55,7 @@ mod tools_order;
 pub mod tools_revisions;
 pub mod upstreams;
 pub mod usage;
+pub mod usage_series;
 pub mod users;
 
 use axum::body::Body;

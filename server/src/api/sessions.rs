@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::sessions::{
@@ -45,6 +46,10 @@ pub struct SessionQuery {
     state: Option<String>,
     /// `true`: only those that can be used now.
     living: Option<bool>,
+    /// Created at or after this time.
+    since: Option<DateTime<Utc>>,
+    /// Created before this time.
+    until: Option<DateTime<Utc>>,
     /// `next_cursor` of the page before.
     #[param(max_length = 1024)]
     cursor: Option<String>,
@@ -108,6 +113,8 @@ pub async fn list_sessions(
         principal: whose(&place, query.principal.as_deref())?,
         state: query.state,
         living_at: query.living.unwrap_or_default().then(|| gateway.clock.now()),
+        since: query.since,
+        until: query.until,
     };
     let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
     let rows = gateway

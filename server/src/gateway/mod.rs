@@ -49,6 +49,7 @@ pub mod recommend;
 pub mod record;
 pub mod recorded;
 pub mod resolve;
+pub mod saved_views;
 pub mod second_factor;
 pub mod secrets;
 pub mod server_snapshot;

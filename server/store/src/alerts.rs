@@ -111,6 +111,7 @@ impl Store {
             sqlx::query_as(select!(
                 "WHERE project_uid = $1 AND id < $2 AND ($3 IS NULL OR rule = $3)
                    AND ($4 IS NULL OR (acknowledged_at IS NOT NULL) = $4)
+                   AND at >= $6 AND at < $7
                  ORDER BY id DESC LIMIT $5"
             ))
             .bind(project.0)
@@ -118,6 +119,8 @@ impl Store {
             .bind(filter.rule.map(Word::word))
             .bind(filter.acknowledged)
             .bind(i64::from(limit))
+            .bind(filter.since.map_or(i64::MIN, micros))
+            .bind(filter.until.map_or(i64::MAX, micros))
             .fetch_all(pool)
             .await?
         })

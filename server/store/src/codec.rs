@@ -130,7 +130,7 @@ words! {
         RefusedCredentials = "refused_credentials",
     }
     AlertDelivery { None = "none", Pending = "pending", Delivered = "delivered", Failed = "failed" }
-    UsageKind { Project = "project", Tool = "tool", Group = "group", Principal = "principal" }
+    UsageKind { Project = "project", Tool = "tool", Group = "group", Principal = "principal", Entrance = "entrance" }
 }
 
 impl Word for ErrorCode {

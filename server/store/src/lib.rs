@@ -45,12 +45,14 @@ mod policy_tests;
 mod projects;
 mod records;
 pub mod rows;
+mod saved_views;
 mod second_factors;
 mod secrets;
 mod sessions;
 mod settings;
 mod sign_ins;
 mod usage;
+mod usage_series;
 mod users;
 mod versions;
 

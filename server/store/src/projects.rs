@@ -136,6 +136,7 @@ impl Store {
             execute!(tx, "DELETE FROM import_operations WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM imports WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM access_requests WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM saved_views WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM announced_programs WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM tool_guides WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM mcp_clients WHERE project_uid = $1", uid.0);

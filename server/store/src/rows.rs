@@ -44,4 +44,6 @@ pub use self::secrets::{NewSecret, Resealed, ResealedSecret, SecretRow, SecretUs
 pub use self::sessions::{
     SessionAdmission, SessionEnd, SessionFilter, SessionLimits, SessionPlace, SessionRow, TransitionRow,
 };
-pub use self::usage::{GroupUseRow, Took, UsageDelta, UsageKind, UsageTotal};
+pub use self::usage::{
+    GroupUseRow, SeriesQuery, SeriesRow, SeriesSlot, Took, UsageDelta, UsageKind, UsageTotal,
+};

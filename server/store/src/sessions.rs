@@ -253,6 +253,8 @@ impl Store {
     ) -> Result<Vec<SessionRow>> {
         let before = before.map_or(Uuid::max(), |id| id.0);
         let living_at = filter.living_at.map(micros);
+        let since = filter.since.map_or(i64::MIN, micros);
+        let until = filter.until.map_or(i64::MAX, micros);
         let rows: Vec<SessionColumns> = match &filter.principal {
             // Two statements, so that each can go by its own index.
             Some(principal) => {
@@ -260,7 +262,7 @@ impl Store {
                     sqlx::query_as(select!(
                         "WHERE project_uid = $1 AND id < $2 AND ($3 IS NULL OR state = $3)
                            AND ($4 IS NULL OR (ended_at IS NULL AND expires_at > $4))
-                           AND principal_id = $6 AND principal_kind = $7
+                           AND principal_id = $6 AND principal_kind = $7 AND created_at >= $8 AND created_at < $9
                          ORDER BY id DESC LIMIT $5"
                     ))
                     .bind(project.0)
@@ -270,6 +272,8 @@ impl Store {
                     .bind(i64::from(limit))
                     .bind(text(&principal.id))
                     .bind(principal.kind.word())
+                    .bind(since)
+                    .bind(until)
                     .fetch_all(pool)
                     .await?
                 })
@@ -280,6 +284,7 @@ impl Store {
                     sqlx::query_as(select!(
                         "WHERE project_uid = $1 AND id < $2 AND ($3 IS NULL OR state = $3)
                            AND ($4 IS NULL OR (ended_at IS NULL AND expires_at > $4))
+                           AND created_at >= $6 AND created_at < $7
                          ORDER BY id DESC LIMIT $5"
                     ))
                     .bind(project.0)
@@ -287,6 +292,8 @@ impl Store {
                     .bind(filter.state.as_deref())
                     .bind(living_at)
                     .bind(i64::from(limit))
+                    .bind(since)
+                    .bind(until)
                     .fetch_all(pool)
                     .await?
                 })

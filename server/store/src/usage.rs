@@ -10,9 +10,12 @@ use crate::codec::{Word, micros, text, time};
 use crate::db::{both, execute, writing};
 use crate::error::Result;
 use crate::rows::{GroupUseRow, UsageDelta, UsageKind, UsageTotal};
+use crate::usage_series::add_points;
 
 /// Rows that one transaction writes: few, because calls on SQLite wait for it.
-const PER_TRANSACTION: usize = 200;
+const PER_TRANSACTION: usize = 60;
+/// Microseconds of an hour.
+const HOUR: i64 = 3_600_000_000;
 
 /// Project, kind, name, calls, denials, failures and when last.
 type TotalColumns = (Uuid, String, String, i64, i64, i64, i64);
@@ -26,7 +29,7 @@ impl Store {
     /// those that need not be given again.
     pub async fn add_usage(&self, deltas: &mut [UsageDelta]) -> (usize, Result<()>) {
         deltas.sort_unstable_by(|a, b| {
-            (a.project, a.kind, &a.name, a.hour).cmp(&(b.project, b.kind, &b.name, b.hour))
+            (a.project, a.kind, &a.name, a.minute).cmp(&(b.project, b.kind, &b.name, b.minute))
         });
         let mut stored = 0;
         for part in deltas.chunks(PER_TRANSACTION) {
@@ -41,7 +44,9 @@ impl Store {
 
     async fn add_usage_at_once(&self, deltas: &[UsageDelta]) -> Result<()> {
         writing!(self, |tx| {
-            for delta in deltas {
+            // Entrances have series only.
+            let has_totals = |delta: &&UsageDelta| delta.kind != UsageKind::Entrance;
+            for delta in deltas.iter().filter(has_totals) {
                 execute!(
                     tx,
                     "INSERT INTO usage_totals (project_uid, kind, name, calls, denials, failures, last_at)
@@ -62,7 +67,7 @@ impl Store {
                 );
             }
             // All of one table before the other: the order of locks stays the same in every transaction.
-            for delta in deltas {
+            for delta in deltas.iter().filter(has_totals) {
                 execute!(
                     tx,
                     "INSERT INTO usage_hours (project_uid, kind, hour, name, calls, denials, failures, last_at,
@@ -80,7 +85,7 @@ impl Store {
                                         THEN excluded.last_at ELSE usage_hours.last_at END",
                     delta.project.0,
                     delta.kind.word(),
-                    micros(delta.hour),
+                    micros(delta.minute) / HOUR * HOUR,
                     text(&delta.name),
                     delta.counts.calls,
                     delta.counts.denials,
@@ -91,6 +96,7 @@ impl Store {
                     delta.took.slowest_ms,
                 );
             }
+            add_points!(tx, deltas);
         })
         .await
     }

@@ -77,6 +77,8 @@ mod projects;
 mod reading;
 #[path = "contract/records.rs"]
 mod records;
+#[path = "contract/saved_views.rs"]
+mod saved_views;
 #[path = "contract/second_factors.rs"]
 mod second_factors;
 #[path = "contract/secrets.rs"]
@@ -91,5 +93,7 @@ mod sign_ins;
 mod tail;
 #[path = "contract/usage.rs"]
 mod usage;
+#[path = "contract/usage_series.rs"]
+mod usage_series;
 #[path = "contract/writer.rs"]
 mod writer;

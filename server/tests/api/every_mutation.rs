@@ -249,6 +249,18 @@ async fn every_mutating_operation_leaves_a_record() {
         .await;
     assert_eq!(change(&record)["decision"], "declined");
 
+    // Views of the record.
+    let view = json!({"name": "Failures", "query": "outcome=failed", "shared": true});
+    let (saved, record) = trial
+        .does("save_view", "settings", &demo("saved-views"), &NO, &view)
+        .await;
+    assert_eq!(change(&record)["view"], "Failures");
+    let saved = demo(&format!("saved-views/{}", saved["id"].as_str().expect("an id")));
+    let (_, record) = trial
+        .does("delete_saved_view", "settings", &saved, &NO, &none)
+        .await;
+    assert_eq!(change(&record)["change"], "view_deleted");
+
     // Drafts: credentials are stored, tests are calls.
     let pasted = json!({"text": format!("curl {base}/ping -H 'X-Api-Key: nobody may see this'")});
     let draft = demo("definitions/draft");

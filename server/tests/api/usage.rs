@@ -7,7 +7,7 @@ use toolgate_core::principal::PrincipalKind;
 use crate::support::{Client, TestApp, echo, tool};
 
 /// A project with two tools: `search` moves the state from `undefined` to `analysis`, where `report` is open.
-async fn workflow<'a>(app: &'a TestApp, base: &str) -> Client<'a> {
+pub(crate) async fn workflow<'a>(app: &'a TestApp, base: &str) -> Client<'a> {
     let admin = app.demo().await;
     let tools = [
         tool(
@@ -40,11 +40,11 @@ fn item<'v>(report: &'v Value, list: &str, name: &str) -> &'v Value {
         .unwrap_or_else(|| panic!("{name} is not in {report}"))
 }
 
-fn counts(value: &Value) -> [i64; 3] {
+pub(crate) fn counts(value: &Value) -> [i64; 3] {
     ["calls", "denials", "failures"].map(|name| value[name].as_i64().expect("a number"))
 }
 
-async fn six_requests(agent: &Client<'_>) {
+pub(crate) async fn six_requests(agent: &Client<'_>) {
     let knowledge = |tool: &str| json!({"tool": tool, "group": ["knowledge"]});
     let calls = "/projects/demo/calls";
     agent.post(calls, &knowledge("search")).await.expect(200);
@@ -98,7 +98,7 @@ async fn usage_is_reported_by_hour_and_by_name() {
     let name = format!("service_key:{}", me["id"].as_str().expect("an id"));
     assert_eq!(counts(item(&report, "principals", &name)), [3, 2, 1]);
 
-    // How long calls took: of tools only, and of one that was only refused nothing is known.
+    // How long calls took; of what was only refused nothing is known.
     let search = item(&report, "tools", "search");
     let (mean, slowest) = (
         search["mean_ms"].as_i64().unwrap(),
@@ -106,7 +106,7 @@ async fn usage_is_reported_by_hour_and_by_name() {
     );
     assert!((0..=slowest).contains(&mean), "{search}");
     assert_eq!(item(&report, "tools", "report").get("mean_ms"), None);
-    assert_eq!(item(&report, "groups", "knowledge").get("slowest_ms"), None);
+    assert!(item(&report, "groups", "knowledge")["slowest_ms"].is_i64());
 
     let one = admin
         .get("/projects/demo/usage?tool=search")

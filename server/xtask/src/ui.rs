@@ -146,17 +146,15 @@ fn assemble(
         names.push((name, hashed));
     }
     let app = package.add("app.js", replace(app, &borrowed(&names))?);
-    let boot = replace(
-        sources.boot.clone(),
-        &[
-            ("./app.js", &format!("./{app}")),
-            ("./app_bg.wasm", &format!("./{wasm}")),
-        ],
-    )?;
-    package.add("boot.js", boot);
+    let mut loaded = vec![("app.js".to_owned(), app), ("app_bg.wasm".to_owned(), wasm)];
     for (name, bytes) in &sources.assets {
-        package.add(name, bytes.clone());
+        let hashed = package.add(name, bytes.clone());
+        loaded.push((name.clone(), hashed));
     }
+    for (name, hashed) in &mut loaded {
+        (*name, *hashed) = (format!("./{name}"), format!("./{hashed}"));
+    }
+    package.add("boot.js", replace(sources.boot.clone(), &borrowed(&loaded))?);
     let links: Vec<_> = sources
         .assets
         .keys()
@@ -194,9 +192,13 @@ mod tests {
 
     fn sources() -> Sources {
         Sources {
-            boot: b"import init from './app.js'; init('./app_bg.wasm');".to_vec(),
+            boot: b"import init from './app.js'; init('./app_bg.wasm'); import('./vendor/editor.js')"
+                .to_vec(),
             style: b"a { background: url(../assets/mark.svg) }".to_vec(),
-            assets: BTreeMap::from([("mark.svg".to_owned(), b"<svg/>".to_vec())]),
+            assets: BTreeMap::from([
+                ("mark.svg".to_owned(), b"<svg/>".to_vec()),
+                ("vendor/editor.js".to_owned(), b"export {}".to_vec()),
+            ]),
         }
     }
 
@@ -234,6 +236,7 @@ mod tests {
 
         assert!(text("boot.js").contains(&format!("'./{}'", hashed("app.js"))));
         assert!(text("boot.js").contains(&format!("'./{}'", hashed("app_bg.wasm"))));
+        assert!(text("boot.js").contains(&format!("'./{}'", hashed("vendor/editor.js"))));
         assert!(text("app.js").contains(&hashed("app_bg.wasm")));
         assert!(text("app.js").contains(&hashed("later.wasm")));
         assert!(text("pages.json").contains(&hashed("split_tools_pages.wasm")));

@@ -7,7 +7,10 @@ use toolgate_api::alerts::{Alert, AlertDelivery};
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
-use crate::components::{Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, TimeAgo, Tone, word};
+use crate::components::{
+    Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, TimeAgo, TimeRange, TimeRangePicker, Tone,
+    word,
+};
 use crate::paged::{Item, Paged};
 use crate::reactive::text_memo;
 use crate::routes::{Page, PageKind};
@@ -24,10 +27,16 @@ const CHOICES: [(&str, &str); 3] = [
 pub(crate) fn AlertsPage() -> impl IntoView {
     let project = project_in_path();
     let acknowledged = UrlParam::new("acknowledged");
+    let range = TimeRange::new("");
     let address = text_memo(move || {
+        let [(since, from), (until, to)] = range.query();
         with_query(
             in_project(&project.get(), &["alerts"]),
-            &[("acknowledged", &acknowledged.get())],
+            &[
+                ("acknowledged", acknowledged.get().as_str()),
+                (since, &from),
+                (until, &to),
+            ],
         )
     });
     let list = Paged::new(move || address.get());
@@ -65,6 +74,7 @@ pub(crate) fn AlertsPage() -> impl IntoView {
                 options
                 on_change=move |key: String| acknowledged.push(&key)
             />
+            <TimeRangePicker range />
         </div>
         {action.outcome()}
         <List list what="alerts" columns=&["When", "What", "Message", "Status"] cells empty />

@@ -6,7 +6,7 @@ use toolgate_api::guides::{Guide, GuideDefinition};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{
-    Editor, EditorHandle, Field, FormDialog, Markdown, Placement, Select, TextInput, Toasts,
+    Editor, EditorHandle, Field, FormDialog, Language, Markdown, Placement, Select, TextInput, Toasts,
 };
 use crate::reactive::{When, condition, effect, text};
 
@@ -130,7 +130,7 @@ pub(super) fn GuideDialog(
                     <TextInput id="guide-subject" value=subject max="128" />
                 </Field>
             </When>
-            <Editor name="Text in Markdown" value=content handle=EditorHandle::new() rows=12 />
+            <Editor name="Text in Markdown" value=content handle=EditorHandle::new() rows=12 language=Language::Markdown />
             <section aria-label="Preview" class="stack-small">
                 <h3>"Preview"</h3>
                 <Markdown text=content />

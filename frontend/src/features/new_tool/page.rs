@@ -1,6 +1,7 @@
 //! The page.
 
 use leptos::prelude::*;
+use toolgate_api::tool_types::definition_schema;
 
 use super::paste::PasteBox;
 use super::saved::{FirstCall, Saved, saved_view};
@@ -91,7 +92,7 @@ pub(crate) fn NewToolPage() -> impl IntoView {
                         </div>
                     </fieldset>
                     <div class="stack beside">
-                        <Editor name="Definition as YAML" value=both.text handle rows=22 />
+                        <Editor name="Definition as YAML" value=both.text handle rows=22 schema=definition_schema />
                         {trouble}
                         {faults}
                     </div>

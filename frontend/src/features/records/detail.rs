@@ -1,6 +1,7 @@
 //! One record, whole: what was asked, what was decided and why, and how it ended.
 
 use leptos::prelude::*;
+use serde_json::Value;
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::{
     AuditAction, AuditConnection, AuditQuestion, AuditRecord, QuestionMode, StateSource,
@@ -10,15 +11,16 @@ use toolgate_api::explain::{ExplainRequest, ExplainResponse};
 use super::columns::tone;
 use super::scope::Scope;
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, json_of};
+use crate::api::{Ask, Body, in_project, json_of, object, with_query};
 use crate::browser::iso;
-use crate::components::{Badge, Dialog, Placement, Tags, TimeAgo, fact, facts, json_block, word};
+use crate::components::{Badge, CodeBlock, Dialog, Placement, Tags, TimeAgo, fact, facts, json_block, word};
 use crate::features::simulator::why;
 use crate::loaded::Loaded;
 use crate::reactive::{part, text_memo};
 use crate::remedies::{Refusal, remedies};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
+use crate::snippets;
 use crate::url::UrlParam;
 
 /// The drawer with the record that the address names.
@@ -51,6 +53,7 @@ pub(super) fn RecordDetail(
 
 fn content(project: &str, record: AuditRecord) -> AnyView {
     let reason = why(project, &record);
+    let actions = actions(project, &record);
     let mut lines = vec![
         fact(
             "Outcome",
@@ -151,6 +154,7 @@ fn content(project: &str, record: AuditRecord) -> AnyView {
         .then(|| view! { <p class="note">"Arguments, context and warnings are shown to auditors only."</p> });
     view! {
         {facts(lines)}
+        {actions}
         {hidden}
         {record.arguments.map(|value| json_block("Arguments", &value))}
         {record.provenance.map(|value| json_block("Where each argument came from", &value))}
@@ -180,6 +184,70 @@ fn questions(all: &[AuditQuestion]) -> String {
         format!("{mode}: {}", word(&question.outcome))
     };
     all.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
+/// What to do with a record: find those like it, and make the same call again.
+fn actions(project: &str, record: &AuditRecord) -> AnyView {
+    let kind = if project.is_empty() {
+        PageKind::ServerRecords
+    } else {
+        PageKind::Records
+    };
+    let path = Page::of_project(project.to_owned(), kind).path();
+    let (action, outcome) = (word(&record.action), word(&record.outcome));
+    let code = record.code.map_or("", ErrorCode::as_str);
+    let tool = record.tool.as_deref().unwrap_or_default();
+    let alike = with_query(
+        path,
+        &[
+            ("action", &action),
+            ("outcome", &outcome),
+            ("tool", tool),
+            ("code", code),
+        ],
+    );
+    let is_call = record.action == AuditAction::Call && !record.payloads_hidden;
+    let curl = is_call.then(|| {
+        let body = object(vec![
+            ("tool", tool.into()),
+            ("arguments", from_caller(record)),
+            (
+                "group",
+                record.requested_groups.iter().map(String::as_str).collect(),
+            ),
+            ("state", record.state_before.as_str().into()),
+        ]);
+        let text = snippets::call(project, &body.to_string());
+        view! {
+            <details>
+                <summary>"The same call with curl"</summary>
+                <CodeBlock caption="The call, with a token in TOOLGATE_TOKEN" text />
+            </details>
+        }
+    });
+    view! {
+        <p>
+            <a class="button button-small" href=alike>"More like this"</a>
+        </p>
+        {curl}
+    }
+    .into_any()
+}
+
+/// The arguments of a call that its caller gave.
+fn from_caller(record: &AuditRecord) -> Value {
+    let given = |name: &str| {
+        let layer = record.provenance.as_ref().map(|layers| &layers[name]);
+        layer.is_none_or(|layer| layer.is_null() || layer == "caller")
+    };
+    let arguments = record
+        .arguments
+        .as_ref()
+        .and_then(Value::as_object)
+        .into_iter()
+        .flatten();
+    let kept = arguments.filter(|(name, _)| given(name));
+    Value::Object(kept.map(|(name, value)| (name.clone(), value.clone())).collect())
 }
 
 /// What lifts the refusal or failure of a call. Where the record does not name it, the same call is explained as it would

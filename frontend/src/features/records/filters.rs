@@ -2,15 +2,16 @@
 
 use leptos::prelude::*;
 
+use toolgate_api::ErrorCode;
+
 use super::scope::Scope;
-use crate::api::with_query;
-use crate::components::{SearchBox, Select};
-use crate::features::tools::Exact;
+use crate::api::{in_project, with_query};
+use crate::components::{Choices, Pick, SearchBox, Select, TimeRange, TimeRangePicker};
 use crate::reactive::When;
-use crate::url::UrlParam;
+use crate::url::{Navigator, UrlParam};
 
 /// The parameters of the API that the page offers, by the same names.
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 17] = [
     "q",
     "action",
     "outcome",
@@ -22,6 +23,12 @@ const NAMES: [&str; 11] = [
     "requested_group",
     "client_name",
     "connection_id",
+    "state_before",
+    "address",
+    "min_duration_ms",
+    "max_duration_ms",
+    "principal_id",
+    "request_id",
 ];
 
 const ACTIONS: [(&str, &str); 19] = [
@@ -69,7 +76,10 @@ const ENTRANCES: [(&str, &str); 8] = [
 /// The filters in the address.
 #[derive(Clone, Copy)]
 pub(super) struct RecordFilter {
-    params: [UrlParam; 11],
+    params: [UrlParam; 17],
+    /// When it was decided.
+    pub(super) range: TimeRange,
+    navigator: Navigator,
 }
 
 impl RecordFilter {
@@ -77,6 +87,8 @@ impl RecordFilter {
     pub(super) fn new() -> Self {
         Self {
             params: NAMES.map(UrlParam::new),
+            range: TimeRange::new(""),
+            navigator: Navigator::new(),
         }
     }
 
@@ -84,18 +96,33 @@ impl RecordFilter {
     pub(super) fn address(self, path: String) -> String {
         let values = self.params.map(UrlParam::get);
         let query: Vec<(&str, &str)> = NAMES.into_iter().zip(values.iter().map(String::as_str)).collect();
-        with_query(path, &query)
+        let [(since, from), (until, to)] = self.range.query();
+        with_query(with_query(path, &query), &[(since, &from), (until, &to)])
+    }
+
+    /// The same filters as the query of the page, with the columns that are shown; empty without any.
+    pub(super) fn kept(self, columns: &str) -> String {
+        let values = self.params.map(UrlParam::get_untracked);
+        let query = NAMES.into_iter().zip(values.iter().map(String::as_str));
+        let range = self.range.kept();
+        let rest = range.iter().map(|(name, value)| (*name, value.as_str()));
+        let query: Vec<_> = query.chain(rest).chain([("columns", columns)]).collect();
+        let path = with_query(String::new(), &query);
+        path.strip_prefix('?').unwrap_or_default().to_owned()
     }
 
     /// Whether anything is filtered, reactively.
     pub(super) fn is_set(self) -> bool {
-        self.params.iter().any(|param| !param.get().is_empty())
+        self.params.iter().any(|param| !param.get().is_empty()) || !self.range.is_standard()
     }
 
     fn clear(self) {
-        for param in self.params {
-            param.replace("");
-        }
+        let none: Vec<_> = NAMES
+            .into_iter()
+            .chain(["from", "to"])
+            .map(|name| (name, ""))
+            .collect();
+        self.navigator.set(&none, false);
     }
 }
 
@@ -119,15 +146,29 @@ pub(super) fn Filters(
         group,
         client,
         connection,
+        state,
+        address,
+        least,
+        most,
+        principal_id,
+        request,
     ] = filter.params;
     // The server's own record has no tools, groups and sessions.
     let is_of_project = matches!(scope, Scope::Project(_));
     // What narrows the record is in sight from the beginning.
-    let is_open = [
-        entrance, code, tool, principal, session, group, client, connection,
-    ]
-    .iter()
-    .any(|param| !param.get_untracked().is_empty());
+    let is_open = filter.params[3..]
+        .iter()
+        .any(|param| !param.get_untracked().is_empty());
+    let listed = move |part: &'static str, key: &'static str| {
+        Choices::listed(
+            move || match scope {
+                Scope::Project(project) => in_project(&project.get(), &[part]) + "?limit=200",
+                Scope::Server => String::new(),
+            },
+            key,
+        )
+    };
+    let codes = Choices::fixed(ErrorCode::ALL.iter().map(|code| code.as_str()));
     let choices = |all: &[(&str, &str)]| {
         Signal::stored(
             all.iter()
@@ -152,6 +193,7 @@ pub(super) fn Filters(
                 options=choices(&OUTCOMES)
                 on_change=move |chosen: String| outcome.push(&chosen)
             />
+            <TimeRangePicker range=filter.range />
             <When test=move || filter.is_set()>
                 <button type="button" class="button button-quiet" on:click=move |_| filter.clear()>
                     "Clear"
@@ -170,13 +212,24 @@ pub(super) fn Filters(
                             on_change=move |chosen: String| entrance.push(&chosen)
                         />
                     </div>
-                    {is_of_project.then(|| view! { <Exact id="filter-tool" label="Tool" param=tool /> })}
-                    {is_of_project.then(|| view! { <Exact id="filter-group" label="Group" param=group /> })}
-                    {is_of_project.then(|| view! { <Exact id="filter-client" label="Client" param=client /> })}
-                    <Exact id="filter-code" label="Code" param=code />
-                    <Exact id="filter-principal" label="Who" param=principal />
-                    {is_of_project.then(|| view! { <Exact id="filter-session" label="Session" param=session /> })}
-                    {is_of_project.then(|| view! { <Exact id="filter-connection" label="Connection" param=connection /> })}
+                    {is_of_project
+                        .then(|| {
+                            view! {
+                                <Pick id="filter-tool" label="Tool" param=tool choices=listed("tools", "name") />
+                                <Pick id="filter-group" label="Group" param=group choices=listed("groups", "name") />
+                                <Pick id="filter-state" label="State" param=state choices=listed("states", "name") />
+                                <Pick id="filter-client" label="Client" param=client />
+                            }
+                        })}
+                    <Pick id="filter-code" label="Code" param=code choices=codes />
+                    <Pick id="filter-principal" label="Who" param=principal choices=listed("permissions", "name") />
+                    <Pick id="filter-principal-id" label="Principal's id" param=principal_id />
+                    <Pick id="filter-address" label="Address" param=address />
+                    <Pick id="filter-least" label="At least ms" param=least kind="number" />
+                    <Pick id="filter-most" label="At most ms" param=most kind="number" />
+                    {is_of_project.then(|| view! { <Pick id="filter-session" label="Session" param=session /> })}
+                    {is_of_project.then(|| view! { <Pick id="filter-connection" label="Connection" param=connection /> })}
+                    <Pick id="filter-request" label="Request" param=request />
                 </div>
             </details>
         </div>

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use toolgate_api::audit::AuditRecord;
 
-use super::columns::{COLUMNS, row};
+use super::columns::{Column, headings, row};
 use super::tail::Tail;
 use crate::components::{Badge, Icon, Symbol, Tone, table};
 use crate::paged::{Item, Paged};
@@ -49,6 +49,8 @@ pub(super) fn LiveList(
     tail: Tail,
     /// What was there.
     list: Paged,
+    /// The columns that are shown.
+    columns: Vec<Column>,
     /// Shows one of them.
     open: Callback<String>,
 ) -> impl IntoView {
@@ -84,11 +86,12 @@ pub(super) fn LiveList(
             "New records appear at the top."
         }
     };
+    let heads = headings(&columns);
     let rows = view! {
         <For
             each=records
             key=|record| (record.id, record.outcome)
-            children=move |record| view! { <tr role="row">{row(record.as_ref().clone(), true, open)}</tr> }
+            children=move |record| view! { <tr role="row">{row(record.as_ref().clone(), &columns, open)}</tr> }
         />
     };
     view! {
@@ -104,7 +107,7 @@ pub(super) fn LiveList(
                     </button>
                 </When>
             </div>
-            {table("Records as they are written", &COLUMNS, rows)}
+            {table("Records as they are written", &heads, rows)}
         </div>
     }
 }

@@ -1,5 +1,6 @@
 //! The record of every decision and call: list, filters, live, one of them, export.
 
+mod choose;
 mod columns;
 mod detail;
 mod filters;
@@ -9,6 +10,7 @@ mod page;
 mod scope;
 mod server;
 mod tail;
+mod views;
 
 pub(crate) use columns::tone;
 pub(crate) use page::RecordsPage;

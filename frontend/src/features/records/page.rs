@@ -2,13 +2,15 @@
 
 use leptos::prelude::*;
 
-use super::columns::{COLUMNS, PAGE, cells};
+use super::choose::Columns;
+use super::columns::{PAGE, cells, headings};
 use super::detail::RecordDetail;
 use super::filters::{Filters, RecordFilter};
 use super::integrity::Integrity;
 use super::live::{LiveList, follow, following};
 use super::scope::Scope;
 use super::tail::Tail;
+use super::views::Views;
 use crate::api::in_project;
 use crate::components::{EmptyState, List, SectionHead, Symbol};
 use crate::paged::Paged;
@@ -40,7 +42,7 @@ pub(crate) fn RecordsPage() -> impl IntoView {
         now
     });
     let open = Callback::new(move |id: String| chosen.push(&id));
-    let cells = cells(scope, open);
+    let columns = Columns::new();
     let export = move |format: &str| {
         let address = filter.address(in_project(&project.get(), &["audit", "export"]));
         let join = if address.contains('?') { '&' } else { '?' };
@@ -58,6 +60,8 @@ pub(crate) fn RecordsPage() -> impl IntoView {
     view! {
         <SectionHead section=PageKind::Records text="Every decision and every call, allowed or not, in a chain that shows tampering.">
             {part(move || if is_live.get() { following(tail, live) } else { follow(live) })}
+            <Views project filter columns />
+            {columns.menu()}
             <a class="button" rel="external" download href=move || export("jsonl")>
                 "JSONL"
             </a>
@@ -68,10 +72,12 @@ pub(crate) fn RecordsPage() -> impl IntoView {
         <Integrity project />
         <Filters filter scope />
         {move || {
+            let columns = columns.shown();
             if is_live.get() {
-                view! { <LiveList tail list open /> }.into_any()
+                view! { <LiveList tail list columns open /> }.into_any()
             } else {
-                view! { <List list what="records" columns=&COLUMNS cells=cells.clone() empty /> }
+                let heads = headings(&columns);
+                view! { <List list what="records" columns=heads cells=cells(columns, open) empty /> }
                     .into_any()
             }
         }}

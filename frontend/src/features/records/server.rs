@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::columns::{PAGE, SERVER_COLUMNS, cells};
+use super::columns::{OF_SERVER, PAGE, cells, headings, named};
 use super::detail::RecordDetail;
 use super::filters::{Filters, RecordFilter};
 use super::scope::Scope;
@@ -18,7 +18,9 @@ pub(crate) fn ServerRecordsPage() -> impl IntoView {
     let chosen = UrlParam::new("record");
     let scope = Scope::Server;
     let list = Paged::sized(move || filter.address(scope.list()), PAGE);
-    let cells = cells(scope, Callback::new(move |id: String| chosen.push(&id)));
+    let columns = named(OF_SERVER);
+    let heads = headings(&columns);
+    let cells = cells(columns, Callback::new(move |id: String| chosen.push(&id)));
     let empty = || {
         view! {
             <EmptyState
@@ -34,7 +36,7 @@ pub(crate) fn ServerRecordsPage() -> impl IntoView {
             text="Changes that belong to no single project: users, passwords, projects, and the settings of the server."
         />
         <Filters filter scope />
-        <List list what="records" columns=&SERVER_COLUMNS cells empty />
+        <List list what="records" columns=heads cells empty />
         <RecordDetail scope chosen />
     }
 }

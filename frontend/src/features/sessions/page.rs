@@ -10,8 +10,9 @@ use super::columns::{COLUMNS, row};
 use super::detail::SessionDetail;
 use super::live::live;
 use crate::api::{PAGE_SIZE, in_project, with_query};
-use crate::components::{Cells, EmptyState, List, SectionHead, Select, Symbol};
-use crate::features::tools::Exact;
+use crate::components::{
+    Cells, Choices, EmptyState, List, Pick, SectionHead, Select, Symbol, TimeRange, TimeRangePicker,
+};
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
 use crate::reactive::{part, text_memo};
@@ -30,13 +31,24 @@ const LIVING: [(&str, &str); 3] = [
 pub(crate) fn SessionsPage() -> impl IntoView {
     let project = project_in_path();
     let [state, living, chosen] = ["state", "living", "session"].map(UrlParam::new);
+    let range = TimeRange::new("");
     let address = text_memo(move || {
         let (state, living) = (state.get(), living.get());
+        let [(since, from), (until, to)] = range.query();
         with_query(
             in_project(&project.get(), &["sessions"]),
-            &[("state", &state), ("living", &living)],
+            &[
+                ("state", state.as_str()),
+                ("living", &living),
+                (since, &from),
+                (until, &to),
+            ],
         )
     });
+    let states = Choices::listed(
+        move || in_project(&project.get(), &["states"]) + "?limit=200",
+        "name",
+    );
     let list = Paged::new(move || address.get());
     let account = Account::get();
     let settings = Loaded::new(move || account.settings_path(&project.get()));
@@ -91,7 +103,8 @@ pub(crate) fn SessionsPage() -> impl IntoView {
                 options
                 on_change=move |key: String| living.push(&key)
             />
-            <Exact id="session-state" label="In state" param=state />
+            <Pick id="session-state" label="In state" param=state choices=states />
+            <TimeRangePicker range />
         </div>
         <List list what="sessions" columns=&COLUMNS cells empty />
         <SessionDetail project chosen on_ended=move |()| list.reload() />

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use serde_json::Value;
 use toolgate_api::ErrorCode;
+use toolgate_api::tool_types::definition_schema;
 
 use super::conflict::{Conflict, Ways, conflict_view};
 use super::definition_form::{Parameters, TypeFields};
@@ -242,7 +243,7 @@ pub(super) fn DefinitionEditor(
         return view! {
             {loaded.placeholder("the definition")}
             <When test=move || base.with(Option::is_some)>
-                <Editor name="Definition as YAML" value=shown handle readonly=true />
+                <Editor name="Definition as YAML" value=shown handle readonly=true schema=definition_schema />
             </When>
         }
         .into_any();
@@ -265,7 +266,7 @@ pub(super) fn DefinitionEditor(
                     </div>
                 </fieldset>
                 <div class="stack beside">
-                    <Editor name="Definition as YAML" value=draft handle rows=22 />
+                    <Editor name="Definition as YAML" value=draft handle rows=22 schema=definition_schema />
                     <div class="row">
                         <button
                             type="button"

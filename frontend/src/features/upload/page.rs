@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use serde_json::Value;
+use toolgate_api::tool_types::definition_schema;
 
 use super::files::FileDrop;
 use super::report::report;
@@ -70,7 +71,7 @@ pub(crate) fn UploadPage() -> impl IntoView {
         </SectionHead>
         <div class="stack">
             <FileDrop on_text=move |read| text.set(read) />
-            <Editor name="Definitions" value=text handle rows=16 />
+            <Editor name="Definitions" value=text handle rows=16 schema=definition_schema />
             <div class="row">
                 <button
                     type="button"

@@ -1,9 +1,11 @@
 //! The counters behind one name.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 
 use chrono::{DateTime, Utc};
 use toolgate_api::usage::UsageCounts;
+use toolgate_core::durations::{self, BUCKETS};
 use toolgate_store::rows::Took;
 
 /// What was counted of something, and when it was last asked for.
@@ -40,10 +42,22 @@ struct Durations {
     ended: AtomicI64,
     total_ms: AtomicI64,
     slowest_ms: AtomicI64,
+    /// Calls by range of their duration; most names never have any.
+    spread: OnceLock<Box<[AtomicI64; BUCKETS]>>,
+}
+
+impl Durations {
+    fn take_spread(&self) -> Vec<(usize, i64)> {
+        let Some(spread) = self.spread.get() else {
+            return Vec::new();
+        };
+        let taken = spread.iter().map(|calls| calls.swap(0, Relaxed)).enumerate();
+        taken.filter(|(_, calls)| *calls > 0).collect()
+    }
 }
 
 /// What is to be stored of one name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Taken {
     pub(super) counts: UsageCounts,
     pub(super) took: Took,
@@ -83,6 +97,13 @@ impl Counts {
         self.took.ended.fetch_add(1, Relaxed);
         self.took.total_ms.fetch_add(milliseconds, Relaxed);
         self.took.slowest_ms.fetch_max(milliseconds, Relaxed);
+        let spread = self
+            .took
+            .spread
+            .get_or_init(|| Box::new([const { AtomicI64::new(0) }; BUCKETS]));
+        if let Some(calls) = spread.get(durations::bucket(milliseconds)) {
+            calls.fetch_add(1, Relaxed);
+        }
         self.touched.store(true, Relaxed);
     }
 
@@ -105,6 +126,7 @@ impl Counts {
             ended: self.took.ended.swap(0, Relaxed),
             total_ms: self.took.total_ms.swap(0, Relaxed),
             slowest_ms: self.took.slowest_ms.swap(0, Relaxed),
+            spread: self.took.take_spread(),
         };
         Some(Taken {
             counts,

@@ -16,6 +16,10 @@ const MAX_WAITING: usize = 200_000;
 const FOLLOW: TimeDelta = TimeDelta::seconds(30);
 /// How long the hours are kept.
 const HOURS_KEPT: TimeDelta = TimeDelta::days(8);
+/// How long series are kept by the minute.
+pub const MINUTE_POINTS_KEPT: TimeDelta = TimeDelta::days(2);
+/// How long series are kept by the hour.
+pub const HOUR_POINTS_KEPT: TimeDelta = TimeDelta::days(35);
 
 /// What could not be stored yet.
 #[derive(Default)]
@@ -85,6 +89,10 @@ pub async fn prune(gateway: &Gateway) -> anyhow::Result<()> {
     gateway.store.prune_usage(now - HOURS_KEPT).await?;
     gateway
         .store
+        .prune_usage_series(now, MINUTE_POINTS_KEPT, HOUR_POINTS_KEPT)
+        .await?;
+    gateway
+        .store
         .prune_alerts(now - super::super::alerts::KEPT)
         .await?;
     gateway
@@ -120,16 +128,16 @@ impl Backlog {
 /// Makes one row of those that count the same.
 pub(super) fn merge(deltas: &mut Vec<UsageDelta>) {
     deltas.sort_unstable_by(|a, b| {
-        (a.project, a.kind, &a.name, a.hour).cmp(&(b.project, b.kind, &b.name, b.hour))
+        (a.project, a.kind, &a.name, a.minute).cmp(&(b.project, b.kind, &b.name, b.minute))
     });
     deltas.dedup_by(|next, kept| {
-        let same = (next.project, next.kind, &next.name, next.hour)
-            == (kept.project, kept.kind, &kept.name, kept.hour);
+        let same = (next.project, next.kind, &next.name, next.minute)
+            == (kept.project, kept.kind, &kept.name, kept.minute);
         if same {
             kept.counts.calls += next.counts.calls;
             kept.counts.denials += next.counts.denials;
             kept.counts.failures += next.counts.failures;
-            kept.took = kept.took.and(next.took);
+            kept.took = std::mem::take(&mut kept.took).and(&next.took);
             kept.last_at = kept.last_at.max(next.last_at);
         }
         same

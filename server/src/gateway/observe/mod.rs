@@ -31,7 +31,7 @@ use uuid::Uuid;
 use self::counts::Counts;
 pub use self::counts::Used;
 use self::flush::Backlog;
-pub use self::flush::{flush, prune};
+pub use self::flush::{HOUR_POINTS_KEPT, MINUTE_POINTS_KEPT, flush, prune};
 use self::line::RequestLine;
 pub use self::line::TARGET as REQUEST_TARGET;
 use self::usage::ProjectUsage;
@@ -115,8 +115,6 @@ pub struct Ended<'a> {
 pub struct Ticket {
     project: Arc<ProjectUsage>,
     counts: Vec<Arc<Counts>>,
-    /// Those of the tool.
-    called: Option<Arc<Counts>>,
     started: DateTime<Utc>,
     in_state_since: Option<DateTime<Utc>>,
     line: Option<Box<RequestLine>>,
@@ -256,10 +254,8 @@ pub fn observed(gateway: &Gateway, seen: &Observed<'_>) -> Ticket {
 
 /// Notices how an admitted call ended. Costs next to nothing for a call that succeeded without moving the state.
 pub fn ended(ticket: Ticket, end: &Ended<'_>) {
-    if let Some(tool) = &ticket.called {
-        let took = end.at - ticket.started;
-        ticket.project.took(tool, took.num_milliseconds());
-    }
+    let took = end.at - ticket.started;
+    ticket.project.took(&ticket.counts, took.num_milliseconds());
     if end.code.is_some() {
         ticket.project.failed(&ticket.counts);
     }

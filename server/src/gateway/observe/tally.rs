@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, TimeDelta, Utc};
 use metrics::{Counter, Histogram};
 use toolgate_api::ErrorCode;
-use toolgate_api::audit::AuditAction;
+use toolgate_api::audit::{AuditAction, Entrance};
 use toolgate_api::settings::AlertThresholds;
 use toolgate_core::alerts::{AddressWatch, Finding};
 use toolgate_core::ids::ProjectUid;
@@ -25,8 +25,9 @@ const MAX_GROUPS: usize = 5_000;
 const MAX_STATES: usize = 1_000;
 /// Patterns that wait to be stored.
 const MAX_FOUND: usize = 1_000;
-/// Seconds of an hour.
+/// Seconds of an hour, and of a minute.
 pub(super) const HOUR: i64 = 3600;
+const MINUTE: i64 = 60;
 
 /// What is taken to be stored.
 #[derive(Debug, Default)]
@@ -41,13 +42,14 @@ pub(super) struct Tally {
     uid: ProjectUid,
     /// Whether there may be something to store.
     touched: bool,
-    /// The hour that pending counts belong to, in hours since 1970.
-    hour: i64,
-    /// Counts of hours that are over.
+    /// The minute that pending counts belong to, in minutes since 1970.
+    minute: i64,
+    /// Counts of minutes that are over.
     earlier: Vec<UsageDelta>,
     all: Arc<Counts>,
     tools: HashMap<Box<str>, Tool>,
     groups: HashMap<Box<str>, Group>,
+    entrances: [Arc<Counts>; Entrance::ALL.len()],
     states: HashMap<Box<str>, Histogram>,
     principals: Principals,
     addresses: AddressWatch,
@@ -81,11 +83,12 @@ impl Tally {
         Self {
             uid,
             touched: false,
-            hour: 0,
+            minute: 0,
             earlier: Vec::new(),
             all: Arc::default(),
             tools: HashMap::new(),
             groups: HashMap::new(),
+            entrances: Default::default(),
             states: HashMap::new(),
             principals: Principals::default(),
             addresses: AddressWatch::default(),
@@ -111,13 +114,12 @@ impl Tally {
         self.touched = true;
     }
 
-    /// Counts one decided request; the counters that a failure of it counts in too, and those of the tool of an admitted
-    /// call.
+    /// Counts one decided request; the counters in which the end of an admitted call counts too.
     pub(super) fn observed(
         &mut self,
         seen: &Observed<'_>,
         held_since: impl FnOnce() -> Option<DateTime<Utc>>,
-    ) -> (Vec<Arc<Counts>>, Option<Arc<Counts>>) {
+    ) -> Vec<Arc<Counts>> {
         self.turn_to(seen.at);
         self.touched = true;
         let admitted = seen.action == AuditAction::Call && seen.code.is_none();
@@ -126,7 +128,7 @@ impl Tally {
             None if admitted => Outcome::Admitted,
             None => Outcome::Answered,
         };
-        let mut ticket = Vec::with_capacity(if admitted { 3 + seen.requested.len() } else { 0 });
+        let mut ticket = Vec::with_capacity(if admitted { 4 + seen.requested.len() } else { 0 });
         let mut count = |counts: &Arc<Counts>| {
             counts.count(outcome, seen.at);
             if admitted {
@@ -134,10 +136,13 @@ impl Tally {
             }
         };
         count(&self.all);
-        let mut called = None;
+        let entrance = seen.requester.origin.entrance;
+        let place = Entrance::ALL.iter().position(|known| *known == entrance);
+        if let Some(counts) = place.and_then(|place| self.entrances.get(place)) {
+            count(counts);
+        }
         if let Some(tool) = seen.tool.and_then(|name| self.tool(name)) {
             count(&tool.counts);
-            called = admitted.then(|| Arc::clone(&tool.counts));
             if seen.code == Some(ErrorCode::ToolNotInState)
                 && let Some(metrics) = &tool.metrics
             {
@@ -174,7 +179,7 @@ impl Tally {
             count(&counts);
             findings.into_iter().for_each(|finding| self.found(finding, seen));
         }
-        (ticket, called)
+        ticket
     }
 
     fn found(&mut self, finding: Finding, seen: &Observed<'_>) {
@@ -261,16 +266,16 @@ impl Tally {
         }
     }
 
-    /// Closes the books of the hour before, when an hour has passed.
+    /// Closes the books of the minute before, when a minute has passed.
     fn turn_to(&mut self, at: DateTime<Utc>) {
-        let hour = at.timestamp().div_euclid(HOUR);
-        if hour > self.hour {
+        let minute = at.timestamp().div_euclid(MINUTE);
+        if minute > self.minute {
             if self.touched {
                 let mut earlier = std::mem::take(&mut self.earlier);
                 self.take_counts(&mut earlier);
                 self.earlier = earlier;
             }
-            self.hour = hour;
+            self.minute = minute;
         }
     }
 
@@ -287,17 +292,15 @@ impl Tally {
     }
 
     fn take_counts(&self, out: &mut Vec<UsageDelta>) {
-        let (project, hour) = (
-            self.uid,
-            DateTime::from_timestamp(self.hour * HOUR, 0).unwrap_or_default(),
-        );
+        let project = self.uid;
+        let minute = DateTime::from_timestamp(self.minute * MINUTE, 0).unwrap_or_default();
         let mut take = |kind, counts: &Counts, name: &dyn Fn() -> String| {
             if let Some(taken) = counts.take() {
                 out.push(UsageDelta {
                     project,
                     kind,
                     name: name(),
-                    hour,
+                    minute,
                     counts: taken.counts,
                     took: taken.took,
                     last_at: taken.last_at,
@@ -310,6 +313,9 @@ impl Tally {
         }
         for (name, group) in &self.groups {
             take(UsageKind::Group, &group.counts, &|| name.to_string());
+        }
+        for (entrance, counts) in Entrance::ALL.iter().zip(&self.entrances) {
+            take(UsageKind::Entrance, counts, &|| entrance.as_str().to_owned());
         }
         for (kind, id, counts) in self.principals.counts() {
             take(UsageKind::Principal, counts, &|| name_of(kind, id));
@@ -325,6 +331,7 @@ impl Tally {
                 Some(principal) => self.principals.known(&principal),
                 None => return,
             },
+            UsageKind::Entrance => return,
         };
         counts.know(total.counts, total.last_at);
     }
@@ -338,7 +345,7 @@ impl Tally {
             UsageKind::Project => &self.all,
             UsageKind::Tool => &self.tools.get(name)?.counts,
             UsageKind::Group => &self.groups.get(name)?.counts,
-            UsageKind::Principal => return None,
+            UsageKind::Principal | UsageKind::Entrance => return None,
         };
         Some(counts.used())
     }

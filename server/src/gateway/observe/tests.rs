@@ -1,5 +1,6 @@
 use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::usage::UsageCounts;
+use toolgate_core::durations::bucket;
 use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::{Took, UsageDelta, UsageKind};
 use uuid::Uuid;
@@ -28,16 +29,21 @@ fn how_long_calls_took_is_taken_once() {
     let entry = Counts::default();
     entry.took(30);
     entry.took(10);
-    let took = |ended, total_ms, slowest_ms| Took {
+    let took = |ended, total_ms, slowest_ms, spread: &[(usize, i64)]| Took {
         ended,
         total_ms,
         slowest_ms,
+        spread: spread.to_vec(),
     };
-    assert_eq!(entry.take().map(|taken| taken.took), Some(took(2, 40, 30)));
+    let spread = [(bucket(10), 1), (bucket(30), 1)];
+    assert_eq!(
+        entry.take().map(|taken| taken.took),
+        Some(took(2, 40, 30, &spread))
+    );
     entry.took(-5);
     assert_eq!(
         entry.take().map(|taken| taken.took),
-        Some(took(1, 0, 0)),
+        Some(took(1, 0, 0, &[(bucket(0), 1)])),
         "a clock that was set back takes nothing away"
     );
     assert_eq!(entry.take(), None);
@@ -72,7 +78,7 @@ fn rows_that_wait_for_the_database_become_one_per_name_and_hour() {
         project: ProjectUid(Uuid::nil()),
         kind: UsageKind::Tool,
         name: name.to_owned(),
-        hour: at(0) + TimeDelta::hours(hours),
+        minute: at(0) + TimeDelta::hours(hours),
         counts,
         took: Took {
             ended: counts.calls,

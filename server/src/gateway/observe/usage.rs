@@ -42,8 +42,8 @@ impl ProjectUsage {
     }
 
     /// Counts how long an admitted call took.
-    pub(super) fn took(&self, counts: &Counts, milliseconds: i64) {
-        counts.took(milliseconds);
+    pub(super) fn took(&self, counts: &[Arc<Counts>], milliseconds: i64) {
+        counts.iter().for_each(|counts| counts.took(milliseconds));
         self.ended.store(true, Relaxed);
     }
 
@@ -117,7 +117,7 @@ impl Usage {
         held_since: impl FnOnce() -> Option<DateTime<Utc>>,
     ) -> Ticket {
         let project = self.of(seen.project.row.uid);
-        let (counts, called) = {
+        let counts = {
             let mut tally = project.lock();
             self.label(&mut tally, seen.project);
             tally.observed(seen, held_since)
@@ -125,7 +125,6 @@ impl Usage {
         Ticket {
             project,
             counts,
-            called,
             started: seen.at,
             in_state_since: None,
             line: None,

@@ -39,6 +39,10 @@ pub struct AlertFilter {
     pub rule: Option<AlertRule>,
     /// Whether it was acknowledged.
     pub acknowledged: Option<bool>,
+    /// Raised at or after this time.
+    pub since: Option<DateTime<Utc>>,
+    /// Raised before this time.
+    pub until: Option<DateTime<Utc>>,
 }
 
 /// How the messages of a project's alerts have come out.

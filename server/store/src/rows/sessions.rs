@@ -93,6 +93,10 @@ pub struct SessionFilter {
     pub state: Option<String>,
     /// Only those that can be used at this time.
     pub living_at: Option<DateTime<Utc>>,
+    /// Created at or after this time.
+    pub since: Option<DateTime<Utc>>,
+    /// Created before this time.
+    pub until: Option<DateTime<Utc>>,
 }
 
 /// One move of a session.

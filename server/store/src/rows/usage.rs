@@ -15,10 +15,12 @@ pub enum UsageKind {
     Group,
     /// A principal, written as a [`toolgate_core::principal::PrincipalRef`].
     Principal,
+    /// An entrance, by its word in records. It has series only, and no totals.
+    Entrance,
 }
 
 /// How long calls took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Took {
     /// How many ended.
     pub ended: i64,
@@ -26,13 +28,22 @@ pub struct Took {
     pub total_ms: i64,
     /// How many milliseconds the slowest took.
     pub slowest_ms: i64,
+    /// How many took how long: ranges of [`toolgate_core::durations`], in order.
+    pub spread: Vec<(usize, i64)>,
 }
 
 impl Took {
     /// With further calls.
     #[must_use]
-    pub fn and(self, other: Self) -> Self {
+    pub fn and(mut self, other: &Self) -> Self {
+        for (bucket, calls) in &other.spread {
+            match self.spread.binary_search_by_key(bucket, |(known, _)| *known) {
+                Ok(at) => self.spread[at].1 += calls,
+                Err(at) => self.spread.insert(at, (*bucket, *calls)),
+            }
+        }
         Self {
+            spread: self.spread,
             ended: self.ended + other.ended,
             total_ms: self.total_ms + other.total_ms,
             slowest_ms: self.slowest_ms.max(other.slowest_ms),
@@ -49,11 +60,11 @@ pub struct UsageDelta {
     pub kind: UsageKind,
     /// Its name.
     pub name: String,
-    /// When the hour began in which it was counted.
-    pub hour: DateTime<Utc>,
+    /// When the minute began in which it was counted.
+    pub minute: DateTime<Utc>,
     /// What to add.
     pub counts: UsageCounts,
-    /// Of a tool: how long the calls took that ended.
+    /// How long the calls took that ended.
     pub took: Took,
     /// When it was last asked for.
     pub last_at: DateTime<Utc>,
@@ -87,4 +98,41 @@ pub struct GroupUseRow {
     pub first_at: DateTime<Utc>,
     /// When it was used last.
     pub last_at: DateTime<Utc>,
+}
+
+/// A question for series.
+#[derive(Debug, Clone, Copy)]
+pub struct SeriesQuery<'a> {
+    /// What the series are about.
+    pub kind: UsageKind,
+    /// One name; those with the most requests without it.
+    pub name: Option<&'a str>,
+    /// When the first slot begins.
+    pub since: DateTime<Utc>,
+    /// When the last slot has ended.
+    pub until: DateTime<Utc>,
+    /// Seconds of a slot: whole minutes, or whole hours.
+    pub slot_s: i64,
+    /// The most names.
+    pub limit: u32,
+}
+
+/// A slot of a series in which something was counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SeriesSlot {
+    /// When it began, in seconds since 1970.
+    pub at_s: i64,
+    /// What was counted in it.
+    pub counts: UsageCounts,
+    /// How many calls took how long: ranges of [`toolgate_core::durations`], in order.
+    pub spread: Vec<(usize, i64)>,
+}
+
+/// The slots of one name, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeriesRow {
+    /// The name.
+    pub name: String,
+    /// The slots.
+    pub slots: Vec<SeriesSlot>,
 }

@@ -87,7 +87,11 @@ async fn alerts_are_filtered_and_paged_newest_first(db: Backend) {
         .await
         .expect("acknowledged");
     let found = async |rule, acknowledged, before| {
-        let filter = AlertFilter { rule, acknowledged };
+        let filter = AlertFilter {
+            rule,
+            acknowledged,
+            ..AlertFilter::default()
+        };
         let alerts = db.store.alerts(uid, &filter, before, 2).await.expect("alerts");
         alerts.iter().map(|alert| alert.id).collect::<Vec<_>>()
     };
@@ -102,6 +106,17 @@ async fn alerts_are_filtered_and_paged_newest_first(db: Backend) {
         [ids[4], ids[2]]
     );
     assert_eq!(found(None, Some(true), None).await, [ids[0]]);
+
+    let all = listed(&db, uid).await;
+    for (since, until, expected) in [(100, 101, all.len()), (101, 200, 0), (0, 100, 0)] {
+        let filter = AlertFilter {
+            since: Some(at(since)),
+            until: Some(at(until)),
+            ..AlertFilter::default()
+        };
+        let found = db.store.alerts(uid, &filter, None, 100).await.expect("alerts");
+        assert_eq!(found.len(), expected, "{since} to {until}");
+    }
 }
 
 async fn an_alert_is_acknowledged_once(db: Backend) {

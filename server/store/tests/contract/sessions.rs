@@ -217,6 +217,21 @@ async fn each_filter_selects_page_by_page(db: Backend) {
         ),
         (
             SessionFilter {
+                since: Some(at(1_000_000)),
+                ..all()
+            },
+            vec![],
+        ),
+        (
+            SessionFilter {
+                until: Some(at(1_000_000)),
+                principal: Some(principal("agent-2")),
+                ..all()
+            },
+            vec![1],
+        ),
+        (
+            SessionFilter {
                 principal: Some(principal("agent-1")),
                 living_at: Some(at(10)),
                 ..all()

@@ -41,7 +41,7 @@ fn delta(project: ProjectUid, kind: UsageKind, name: &str, n: i64, counts: Usage
         project,
         kind,
         name: name.to_owned(),
-        hour: hour(n),
+        minute: hour(n),
         counts,
         took: Took::default(),
         last_at: hour(n) + TimeDelta::seconds(counts.calls),
@@ -101,6 +101,7 @@ async fn how_long_calls_took_adds_up_too(db: Backend) {
             ended,
             total_ms,
             slowest_ms,
+            spread: Vec::new(),
         },
         ..delta(uid, UsageKind::Tool, name, n, counts(1, 0, 0))
     };

@@ -28,6 +28,7 @@ pub(super) fn run() -> Result<Tally> {
     let pictures = paths::target().join("screenshots");
     let binary = build_server()?;
     install_packages(&folder)?;
+    check_bundles(&paths::root().join("frontend/vendor"))?;
     let browser = browser()?;
     let bus = install::nats()?.join("nats-server");
     let tests = tests_below(&folder)?;
@@ -47,16 +48,27 @@ pub(super) fn run() -> Result<Tally> {
     Ok(tally)
 }
 
-/// Node looks for packages beside the tests, so they are installed there.
+/// Node looks for packages beside the scripts that use them, so they are installed there.
 fn install_packages(folder: &Path) -> Result<()> {
     let lock = fs::read_to_string(folder.join("package-lock.json"))
-        .context("cannot read playwright/package-lock.json")?;
+        .with_context(|| format!("cannot read {}/package-lock.json", folder.display()))?;
     let installed = folder.join("node_modules/.installed");
     if fs::read_to_string(&installed).is_ok_and(|text| text == lock) {
         return Ok(());
     }
     install::npm_ci(folder)?;
     fs::write(installed, lock).context("cannot note what is installed")
+}
+
+/// The bundles of the editor and the charts are what the packages of their lock file give, byte for byte, and what we add to
+/// the packages does what it should.
+fn check_bundles(folder: &Path) -> Result<()> {
+    install_packages(folder)?;
+    let node = install::node()?.join("node");
+    for line in [&["build.mjs", "--check"][..], &["--test", "tests/"]] {
+        Sh::new(&node).args(line).folder(folder).run()?;
+    }
+    Ok(())
 }
 
 fn browser() -> Result<PathBuf> {

@@ -1,0 +1,2 @@
+// The bundle of pages with charts.
+export { draw } from './src/chart.mjs';
