@@ -27,7 +27,7 @@ use super::message::{self, Invalid, Message, VERSION};
 use super::server::TURN;
 use super::session::{self, Opened, Stored};
 use super::turn::{Placed, Turn};
-use super::{cancel, metadata, stream, upstream};
+use super::{cancel, metadata, plain, stream, upstream};
 use crate::api::calls::idempotency_key;
 use crate::extract::{self, content_type, unsupported};
 use crate::gateway::available::{self, Question};
@@ -222,6 +222,9 @@ async fn serve(
     opened: Option<Opened>,
     turn: Arc<Turn>,
 ) -> Response {
+    if let Some(call) = plain::read(&app.mcp.levels, &turn, &parts.headers, &message, &body) {
+        return plain::answer(&app.gateway, &turn, call).await;
+    }
     let mut request = http::Request::new(Full::new(body));
     *request.method_mut() = Method::POST;
     *request.uri_mut() = parts.uri;

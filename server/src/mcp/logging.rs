@@ -47,6 +47,11 @@ impl Levels {
         true
     }
 
+    /// Whether a client's own session has a level.
+    pub(super) fn is_set(&self, turn: &Turn) -> bool {
+        matches!(&turn.placed, Placed::Own { id, .. } if self.0.contains_key(id))
+    }
+
     /// Where the messages of a call go and come out, if its client wants any and can get them before the answer.
     pub(super) fn follow(
         &self,

@@ -1,9 +1,9 @@
 //! The entrance for clients of the Model Context Protocol: a project is an MCP server at `/projects/{project_id}/mcp`.
 //!
 //! The protocol is `rmcp`'s. It serves each request by itself (`server.rs`); what belongs to a session of the revisions
-//! before 2026-07-28 is here: an id that needs no memory (`session.rs`), a stream of notifications (`stream.rs`) and
-//! cancellation (`cancel.rs`). `endpoint.rs` is the way of a message: credential, session, and what it asks for in its address
-//! (`asked.rs`), which become a [`turn::Turn`]. Calls and lists are the use cases that REST has.
+//! before 2026-07-28 is here: an id that needs no memory (`session.rs`), a stream of notifications (`stream.rs`),
+//! cancellation (`cancel.rs`) and the calls that need none of it (`plain.rs`). `endpoint.rs` is the way of a message: credential, session, and what it asks for in its address
+//! (`endpoint_query.rs`), which become a [`turn::Turn`]. Calls and lists are the use cases that REST has.
 
 mod answer;
 mod asking;
@@ -20,6 +20,7 @@ mod logging;
 mod message;
 mod metadata;
 mod own;
+mod plain;
 mod progress;
 mod server;
 mod session;
@@ -51,6 +52,8 @@ const REMEMBERED: u64 = 100_000;
 pub struct Mcp {
     service: StreamableHttpService<Server, NeverSessionManager>,
     changes: Arc<Changes>,
+    /// What clients want to see of the logs of upstreams.
+    levels: Arc<logging::Levels>,
     /// Sessions that their clients ended before anything was stored of them.
     ended: Cache<Uuid, ()>,
     /// What clients are asked while their calls run.
@@ -69,7 +72,8 @@ impl Mcp {
             .disable_allowed_origins()
             .with_max_request_body_bytes(usize::MAX);
         let changes = Arc::new(Changes::default());
-        let server = Server::new(Arc::clone(gateway), Arc::clone(&changes));
+        let levels = Arc::default();
+        let server = Server::new(Arc::clone(gateway), Arc::clone(&changes), Arc::clone(&levels));
         Self {
             service: StreamableHttpService::new(
                 move || Ok(server.clone()),
@@ -77,6 +81,7 @@ impl Mcp {
                 config,
             ),
             changes,
+            levels,
             questions: Arc::default(),
             ended: Cache::builder()
                 .max_capacity(REMEMBERED)

@@ -52,7 +52,8 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn new(gateway: Arc<Gateway>, changes: Arc<Changes>) -> Self {
+    #[expect(deprecated, reason = "clients of current revisions set levels of the log")]
+    pub(super) fn new(gateway: Arc<Gateway>, changes: Arc<Changes>, levels: Arc<Levels>) -> Self {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_tool_list_changed()
@@ -70,10 +71,15 @@ impl Server {
             gateway,
             changes,
             held: Arc::default(),
-            levels: Arc::default(),
+            levels,
             info: Arc::new(info),
         }
     }
+}
+
+/// The answer to a call that its client has cancelled.
+pub(super) fn cancelled() -> ErrorData {
+    ErrorData::new(CANCELLED, "The client cancelled the call.", None)
 }
 
 /// The request as the endpoint prepared it.
@@ -166,7 +172,7 @@ impl ServerHandler for Server {
         // A call that is given up completes its record by itself.
         let result = tokio::select! {
             biased;
-            () = turn.cancelled.cancelled() => return Err(ErrorData::new(CANCELLED, "The client cancelled the call.", None)),
+            () = turn.cancelled.cancelled() => return Err(cancelled()),
             () = context.ct.cancelled() => return Err(ErrorData::new(CANCELLED, "The client is gone.", None)),
             never = &mut reporting => match never {},
             never = logging::forward(&context, &mut messages) => match never {},
