@@ -2,7 +2,7 @@
 //
 // `cargo xtask test --only mcp` makes the project and runs this file. The suite sends no credential, so a proxy adds it. Its
 // scenarios are those about the protocol itself and about tools; the others need what a project does not offer: the suite's
-// own prompts and resources, sampling, elicitation, logging, completion and tasks.
+// own prompts and resources, sampling, elicitation, completion and tasks.
 
 import { spawn } from "node:child_process";
 import http from "node:http";
@@ -15,7 +15,7 @@ const packages = process.env.PACKAGES;
 const TOOLS = ["tools-list", "tools-call-error", "tools-call-with-progress"];
 const BOTH = [...TOOLS, "json-schema-2020-12", "server-sse-multiple-streams", "dns-rebinding-protection"];
 const SCENARIOS = {
-  "2025-11-25": ["server-initialize", "server-session-lifecycle", "ping", ...BOTH],
+  "2025-11-25": ["server-initialize", "server-session-lifecycle", "ping", "logging-set-level", ...BOTH],
   "2026-07-28": [
     "server-stateless",
     "caching",
