@@ -84,7 +84,7 @@ fn rows_that_wait_for_the_database_become_one_per_name_and_hour() {
             ended: counts.calls,
             total_ms: counts.calls * 10,
             slowest_ms: last,
-            spread: vec![(bucket(last), counts.calls)],
+            spread: vec![(bucket(10), counts.calls)],
         },
         last_at: at(last),
     };
