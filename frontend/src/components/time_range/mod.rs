@@ -162,9 +162,13 @@ fn parsed(text: &str) -> Option<i64> {
     if text.is_empty() {
         return None;
     }
-    #[expect(clippy::cast_possible_truncation, reason = "dates are far below 2^53")]
     let ms = js_sys::Date::parse(text);
-    ms.is_finite().then_some(ms as i64)
+    if !ms.is_finite() {
+        return None;
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "dates are far below 2^53")]
+    let ms = ms as i64;
+    Some(ms)
 }
 
 fn date(ms: i64) -> js_sys::Date {
