@@ -35,7 +35,7 @@ async fn a_principal_sees_its_own_views_and_the_shared_ones(db: Backend) {
     );
     assert_eq!(
         store.saved_views(uid, "user:2").await.expect("views"),
-        [shared.clone()]
+        std::slice::from_ref(&shared)
     );
     assert!(
         !store
