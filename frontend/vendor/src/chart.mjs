@@ -57,7 +57,7 @@ export function draw(parent, options, onRange, onPoint) {
       axes: [axis, { ...axis, size: 56, values: (_, all) => all.map((value) => shown(value)) }],
       legend: { live: true },
       series: [
-        { value: (_, seconds) => (seconds == null ? 'Time' : moment(seconds, utc)) },
+        { value: (_, seconds) => (seconds == null ? '–' : moment(seconds, utc)) },
         ...order.map((at) => {
           const ink = colour(series[at].colour ?? COLOURS[at % COLOURS.length]);
           return {
