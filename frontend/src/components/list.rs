@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::bulk::{BulkBar, Chosen, Deed};
+use super::list_csv::list_csv_button;
 use super::{ProblemPanel, Skeleton};
 use crate::paged::{Item, Paged, Status};
 use crate::reactive::{When, condition};
@@ -30,6 +32,9 @@ pub(crate) fn List(
     columns: Vec<&'static str>,
     /// Makes the cells of a row; the first is a row heading, and each names its column in `data-label`.
     cells: Cells,
+    /// What can be done to several rows at once.
+    #[prop(optional, into)]
+    bulk: Option<Deed>,
     /// What is shown in place of a list without items.
     #[prop(into)]
     empty: ViewFn,
@@ -41,12 +46,30 @@ pub(crate) fn List(
         .map(|title| view! { <th scope="col" role="columnheader">{*title}</th> })
         .collect::<Vec<_>>();
     let width = columns.len();
+    let chosen = Chosen::new();
+    let checks = bulk.clone();
     let row = move |item: Item| {
         let cells = cells(&item).unwrap_or_else(|| {
             view! { <td role="cell" colspan=width class="muted">{UNREADABLE}</td> }.into_any()
         });
-        view! { <tr role="row">{cells}</tr> }
+        let check = checks.as_ref().map(|deed| {
+            let check = (deed.of)(&item).map(|(id, name)| chosen.check(id, name));
+            view! {
+                <td role="cell" class="list-check">
+                    {check}
+                </td>
+            }
+        });
+        view! { <tr role="row">{check} {cells}</tr> }
     };
+    let bar = bulk.clone().map(|deed| view! { <BulkBar list deed chosen /> });
+    let check_all = bulk.map(|deed| {
+        view! {
+            <th scope="col" role="columnheader" class="list-check">
+                {chosen.check_all(list, &deed)}
+            </th>
+        }
+    });
     view! {
         {move || match (list.status.get(), has_rows.get()) {
             (Status::Failed(error), _) => {
@@ -56,17 +79,21 @@ pub(crate) fn List(
             (Status::Ready, false) => empty.run(),
             _ => ().into_any(),
         }}
+        {bar}
         <div class="table-wrap" aria-busy=move || is_busy().to_string() hidden=move || !has_rows.get()>
             <table class="table" role="table">
                 <caption class="visually-hidden">{what}</caption>
                 <thead role="rowgroup">
-                    <tr role="row">{heads}</tr>
+                    <tr role="row">{check_all} {heads}</tr>
                 </thead>
                 <tbody role="rowgroup">
                     <For each=move || list.items.get() key=|item| item.digest children=row />
                 </tbody>
             </table>
         </div>
+        <When test=has_rows>
+            <p class="list-foot">{list_csv_button(list, what)}</p>
+        </When>
         <When test=move || list.has_more()>
             <p class="more">
                 <button

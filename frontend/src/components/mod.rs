@@ -1,6 +1,7 @@
 //! Widgets that know no feature.
 
 mod badge;
+mod bulk;
 mod chart;
 mod code;
 mod confirm;
@@ -19,10 +20,12 @@ mod heading;
 mod icon;
 mod json;
 mod list;
+mod list_csv;
 mod long_list;
 mod markdown;
 mod markup;
 mod menu;
+mod name_input;
 mod page_head;
 mod pick;
 mod problem;
@@ -39,6 +42,7 @@ mod toast;
 
 pub(crate) use badge::{Badge, Tags, Tone};
 pub(crate) use chart::{ChartData, ChartLine, chart};
+pub(crate) use bulk::Deed;
 pub(crate) use code::CodeBlock;
 pub(crate) use confirm::Confirm;
 pub(crate) use csv::csv_button;
@@ -59,6 +63,7 @@ pub(crate) use long_list::{Column, LongList, RowMarkup};
 pub(crate) use markdown::Markdown;
 pub(crate) use markup::Markup;
 pub(crate) use menu::Menu;
+pub(crate) use name_input::{NameInput, NamesOf};
 pub(crate) use page_head::{Breadcrumbs, SectionHead};
 pub(crate) use pick::{Choices, Pick};
 pub(crate) use problem::ProblemPanel;

@@ -1,6 +1,7 @@
 //! The frame around every page of a signed-in person.
 
 mod account_menu;
+mod bell;
 mod palette;
 mod password;
 mod project_switcher;

@@ -9,8 +9,8 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::browser::stamp;
 use crate::components::{
-    Cells, Confirm, EmptyState, Field, FormDialog, List, SectionHead, Select, Symbol, Tags, TextInput,
-    TimeAgo, Toasts,
+    Cells, Confirm, EmptyState, Field, FormDialog, List, NameInput, NamesOf, SectionHead, Select, Symbol,
+    Tags, TimeAgo, Toasts,
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
@@ -149,7 +149,7 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
             </Field>
             <When test=move || is_chosen.get()>
                 <Field id="connection-groups" label="Groups" help="Separated by commas. Empty: none.">
-                    <TextInput id="connection-groups" value=groups mono=true />
+                    <NameInput id="connection-groups" value=groups of=NamesOf::Groups many=true />
                 </Field>
             </When>
         </FormDialog>
