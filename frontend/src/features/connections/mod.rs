@@ -10,7 +10,7 @@ use crate::api::{Ask, Body, in_project};
 use crate::browser::stamp;
 use crate::components::{
     Cells, Confirm, EmptyState, Field, FormDialog, List, NameInput, NamesOf, SectionHead, Select, Symbol,
-    Tags, TimeAgo, Toasts,
+    Tags, TimeAgo, Toasts, row_actions,
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
@@ -162,25 +162,11 @@ fn row(
     limit: Callback<Connection>,
     revoke: Callback<Connection>,
 ) -> AnyView {
-    let buttons: Vec<_> = [("Groups", limit), ("Disconnect", revoke)]
-        .into_iter()
-        .map(|(verb, act)| {
-            let whole = connection.clone();
-            view! {
-                <button
-                    type="button"
-                    class="button button-small"
-                    aria-label=format!("{verb}: {}", connection.client_name)
-                    on:click=move |_| act.run(whole.clone())
-                >
-                    {verb}
-                </button>
-            }
-        })
-        .collect();
-    let records = Page::of_project(project.to_owned(), PageKind::Records).path()
-        + "?connection_id="
-        + &connection.id.to_string();
+    let buttons = row_actions(
+        &connection.client_name,
+        &connection,
+        [("Groups", limit), ("Disconnect", revoke)],
+    );
     let token = connection.refreshed_at.map(|at| view! { <TimeAgo at /> });
     let ends = connection.expires_at.map(|at| format!(" until {}", stamp(at)));
     let whole = connection

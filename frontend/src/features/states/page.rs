@@ -152,6 +152,6 @@ pub(crate) fn StatesPage() -> impl IntoView {
                 {table(project, machine, picked)}
             </div>
         </When>
-        <Describe project state here=picked.here open=describing />
+        <Describe project state here=picked.here open=describing on_renamed=move |()| graph.reload() />
     }
 }
