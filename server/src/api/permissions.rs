@@ -10,7 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toolgate_api::ErrorCode;
 use toolgate_api::permissions::{GrantTerms, Permission, PermissionCandidates, PermissionMatrix};
-use toolgate_core::principal::{PrincipalKind, PrincipalRef};
+use toolgate_core::principal::PrincipalRef;
 
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use crate::auth::grants::StoredGrant;

@@ -167,6 +167,9 @@ fn row(
         &connection,
         [("Groups", limit), ("Disconnect", revoke)],
     );
+    let records = Page::of_project(project.to_owned(), PageKind::Records).path()
+        + "?connection_id="
+        + &connection.id.to_string();
     let token = connection.refreshed_at.map(|at| view! { <TimeAgo at /> });
     let ends = connection.expires_at.map(|at| format!(" until {}", stamp(at)));
     let whole = connection
