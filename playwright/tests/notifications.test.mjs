@@ -10,8 +10,7 @@ const stage = setStage();
 
 stage.story('the bell lists what waits, leads there, and keeps what was read', async (page) => {
   const { server } = stage;
-  const soon = new Date(Date.now() + 3 * 86400e3).toISOString();
-  await server.post('/projects/demo/keys', { name: 'nightly agent', groups: [], expires_at: soon });
+  await server.post('/projects/demo/keys', { name: 'nightly agent', groups: [], expires_in_s: 3 * 86400 });
   await page.goto('/ui/projects/demo/tools');
   const bell = page.getByRole('button', { name: /^Notifications/ });
   const { unread, items } = await server.get('/projects/demo/notifications');
@@ -47,7 +46,7 @@ stage.story('an alert leads to its record and its caller, and several are acknow
   await asked.waitFor();
   const open = await stage.server.get('/projects/demo/alerts?acknowledged=false&q=reading');
   await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
-  await page.getByRole('button', { name: 'Acknowledge', exact: true }).last().click();
+  await page.locator('.selection-bar').getByRole('button', { name: 'Acknowledge' }).click();
   await page.getByRole('dialog').getByRole('button', { name: /^Acknowledge \d+ alert/ }).click();
   await page.getByText(`Acknowledge: ${open.items.length} alert`).waitFor();
   const left = await stage.server.get('/projects/demo/alerts?acknowledged=false&q=reading');

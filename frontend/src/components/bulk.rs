@@ -37,6 +37,11 @@ impl Chosen {
         Self(RwSignal::new(BTreeMap::new()))
     }
 
+    /// Whether no row is chosen, reactively.
+    pub(super) fn is_empty(self) -> bool {
+        self.0.with(BTreeMap::is_empty)
+    }
+
     /// The box of a row that chooses it.
     pub(super) fn check(self, id: String, name: String) -> AnyView {
         let label = format!("Select {name}");
@@ -87,7 +92,7 @@ impl Chosen {
 
 /// The bar that is shown while rows are chosen.
 #[component]
-pub(super) fn BulkBar(
+pub(crate) fn BulkBar(
     /// The list.
     list: Paged,
     /// What is done.

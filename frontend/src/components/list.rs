@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::bulk::{BulkBar, Chosen, Deed};
-use super::list_csv::list_csv_button;
+use super::bulk::{Chosen, Deed};
 use super::{ProblemPanel, Skeleton};
 use crate::paged::{Item, Paged, Status};
-use crate::reactive::{When, condition};
+use crate::rare_parts::rare_part;
+use crate::reactive::{When, condition, part};
 
 /// Makes the cells of one row; none when the item does not fit the contract.
 pub(crate) type Cells = Arc<dyn Fn(&Item) -> Option<AnyView> + Send + Sync>;
@@ -47,6 +47,24 @@ pub(crate) fn List(
         .collect::<Vec<_>>();
     let width = columns.len();
     let chosen = Chosen::new();
+    let exporting = RwSignal::new(false);
+    // The button is here; what it does is loaded when it is pressed.
+    let csv = move || {
+        part(move || match exporting.get() {
+            true => rare_part(None, move |parts| (parts.list_csv)(list, what)),
+            false => view! {
+                <button
+                    type="button"
+                    class="button button-quiet button-small"
+                    aria-label=format!("CSV of all {what}")
+                    on:click=move |_| exporting.set(true)
+                >
+                    "CSV"
+                </button>
+            }
+            .into_any(),
+        })
+    };
     let checks = bulk.clone();
     let row = move |item: Item| {
         let cells = cells(&item).unwrap_or_else(|| {
@@ -62,7 +80,18 @@ pub(crate) fn List(
         });
         view! { <tr role="row">{check} {cells}</tr> }
     };
-    let bar = bulk.clone().map(|deed| view! { <BulkBar list deed chosen /> });
+    let has_chosen = condition(move || !chosen.is_empty());
+    let was_chosen =
+        Memo::new(move |before: Option<&bool>| has_chosen.get() || before.is_some_and(|before| *before));
+    let bar = bulk.clone().map(|deed| {
+        part(move || match was_chosen.get() {
+            true => {
+                let deed = deed.clone();
+                rare_part(None, move |parts| (parts.bulk)(list, deed.clone(), chosen))
+            }
+            false => ().into_any(),
+        })
+    });
     let check_all = bulk.map(|deed| {
         view! {
             <th scope="col" role="columnheader" class="list-check">
@@ -92,7 +121,7 @@ pub(crate) fn List(
             </table>
         </div>
         <When test=has_rows>
-            <p class="list-foot">{list_csv_button(list, what)}</p>
+            <p class="list-foot">{csv()}</p>
         </When>
         <When test=move || list.has_more()>
             <p class="more">

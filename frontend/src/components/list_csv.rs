@@ -14,11 +14,11 @@ const PAGE: &str = "200";
 /// Pages that are read at most: what is larger is for the API.
 const PAGES: usize = 500;
 
-/// The button. A column is a field of the items, in the order in which they have them.
-pub(super) fn list_csv_button(list: Paged, what: &'static str) -> AnyView {
+/// The button, which begins at once: it takes the place of one that was pressed. A column is a field of the items, in the order in which they have them.
+pub(crate) fn list_csv(list: Paged, what: &'static str) -> AnyView {
     let busy = RwSignal::new(false);
     let toasts = Toasts::get();
-    let press = move |_| {
+    let read = move || {
         if busy.get_untracked() {
             return;
         }
@@ -35,13 +35,14 @@ pub(super) fn list_csv_button(list: Paged, what: &'static str) -> AnyView {
             }
         });
     };
+    read();
     view! {
         <button
             type="button"
             class="button button-quiet button-small"
             aria-label=format!("CSV of all {what}")
             disabled=move || busy.get()
-            on:click=press
+            on:click=move |_| read()
         >
             "CSV"
         </button>

@@ -42,8 +42,8 @@ mod time_range;
 mod toast;
 
 pub(crate) use badge::{Badge, Tags, Tone};
+pub(crate) use bulk::{BulkBar, Chosen, Deed};
 pub(crate) use chart::{ChartData, ChartLine, chart};
-pub(crate) use bulk::Deed;
 pub(crate) use code::CodeBlock;
 pub(crate) use confirm::Confirm;
 pub(crate) use csv::csv_button;
@@ -60,6 +60,7 @@ pub(crate) use heading::{PageHeading, is_first_page, provide_heading_focus};
 pub(crate) use icon::{Icon, Symbol};
 pub(crate) use json::{json_block, word};
 pub(crate) use list::{Cells, List};
+pub(crate) use list_csv::list_csv;
 pub(crate) use long_list::{Column, LongList, RowMarkup};
 pub(crate) use markdown::Markdown;
 pub(crate) use markup::Markup;

@@ -2,6 +2,7 @@
 
 mod account_menu;
 mod bell;
+mod notifications;
 mod palette;
 mod password;
 mod project_switcher;
@@ -10,6 +11,7 @@ mod shortcuts;
 mod sidebar;
 mod top_bar;
 
+pub(crate) use notifications::NotificationList;
 pub(crate) use palette::Palette;
 pub(crate) use password::PasswordDialog;
 pub(crate) use second_factor::SecondFactorDialog;

@@ -356,6 +356,7 @@ async fn attempt(client: &Client<'_>, method: &str, path: &str, id: &str) -> cra
     let body = match id {
         "login" => json!({"username": "x"}),
         "set_personal_key" => json!({"key": "x"}),
+        "read_notifications" => json!({"ids": ["x"]}),
         _ => json!({}),
     };
     if id == "logout"

@@ -139,7 +139,7 @@ async fn preferences_are_kept_for_the_user() {
     for zone in ["Europe Berlin", "/Berlin", "a/b/c/d", &"x".repeat(65)] {
         let problem = put(&json!({"time_zone": zone}))
             .await
-            .problem(422, "invalid_arguments");
+            .problem(422, "invalid_request");
         assert_eq!(problem["errors"][0]["pointer"], "/time_zone", "{zone}");
     }
     put(&json!({"theme": "pink"})).await.expect(422);
