@@ -73,7 +73,7 @@ pub(crate) fn List(
         let check = checks.as_ref().map(|deed| {
             let check = (deed.of)(&item).map(|(id, name)| chosen.check(id, name));
             view! {
-                <td role="cell" class="list-check">
+                <td role="cell" class="list-check" data-label="Select">
                     {check}
                 </td>
             }
