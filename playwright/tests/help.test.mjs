@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 
 import { Palette } from '../pages/palette.mjs';
 import { assertAccessible } from '../support/axe.mjs';
+import { settled } from '../support/browser.mjs';
 import { PAGES, lively } from '../support/pages.mjs';
 import { setStage } from '../support/stage.mjs';
 
@@ -41,6 +42,7 @@ stage.story('pages lead to their guides', async (page) => {
 stage.story('the palette finds guides, settings, hosts and actions', async (page) => {
   await stage.server.put('/projects/demo/egress', { hosts: ['https://only-here.example'] });
   await page.goto('/ui/projects/demo/tools');
+  await settled(page);
   const palette = new Palette(page);
   for (const [words, entry] of [
     ['webhook', 'Webhook for alerts'],

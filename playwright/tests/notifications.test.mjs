@@ -10,7 +10,7 @@ const stage = setStage();
 
 stage.story('the bell lists what waits, leads there, and keeps what was read', async (page) => {
   const { server } = stage;
-  await server.post('/projects/demo/keys', { name: 'nightly agent', groups: [], expires_in_s: 3 * 86400 });
+  await server.post('/projects/demo/keys', { name: 'nightly agent', role: 'agent', groups: [], expires_in_s: 3 * 86400 });
   await page.goto('/ui/projects/demo/tools');
   const bell = page.getByRole('button', { name: /^Notifications/ });
   const { unread, items } = await server.get('/projects/demo/notifications');
@@ -34,7 +34,7 @@ stage.story('an alert leads to its record and its caller, and several are acknow
   const rows = page.getByRole('row').filter({ has: page.getByRole('cell') });
   const asked = rows.filter({ hasText: 'Asked for groups' });
   await asked.getByRole('link', { name: 'Record' }).click();
-  await page.waitForURL(/records\?q=/);
+  await page.waitForURL(/records\?request_id=/);
   await page.locator('[data-row]').first().waitFor();
   await page.goBack();
   await asked.getByRole('link', { name: 'Caller' }).click();

@@ -83,7 +83,7 @@ async fn keys_that_expire_soon_wait_for_those_who_manage_keys() {
     let admin = app.admin().await;
     admin.post("/projects", &json!({"id": "demo"})).await.expect(201);
     for (name, days) in [("soon", 3), ("later", 30)] {
-        let key = json!({"name": name, "groups": [], "expires_in_s": days * 86_400 - 60});
+        let key = json!({"name": name, "role": "agent", "groups": [], "expires_in_s": days * 86_400 - 60});
         admin.post("/projects/demo/keys", &key).await.expect(201);
     }
     let auditor = member(&app, "otto", "auditor", &json!([])).await;
@@ -99,7 +99,7 @@ async fn what_was_read_is_read_for_this_user_only() {
     let app = TestApp::new().await;
     let admin = app.admin().await;
     admin.post("/projects", &json!({"id": "demo"})).await.expect(201);
-    let key = json!({"name": "soon", "groups": [], "expires_in_s": 86_400});
+    let key = json!({"name": "soon", "role": "agent", "groups": [], "expires_in_s": 86_400});
     let key = admin.post("/projects/demo/keys", &key).await.expect(201).json();
     let owner = member(&app, "olga", "owner", &json!([])).await;
     let found = notifications(&owner).await;

@@ -140,7 +140,7 @@ impl Places {
         let is_principal = !alert.subject.starts_with("address:");
         let request = alert.details["request_id"].as_str();
         Self {
-            record: request.and_then(|id| page(PageKind::Records, &[("q", id)])),
+            record: request.and_then(|id| page(PageKind::Records, &[("request_id", id)])),
             records: alert
                 .subject_name
                 .as_deref()
