@@ -8,7 +8,8 @@ use toolgate_api::alerts::{Alert, AlertDelivery, AlertRule};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{
-    Badge, Cells, Deed, EmptyState, List, SearchBox, SectionHead, Select, Symbol, TimeAgo, TimeRange, TimeRangePicker, Tone,
+    Badge, Cells, Deed, EmptyState, List, SearchBox, SectionHead, Select, Symbol, TimeAgo, TimeRange,
+    TimeRangePicker, Tone,
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::text_memo;

@@ -11,7 +11,8 @@ use super::detail::SessionDetail;
 use super::live::live;
 use crate::api::{Ask, PAGE_SIZE, in_project, with_query};
 use crate::components::{
-    Cells, Choices, Deed, EmptyState, List, Pick, SearchBox, SectionHead, Select, Symbol, TimeRange, TimeRangePicker,
+    Cells, Choices, Deed, EmptyState, List, Pick, SearchBox, SectionHead, Select, Symbol, TimeRange,
+    TimeRangePicker,
 };
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
