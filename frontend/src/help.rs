@@ -25,6 +25,7 @@ pub(crate) fn guide_of(page: PageKind) -> Option<&'static str> {
         PageKind::Alerts | PageKind::Settings => "/help/alerts",
         PageKind::Limits | PageKind::Secrets => "/help/limits-and-secrets",
         PageKind::Health => "/help/status",
+        PageKind::Usage => "/help/metrics",
         PageKind::Connect => "/help/mcp",
         PageKind::Accounts | PageKind::AccountProviders => "/help/accounts",
         PageKind::Profile => "/help/profile",
