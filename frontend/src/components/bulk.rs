@@ -13,6 +13,12 @@ use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
 use crate::words::counted;
 
+/// The id and the name of a row.
+type Named = (String, String);
+
+/// Names a row; nothing for one to which it cannot be done.
+type NameOf = dyn Fn(&Item) -> Option<Named> + Send + Sync;
+
 /// What can be done to several rows.
 #[derive(Clone)]
 pub(crate) struct Deed {
@@ -22,8 +28,8 @@ pub(crate) struct Deed {
     pub(crate) one: &'static str,
     /// What it means, in a sentence or two.
     pub(crate) means: &'static str,
-    /// The id and the name of a row; nothing for one to which it cannot be done.
-    pub(crate) of: Arc<dyn Fn(&Item) -> Option<(String, String)> + Send + Sync>,
+    /// Which rows, and their names.
+    pub(crate) of: Arc<NameOf>,
     /// The request for an id.
     pub(crate) ask: Arc<dyn Fn(&str) -> Ask + Send + Sync>,
 }
