@@ -2,6 +2,7 @@
 try {
   const theme = localStorage.getItem('toolgate.theme');
   if (['light', 'dark', 'contrast'].includes(theme)) document.documentElement.dataset.theme = theme;
+  if (localStorage.getItem('toolgate.density') === 'compact') document.documentElement.dataset.density = 'compact';
 } catch {
   // Storage may be blocked; the system's theme applies then.
 }

@@ -3,11 +3,14 @@
 use leptos::prelude::*;
 use leptos_router::components::Router;
 
-use crate::components::{PageHeading, ProblemPanel, Skeleton, ToastRegion, Toasts, provide_heading_focus};
+use crate::components::{
+    Icon, PageHeading, ProblemPanel, Skeleton, Symbol, ToastRegion, Toasts, provide_heading_focus,
+};
 use crate::features::imports::Waiting;
 use crate::features::projects::Projects;
 use crate::layout::{Navigation, TopBar};
 use crate::page_bundle::{PageBundles, page_of};
+use crate::preferences::Preferred;
 use crate::reactive::{condition, part};
 use crate::routes::{Page, PageKind};
 use crate::session::{Session, SessionState};
@@ -31,21 +34,40 @@ pub(crate) fn App() -> impl IntoView {
 /// What is shown while it is not known who is at the screen.
 #[component]
 fn Waiting(session: Session) -> impl IntoView {
+    // The same as in the shell that the server sends, so that nothing moves when this takes its place.
+    let bars = || {
+        let bars = (0..12).map(|_| view! { <span class="skeleton-bar"></span> });
+        bars.collect::<Vec<_>>()
+    };
     view! {
-        <main class="page">
-            {move || match session.state() {
-                SessionState::Failed(error) => {
-                    view! { <ProblemPanel error on_retry=move |()| session.refresh() /> }.into_any()
-                }
-                _ => view! { <Skeleton what="the dashboard" /> }.into_any(),
-            }}
-        </main>
+        <header class="top-bar" aria-hidden="true">
+            <span class="brand">
+                <span class="brand-mark">
+                    <Icon symbol=Symbol::Gate />
+                </span>
+                <span class="brand-name">"Toolgate"</span>
+            </span>
+        </header>
+        <div class="frame">
+            <div class="sidebar" aria-hidden="true">
+                <div class="skeleton shell-side">{bars()}</div>
+            </div>
+            <main class="page">
+                {move || match session.state() {
+                    SessionState::Failed(error) => {
+                        view! { <ProblemPanel error on_retry=move |()| session.refresh() /> }.into_any()
+                    }
+                    _ => view! { <Skeleton what="the dashboard" /> }.into_any(),
+                }}
+            </main>
+        </div>
     }
 }
 
 /// The frame and the page in it.
 #[component]
 fn Frame() -> impl IntoView {
+    Preferred::provide();
     Projects::provide();
     Toasts::provide();
     PageBundles::provide();

@@ -16,13 +16,14 @@ mod browser;
 mod components;
 mod expectations;
 mod features;
-
+mod help;
 mod layout;
 mod lazy;
 mod loaded;
 mod page_bundle;
 mod page_table;
 mod paged;
+mod preferences;
 mod rare_parts;
 mod reactive;
 mod remedies;

@@ -24,6 +24,7 @@ use crate::features::new_tool::NewToolPage;
 use crate::features::overview::OverviewPage;
 use crate::features::permissions::PermissionsPage;
 use crate::features::policy_tests::PolicyTestsPage;
+use crate::features::profile::ProfilePage;
 use crate::features::projects::{ProjectsPage, StartPage};
 use crate::features::records::{RecordsPage, ServerRecordsPage};
 use crate::features::secrets::SecretsPage;

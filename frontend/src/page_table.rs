@@ -108,6 +108,8 @@ macro_rules! page_table {
                 Health = "health", "Health", Gauge, Server, SystemAdmin => HealthPage;
             }
             connect_pages {
+                /// The user's own account, sign-ins and preferences.
+                Profile = "profile", "Your profile", Person, Unlisted, Anyone => ProfilePage;
                 /// How agents and programs connect.
                 Connect = "projects/{project}/connect", "Connect", Plug, Project, In(Use) => ConnectPage;
                 /// What was asked for after refusals.

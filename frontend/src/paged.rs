@@ -126,6 +126,11 @@ impl Paged {
         self.request(None, Status::Loading);
     }
 
+    /// Where it is read from.
+    pub(crate) fn address(self) -> String {
+        self.address.get_untracked()
+    }
+
     /// Reads the next page.
     pub(crate) fn more(self) {
         if let Some(cursor) = self.next.get_untracked() {

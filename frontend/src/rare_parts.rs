@@ -6,8 +6,11 @@ use leptos::wasm_split::wasm_split;
 use toolgate_api::auth::LoginRequest;
 
 use crate::api::ApiError;
-use crate::layout::{Palette, PasswordDialog, SecondFactorDialog};
+use crate::components::{BulkBar, Chosen, Deed, list_csv};
+use crate::layout::{NotificationList, Palette, PasswordDialog, SecondFactorDialog};
 use crate::lazy::lazy;
+use crate::loaded::Loaded;
+use crate::paged::Paged;
 use crate::reactive::part;
 use crate::remedies::{self, Refusal};
 use crate::second_factor::SetUpSecondFactor;
@@ -24,6 +27,12 @@ pub(crate) struct RareParts {
     pub(crate) password: Dialog,
     /// One's second factor.
     pub(crate) second_factor: Dialog,
+    /// What waits for the user.
+    pub(crate) notifications: fn(Loaded) -> AnyView,
+    /// Doing one thing to several rows of a list.
+    pub(crate) bulk: fn(Paged, Deed, Chosen) -> AnyView,
+    /// Reading all of a list, and storing it as a file.
+    pub(crate) list_csv: fn(Paged, &'static str) -> AnyView,
     set_up_second_factor: fn(LoginRequest, Callback<()>) -> AnyView,
     /// What lifts a refusal.
     pub(crate) remedies: fn(&Refusal, Option<Callback<()>>) -> AnyView,
@@ -35,6 +44,9 @@ fn parts() -> Result<RareParts, ApiError> {
         palette: |open| view! { <Palette open /> }.into_any(),
         password: |open| view! { <PasswordDialog open /> }.into_any(),
         second_factor: |open| view! { <SecondFactorDialog open /> }.into_any(),
+        notifications: |loaded| view! { <NotificationList loaded /> }.into_any(),
+        bulk: |list, deed, chosen| view! { <BulkBar list deed chosen /> }.into_any(),
+        list_csv,
         set_up_second_factor: |user, on_done| view! { <SetUpSecondFactor user on_done /> }.into_any(),
         remedies: remedies::shown,
     })

@@ -97,6 +97,10 @@ pub struct GroupHolder {
         schema(example = "service_key:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")
     )]
     pub principal: String,
+    /// Its name for people.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(example = "research agent"))]
+    pub name: String,
     /// Its role.
     pub role: Role,
     /// The name in its grant that covers the group.

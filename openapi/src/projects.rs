@@ -33,6 +33,24 @@ pub struct CreateProject {
     pub name: Option<String>,
 }
 
+/// Another name for a project.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RenameProject {
+    /// The name for people, 1-200 characters.
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(
+            example = "Research assistant",
+            min_length = 1,
+            max_length = 200,
+            pattern = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$"
+        )
+    )]
+    pub name: String,
+}
+
 /// A project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]

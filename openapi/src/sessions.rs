@@ -216,3 +216,24 @@ pub struct CallSession {
     /// applied.
     pub state_conflict: bool,
 }
+
+/// How many active sessions are in a state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct SessionCount {
+    /// The state's name.
+    #[cfg_attr(feature = "utoipa", schema(example = "analysis"))]
+    pub name: String,
+    /// How many.
+    #[cfg_attr(feature = "utoipa", schema(example = 3, minimum = 1))]
+    pub sessions: u64,
+}
+
+/// How many active sessions are in each state.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct SessionCounts {
+    /// The states with at least one session, by name.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 10000))]
+    pub items: Vec<SessionCount>,
+}

@@ -41,7 +41,7 @@ stage.story('the address in every configuration is that of the server, with the 
     for (const [client, read] of Object.entries(CLIENTS)) {
       await page.goto(`/ui/projects/demo/connect?view=mcp&client=${client}&credential=${credential}`);
       await settled(page);
-      await page.getByRole('textbox', { name: 'Groups' }).fill('knowledge');
+      await page.getByRole('combobox', { name: 'Groups' }).fill('knowledge');
       await becomes(async () => (await code(page)).includes('group=knowledge'), true, 'the groups are in it');
       const text = await code(page);
       assert.ok((await listed(read(text), key)).includes('look-up'), client);
@@ -55,7 +55,7 @@ stage.story('the address in every configuration is that of the server, with the 
 stage.story('the inspector lists and calls as the person', async (page) => {
   await page.goto('/ui/projects/demo/connect?view=inspector');
   await settled(page);
-  await page.getByRole('textbox', { name: 'Groups' }).fill('knowledge');
+  await page.getByRole('combobox', { name: 'Groups' }).fill('knowledge');
   await page.getByRole('button', { name: 'List tools' }).click();
   await page.getByLabel('Tool', { exact: true }).selectOption('look-up');
   await page.getByRole('textbox', { name: /^word/ }).fill('gate');
@@ -69,11 +69,11 @@ stage.story('the inspector sees what a key sees, and a wrong key does not sign t
   await page.goto('/ui/projects/demo/connect?view=inspector');
   await settled(page);
   const list = page.getByRole('button', { name: 'List tools' });
-  await page.getByRole('textbox', { name: 'Groups' }).fill('writing');
+  await page.getByRole('combobox', { name: 'Groups' }).fill('writing');
   await page.getByLabel('Key', { exact: true }).fill(key);
   await list.click();
   await page.getByText('insufficient_tool_groups').first().waitFor();
-  await page.getByRole('textbox', { name: 'Groups' }).fill('knowledge');
+  await page.getByRole('combobox', { name: 'Groups' }).fill('knowledge');
   await list.click();
   const tools = page.getByLabel('Tool', { exact: true }).locator('option');
   await tools.first().waitFor({ state: 'attached' });

@@ -161,7 +161,7 @@ stage.story('a drawer keeps the focus until it is closed, and gives it back', as
 stage.story('the palette opens the dialog of a new key', async (page) => {
   await page.goto('/ui/projects/demo/overview');
   await settled(page);
-  await new Palette(page).take('make a key', 'Make a key');
+  await new Palette(page).take('new key', 'New key');
   const dialog = page.getByRole('dialog', { name: 'New key' });
   await dialog.getByLabel('Name').waitFor();
   await page.keyboard.press('Escape');

@@ -72,7 +72,7 @@ stage.story('the question is asked with the form, and can be sent to others as a
   await page.goto('/ui/projects/demo/simulator');
   await page.getByLabel('Who').selectOption({ label: 'reading agent (service key)' });
   await page.getByLabel('Asks for').selectOption({ label: 'These groups' });
-  await page.getByRole('textbox', { name: 'Groups' }).fill('knowledge');
+  await page.getByRole('combobox', { name: 'Groups' }).fill('knowledge');
   await page.getByLabel('In the state').fill('found');
   await page.getByRole('button', { name: 'Show' }).click();
   await page.waitForURL(/group=knowledge.*state=found|state=found.*group=knowledge/);

@@ -79,3 +79,86 @@ stage.story('walking through goes where the tools lead', async (page) => {
   }
   await walk.getByRole('list', { name: 'The way so far' }).getByText('summarise').waitFor();
 });
+
+/** Two of the texts and boxes of the drawing that lie over one another; none is as it must be. */
+const overlaps = (drawing) =>
+  drawing.evaluate((frame) => {
+    const parts = [...frame.querySelectorAll('.graph .state-box rect, .graph .graph-label')];
+    const bounds = parts.map((part) => ({ name: part.textContent || part.parentElement.getAttribute('aria-label'), ...part.getBoundingClientRect().toJSON() }));
+    const found = [];
+    for (const [at, a] of bounds.entries()) {
+      for (const b of bounds.slice(at + 1)) {
+        const [across, down] = [Math.min(a.right, b.right) - Math.max(a.left, b.left), Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top)];
+        if (across > 0.5 && down > 0.5) found.push(`${a.name} and ${b.name}`);
+      }
+    }
+    return { parts: parts.length, found };
+  });
+
+/** A project whose tools lead from state to state; each move has the numbers of its two states. */
+async function machine(server, id, moves) {
+  await server.createProject(id, id);
+  const name = (at) => (at === 0 ? 'undefined' : `phase-${at}`);
+  const tools = moves.map(
+    ([from, to], at) => `
+name: ${at % 3 ? 'summarise' : 'look-up'}-documents-${at}
+type: static
+description: A step.
+available_in_states: [${name(from)}]
+state: ${name(to)}
+parameters: { type: object, properties: {} }
+options: { static: { result: done } }
+`,
+  );
+  await server.uploadTools(id, tools.join('---'));
+}
+
+for (const [id, moves, states] of [
+  ['eight-states', Array.from({ length: 60 }, (_, at) => [(at * 3) % 8, (at * 5 + Math.floor(at / 8) + 1) % 8]), 8],
+  ['forty-states', [...Array.from({ length: 39 }, (_, at) => [at, at + 1]), ...Array.from({ length: 15 }, (_, at) => [at * 2, (at * 7 + 3) % 40])], 40],
+]) {
+  stage.story(`labels and boxes never overlap: ${id}`, async (page) => {
+    await machine(stage.server, id, moves);
+    await page.goto(`/ui/projects/${id}/states`);
+    await settled(page);
+    const drawing = page.getByRole('group', { name: /^State machine/ });
+    await drawing.waitFor();
+    for (const width of [390, 1280, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      await drawing.press('0');
+      const { parts, found } = await overlaps(drawing);
+      assert.ok(parts > states, `${parts} parts`);
+      assert.deepEqual(found, [], `at ${width}`);
+    }
+  });
+}
+
+stage.story('a part of the machine is shown: around a state, and the way to it', async (page) => {
+  const drawing = await openDrawing(page);
+  const names = () => drawing.locator('.state-box').evaluateAll((all) => all.map((one) => one.getAttribute('aria-label').split(', ')[0]).sort());
+  await drawing.getByRole('button', { name: /^summed-up,/ }).press('Enter');
+  await page.getByLabel('Show', { exact: true }).selectOption('way');
+  await becomes(async () => (await names()).join(' '), 'found summed-up undefined', 'the way');
+  await page.getByLabel('Show', { exact: true }).selectOption('around');
+  await becomes(async () => (await names()).includes('summed-up'), true, 'what is around it');
+  await page.reload();
+  assert.equal(await page.getByLabel('Show', { exact: true }).inputValue(), 'around');
+});
+
+stage.story('the drawing shows how many sessions are in each state, and a map while a part is seen', async (page) => {
+  const { items } = await stage.server.get('/projects/demo/sessions/by-state');
+  assert.ok(items.length > 0);
+  const drawing = await openDrawing(page);
+  for (const { name, sessions } of items) {
+    await drawing.getByText(`${sessions} session${sessions === 1 ? '' : 's'} in ${name} now`).waitFor({ state: 'attached' });
+  }
+  await drawing.press('0');
+  const map = drawing.locator('.graph-map');
+  await becomes(() => map.count(), 0, 'all is seen');
+  await drawing.press('+');
+  await map.waitFor();
+  const seen = () => drawing.locator('svg.graph').getAttribute('viewBox');
+  const before = await seen();
+  await map.click({ position: { x: 5, y: 5 } });
+  await until('another part', async () => (await seen()) !== before);
+});

@@ -13,6 +13,7 @@ mod events;
 mod export_cli;
 pub mod extract;
 pub mod gateway;
+pub mod help;
 pub mod mcp;
 pub mod middleware;
 pub mod network;

@@ -12,10 +12,11 @@ use utoipa_axum::routes;
 
 use crate::api::{
     access_requests, accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, bus_tokens,
-    calls, connections, dead_letters, definitions, drafts, egress, explain, groups, guides, health, imports,
-    keys, limits, mcp_clients, mcp_servers, permissions, policy_tests, projects, quarantine, recommendations,
-    saved_views, second_factor, secrets, sessions, settings, states, status, tool_api, tool_changes,
-    tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams, usage, usage_series, users,
+    calls, connections, dead_letters, definitions, drafts, egress, explain, groups, guides, health, help,
+    imports, keys, limits, mcp_clients, mcp_servers, notifications, permissions, policy_tests, profile,
+    projects, quarantine, recommendations, saved_views, second_factor, secrets, sessions, settings, states,
+    status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams,
+    usage, usage_series, users,
 };
 use crate::gateway::Problem;
 use crate::state::App;
@@ -34,6 +35,10 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(auth::get_me))
         .routes(routes!(auth::get_jwks))
         .routes(routes!(users::change_password))
+        .routes(routes!(profile::list_sign_ins))
+        .routes(routes!(profile::end_sign_in))
+        .routes(routes!(profile::end_other_sign_ins))
+        .routes(routes!(profile::get_preferences, profile::replace_preferences))
         .routes(routes!(second_factor::begin_second_factor))
         .routes(routes!(second_factor::confirm_second_factor))
         .routes(routes!(second_factor::replace_recovery_codes))
@@ -43,7 +48,11 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(users::reset_user_password))
         .routes(routes!(users::remove_user_second_factor))
         .routes(routes!(projects::list_projects, projects::create_project))
-        .routes(routes!(projects::get_project, projects::delete_project))
+        .routes(routes!(
+            projects::get_project,
+            projects::rename_project,
+            projects::delete_project
+        ))
         .routes(routes!(settings::get_settings, settings::replace_settings))
         .routes(routes!(egress::get_egress, egress::replace_egress))
         .routes(routes!(limits::get_limits, limits::replace_limits))
@@ -183,6 +192,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(tool_api::get_tool_api))
         .routes(routes!(tool_api::invoke_tool))
         .routes(routes!(sessions::list_sessions, sessions::create_session))
+        .routes(routes!(sessions::count_sessions))
         .routes(routes!(sessions::get_session, sessions::end_session))
         .routes(routes!(sessions::list_session_tools))
         .routes(routes!(sessions::list_session_transitions))
@@ -202,6 +212,9 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(alerts::acknowledge_alert))
         .routes(routes!(alerts::list_server_alerts))
         .routes(routes!(alerts::acknowledge_server_alert))
+        .routes(routes!(notifications::list_notifications))
+        .routes(routes!(notifications::read_notifications))
+        .routes(routes!(help::search_help))
         .routes(routes!(health::get_health))
         .routes(routes!(health::get_readiness))
         .routes(routes!(health::get_metrics))
@@ -220,6 +233,7 @@ pub fn router(app: App) -> Router {
         .fallback(not_found)
         .route("/openapi.json", get(move || async move { json(&document) }))
         .merge(docs())
+        .merge(crate::help::router())
         .merge(web::router());
     middleware::apply(api, &app).with_state(app)
 }

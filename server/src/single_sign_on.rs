@@ -14,8 +14,9 @@ use serde::Deserialize;
 
 use crate::api::auth;
 use crate::extract::RequestOrigin;
+use crate::gateway::sign_ins::Place;
 use crate::gateway::single_sign_on::{self, Answer, Attempt};
-use crate::gateway::{Gateway, Problem, sign_ins};
+use crate::gateway::{Gateway, Problem};
 use crate::state::App;
 use crate::web;
 
@@ -59,8 +60,11 @@ async fn complete(
 ) -> Result<Response, Refused> {
     let attempt = attempt(&gateway, &headers);
     let user = single_sign_on::complete(&gateway, &provider, &origin, attempt.as_ref(), &answer).await?;
-    sign_ins::keep(&gateway, user, origin.address).await;
-    let (session, _) = auth::issued(&gateway, &gateway.snapshots.now().directory, user)?;
+    let place = Place {
+        way: Some(provider),
+        ..auth::place(origin.address, &headers)
+    };
+    let (session, _) = auth::issued(&gateway, user, place).await?;
     let next = attempt.map_or_else(String::new, |attempt| attempt.next);
     let mut response = web::forwarding_page(&next);
     let headers = response.headers_mut();

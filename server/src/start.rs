@@ -34,6 +34,7 @@ use crate::gateway::connections::{self, Connecting};
 use crate::gateway::integrity::{self, Integrity};
 use crate::gateway::mcp_clients::{self, SeenClients};
 use crate::gateway::mcp_servers;
+use crate::gateway::notifications;
 use crate::gateway::observe::{self, Observer};
 use crate::gateway::probes::{self, Probes};
 use crate::gateway::recorded::{Completer, Pulse};
@@ -285,6 +286,11 @@ impl Started {
                 .await?;
             gateway.store.prune_sessions(now - sessions::KEPT).await?;
             gateway.store.prune_sign_ins(now - sign_ins::KEPT).await?;
+            gateway.store.prune_ended_sign_ins(now).await?;
+            gateway
+                .store
+                .prune_read_notifications(now - notifications::KEPT)
+                .await?;
             connections::prune(&gateway, now).await?;
             gateway.store.prune_account_flows(now).await?;
             if let Some(days) = gateway.config.audit.retention_days {

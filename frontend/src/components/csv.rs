@@ -9,22 +9,24 @@ use crate::browser::encode;
 /// A button that downloads rows of cells; they are made when it is pressed.
 pub(crate) fn csv_button(file: &'static str, rows: impl Fn() -> Vec<Vec<String>> + 'static) -> AnyView {
     let rows: Box<dyn Fn() -> Vec<Vec<String>>> = Box::new(rows);
-    let download = move |_| {
-        let text: String = rows().iter().map(|row| line(row)).collect();
-        let link = document().create_element("a").ok();
-        if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
-            // The names of these attributes are valid, so they are taken.
-            let _ = link.set_attribute("href", &format!("data:text/csv;charset=utf-8,{}", encode(&text)));
-            let _ = link.set_attribute("download", file);
-            link.click();
-        }
-    };
     view! {
-        <button type="button" class="button" on:click=download>
+        <button type="button" class="button" on:click=move |_| download(file, &rows())>
             "CSV"
         </button>
     }
     .into_any()
+}
+
+/// Lets the browser store rows of cells as a file.
+pub(super) fn download(file: &str, rows: &[Vec<String>]) {
+    let text: String = rows.iter().map(|row| line(row)).collect();
+    let link = document().create_element("a").ok();
+    if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+        // The names of these attributes are valid, so they are taken.
+        let _ = link.set_attribute("href", &format!("data:text/csv;charset=utf-8,{}", encode(&text)));
+        let _ = link.set_attribute("download", file);
+        link.click();
+    }
 }
 
 /// One row by RFC 4180. A cell that a spreadsheet would take for a formula begins with a quote.

@@ -13,6 +13,9 @@ pub(crate) fn Field(
     /// What it is for; one line.
     #[prop(optional, into)]
     help: Option<String>,
+    /// The section of the guides that explains it, below `/help/`.
+    #[prop(optional)]
+    guide: Option<&'static str>,
     /// What is wrong with it.
     #[prop(optional, into)]
     error: Signal<Option<String>>,
@@ -25,6 +28,16 @@ pub(crate) fn Field(
             {children()}
             <p class="field-help" id=format!("{id}-help")>
                 {help}
+                {guide
+                    .map(|guide| {
+                        let label = format!("Learn more about {}", label.get_untracked());
+                        view! {
+                            " "
+                            <a href=format!("/help/{guide}") rel="external" target="_blank" aria-label=label>
+                                "Learn more"
+                            </a>
+                        }
+                    })}
                 {move || error.get().map(|text| view! { <span class="field-error" role="alert">{text}</span> })}
             </p>
         </div>

@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::bulk::{Chosen, Deed};
 use super::{ProblemPanel, Skeleton};
 use crate::paged::{Item, Paged, Status};
-use crate::reactive::{When, condition};
+use crate::rare_parts::rare_part;
+use crate::reactive::{When, condition, part};
 
 /// Makes the cells of one row; none when the item does not fit the contract.
 pub(crate) type Cells = Arc<dyn Fn(&Item) -> Option<AnyView> + Send + Sync>;
@@ -30,6 +32,9 @@ pub(crate) fn List(
     columns: Vec<&'static str>,
     /// Makes the cells of a row; the first is a row heading, and each names its column in `data-label`.
     cells: Cells,
+    /// What can be done to several rows at once.
+    #[prop(optional, into)]
+    bulk: Option<Deed>,
     /// What is shown in place of a list without items.
     #[prop(into)]
     empty: ViewFn,
@@ -41,12 +46,59 @@ pub(crate) fn List(
         .map(|title| view! { <th scope="col" role="columnheader">{*title}</th> })
         .collect::<Vec<_>>();
     let width = columns.len();
+    let chosen = Chosen::new();
+    let exporting = RwSignal::new(false);
+    // The button is here; what it does is loaded when it is pressed.
+    let csv = move || {
+        part(move || match exporting.get() {
+            true => rare_part(None, move |parts| (parts.list_csv)(list, what)),
+            false => view! {
+                <button
+                    type="button"
+                    class="button button-quiet button-small"
+                    aria-label=format!("CSV of all {what}")
+                    on:click=move |_| exporting.set(true)
+                >
+                    "CSV"
+                </button>
+            }
+            .into_any(),
+        })
+    };
+    let checks = bulk.clone();
     let row = move |item: Item| {
         let cells = cells(&item).unwrap_or_else(|| {
             view! { <td role="cell" colspan=width class="muted">{UNREADABLE}</td> }.into_any()
         });
-        view! { <tr role="row">{cells}</tr> }
+        let check = checks.as_ref().map(|deed| {
+            let check = (deed.of)(&item).map(|(id, name)| chosen.check(id, name));
+            view! {
+                <td role="cell" class="list-check" data-label="Select">
+                    {check}
+                </td>
+            }
+        });
+        view! { <tr role="row">{check} {cells}</tr> }
     };
+    let has_chosen = condition(move || !chosen.is_empty());
+    let was_chosen =
+        Memo::new(move |before: Option<&bool>| has_chosen.get() || before.is_some_and(|before| *before));
+    let bar = bulk.clone().map(|deed| {
+        part(move || match was_chosen.get() {
+            true => {
+                let deed = deed.clone();
+                rare_part(None, move |parts| (parts.bulk)(list, deed.clone(), chosen))
+            }
+            false => ().into_any(),
+        })
+    });
+    let check_all = bulk.map(|deed| {
+        view! {
+            <th scope="col" role="columnheader" class="list-check">
+                {chosen.check_all(list, &deed)}
+            </th>
+        }
+    });
     view! {
         {move || match (list.status.get(), has_rows.get()) {
             (Status::Failed(error), _) => {
@@ -56,17 +108,21 @@ pub(crate) fn List(
             (Status::Ready, false) => empty.run(),
             _ => ().into_any(),
         }}
+        {bar}
         <div class="table-wrap" aria-busy=move || is_busy().to_string() hidden=move || !has_rows.get()>
             <table class="table" role="table">
                 <caption class="visually-hidden">{what}</caption>
                 <thead role="rowgroup">
-                    <tr role="row">{heads}</tr>
+                    <tr role="row">{check_all} {heads}</tr>
                 </thead>
                 <tbody role="rowgroup">
                     <For each=move || list.items.get() key=|item| item.digest children=row />
                 </tbody>
             </table>
         </div>
+        <When test=has_rows>
+            <p class="list-foot">{csv()}</p>
+        </When>
         <When test=move || list.has_more()>
             <p class="more">
                 <button

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::PageHeading;
+use crate::help::guide_of;
 use crate::routes::{Page, PageKind};
 
 /// The top of a page of a project.
@@ -20,7 +21,19 @@ pub(crate) fn SectionHead(
         <div class="page-head">
             <div>
                 <PageHeading text=section.title() />
-                <p class="muted">{text}</p>
+                <p class="muted">
+                    {text}
+                    {guide_of(section)
+                        .map(|guide| {
+                            let label = format!("Learn more about {}", section.title());
+                            view! {
+                                " "
+                                <a href=guide rel="external" target="_blank" aria-label=label>
+                                    "Learn more"
+                                </a>
+                            }
+                        })}
+                </p>
             </div>
             {children.map(|children| view! { <div class="page-actions">{children()}</div> })}
         </div>

@@ -7,8 +7,16 @@ use crate::theme::Theme;
 
 /// Radio buttons that look like one control.
 #[component]
-pub(crate) fn ThemeSwitch() -> impl IntoView {
-    let chosen = RwSignal::new(Theme::remembered());
+pub(crate) fn ThemeSwitch(
+    /// Of the group of buttons, unique on the page.
+    id: &'static str,
+    /// The theme that is chosen.
+    #[prop(into)]
+    chosen: Signal<Theme>,
+    /// Another one is chosen.
+    #[prop(into)]
+    on_choose: Callback<Theme>,
+) -> impl IntoView {
     let choices: Vec<_> = Theme::ALL
         .into_iter()
         .map(|theme| {
@@ -16,13 +24,12 @@ pub(crate) fn ThemeSwitch() -> impl IntoView {
                 <label class="segment">
                     <input
                         type="radio"
-                        name="theme"
+                        name=id
                         value=theme.key()
                         prop:checked=move || chosen.get() == theme
                         on:change=move |_| {
-                            chosen.set(theme);
                             // The style of the whole page is computed again, so the choice itself is shown first.
-                            after_paint(move || theme.apply());
+                            after_paint(move || on_choose.run(theme));
                         }
                     />
                     <span>{theme.label()}</span>

@@ -18,6 +18,7 @@ pub(crate) mod new_tool;
 pub(crate) mod overview;
 pub(crate) mod permissions;
 pub(crate) mod policy_tests;
+pub(crate) mod profile;
 pub(crate) mod projects;
 pub(crate) mod records;
 pub(crate) mod secrets;

@@ -7,9 +7,12 @@ use web_sys::HtmlElement;
 
 use crate::api::ApiError;
 use crate::components::{Icon, Menu, ProblemPanel, Symbol, ThemeSwitch};
+use crate::help;
+use crate::preferences::Preferred;
 use crate::reactive::{When, condition, part, text};
-use crate::routes::API_REFERENCE;
+use crate::routes::{API_REFERENCE, Page, PageKind};
 use crate::session::Session;
+use crate::theme::Theme;
 use crate::words::counted;
 
 /// The menu of the signed-in person.
@@ -20,7 +23,7 @@ pub(super) fn AccountMenu(
     /// Whether the dialog of one's second factor is open.
     factor: RwSignal<bool>,
 ) -> impl IntoView {
-    let session = Session::get();
+    let (session, preferred) = (Session::get(), Preferred::get());
     let name = Memo::new(move |_| session.me().map(|me| me.name).unwrap_or_default());
     let role = move || match session.me() {
         Some(me) if me.system_admin => "System administrator".to_owned(),
@@ -65,9 +68,18 @@ pub(super) fn AccountMenu(
                 <p class="muted">{role}</p>
             </div>
             <div class="menu-section">
-                <ThemeSwitch />
+                <ThemeSwitch id="account-theme" chosen=preferred.theme() on_choose=move |theme: Theme| preferred.choose(theme) />
             </div>
             <div class="menu-section">
+                <a class="menu-item" href=Page::of_server(PageKind::Profile).path()>
+                    <span class="row">
+                        <Icon symbol=Symbol::Person />
+                        "Your profile"
+                    </span>
+                </a>
+                <a class="menu-item narrow-only" href=help::CONTENTS rel="external" target="_blank">
+                    "Help"
+                </a>
                 <a class="menu-item narrow-only" href=API_REFERENCE rel="external">
                     "API reference"
                 </a>

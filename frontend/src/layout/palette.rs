@@ -7,11 +7,13 @@ use leptos::leptos_dom::helpers::TimeoutHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
+use toolgate_api::egress::ProjectEgress;
 
 use crate::api::{Ask, in_project, parse, with_query};
 use crate::browser::lower;
 use crate::components::{Dialog, Icon, Placement, Symbol, Toasts, after_paint};
 use crate::features::projects::Projects;
+use crate::preferences::Preferred;
 use crate::reactive::effect;
 use crate::routes::{Heading, Page, PageKind};
 use crate::session::{Permission, Session};
@@ -38,8 +40,42 @@ const SOURCES: [(&str, &str, PageKind, &str, &str); 5] = [
     ),
     ("audit", RECORD, PageKind::Records, "record", "4"),
 ];
-/// Records are found by all that they hold, not only by what is shown of them.
+/// Records and guides are found by all that they hold, not only by what is shown of them.
 const RECORD: &str = "Record";
+/// What is found in the guides.
+const GUIDE: &str = "Guide";
+/// Guides that are shown of what was found.
+const GUIDES: usize = 4;
+
+/// What can be begun: the page, what it is called, and the rest of the address.
+const ACTIONS: [(PageKind, &str, &str); 6] = [
+    (PageKind::NewTool, "Create a tool", ""),
+    (PageKind::Upload, "Upload tools", ""),
+    (PageKind::Keys, "New key", "?new=1"),
+    (PageKind::Permissions, "Grant groups", ""),
+    (PageKind::Records, "Follow the record live", "?live=1"),
+    (PageKind::McpServers, "Add an MCP server", "?add=1"),
+];
+
+/// What can be set: the same.
+const SETTINGS: [(PageKind, &str, &str); 8] = [
+    (PageKind::Settings, "Agent endpoint", "#agent-endpoint"),
+    (PageKind::Settings, "Webhook for alerts", "#webhook-url"),
+    (PageKind::Settings, "Thresholds of alerts", "#alert-thresholds"),
+    (
+        PageKind::Settings,
+        "Hosts that tools may connect to (egress)",
+        "#egress",
+    ),
+    (
+        PageKind::Settings,
+        "Require sessions, start states",
+        "#sessions-use",
+    ),
+    (PageKind::Settings, "Trusted announcers", "#trusted-announcers"),
+    (PageKind::Settings, "Rename or delete the project", "#project"),
+    (PageKind::AccountProviders, "Account providers", ""),
+];
 /// The rank of what fits least.
 const LAST: usize = 4;
 
@@ -47,6 +83,8 @@ const LAST: usize = 4;
 #[derive(Clone, PartialEq)]
 enum Does {
     Go(String),
+    /// A page of the server, beside this one.
+    Open(String),
     Theme(Theme),
     SignOut,
 }
@@ -69,6 +107,7 @@ pub(crate) fn Palette(
     let projects = Projects::get();
     let navigator = Navigator::new();
     let toasts = Toasts::get();
+    let preferred = Preferred::get();
     let q = RwSignal::new(String::new());
     let at = RwSignal::new(0_usize);
     let found = RwSignal::new(Vec::<Entry>::new());
@@ -87,20 +126,16 @@ pub(crate) fn Palette(
             }
         }
         if let Some(project) = current.get() {
-            let actions = [
-                (PageKind::Upload, "Upload tools", ""),
-                (PageKind::Keys, "Make a key", "?new=1"),
-                (PageKind::Records, "Follow the record live", "?live=1"),
-            ];
+            let of_pages = ACTIONS.iter().map(|row| (row, "Action"));
+            let of_pages = of_pages.chain(SETTINGS.iter().map(|row| (row, "Setting")));
             entries.extend(
-                actions
-                    .into_iter()
-                    .filter(|(section, ..)| session.may_see(&project, *section))
-                    .map(|(section, text, query)| Entry {
+                of_pages
+                    .filter(|((section, ..), _)| session.may_see(&project, *section))
+                    .map(|((section, text, rest), kind)| Entry {
                         symbol: section.symbol(),
-                        text: text.to_owned(),
-                        kind: "Action",
-                        does: Does::Go(Page::of_project(project.clone(), section).path() + query),
+                        text: (*text).to_owned(),
+                        kind,
+                        does: Does::Go(Page::of_project(project.clone(), *section).path() + rest),
                     }),
             );
             if session.may(&project, Permission::EditDefinitions) {
@@ -123,6 +158,7 @@ pub(crate) fn Palette(
                 entries.push(page_entry(Page::of_server(*kind)));
             }
         }
+        entries.push(page_entry(Page::of_server(PageKind::Profile)));
         entries.extend(Theme::ALL.into_iter().map(|theme| Entry {
             symbol: Symbol::Settings,
             text: format!("{} theme", theme.label()),
@@ -150,7 +186,8 @@ pub(crate) fn Palette(
         });
         found.with(|found| {
             entries.extend(found.iter().filter_map(|entry| {
-                let rank = rank(&entry.text, &wanted).or((entry.kind == RECORD).then_some(LAST))?;
+                let rank = rank(&entry.text, &wanted)
+                    .or((entry.kind == RECORD || entry.kind == GUIDE).then_some(LAST))?;
                 Some((rank, entry.clone()))
             }));
         });
@@ -162,13 +199,46 @@ pub(crate) fn Palette(
             .collect::<Vec<_>>()
     });
 
+    // Adds what the server has found, unless something else is wanted meanwhile.
+    let look = move |address: String, wanted: String, entry: Box<dyn Fn(&Value) -> Entry>, most: usize| {
+        let ask = Ask::get(address).send();
+        spawn_local(async move {
+            let answer = ask.await.and_then(|answer| parse(&answer.text));
+            let is_wanted = q.try_get_untracked().is_some_and(|now| now.trim() == wanted);
+            if let (Ok(page), true) = (answer, is_wanted) {
+                let items = page["items"].as_array().into_iter().flatten();
+                found.update(|found| found.extend(items.take(most).map(entry)));
+            }
+        });
+    };
     let ask = move || {
         let wanted = q.get_untracked().trim().to_owned();
-        let Some(project) = current.get_untracked().filter(|_| !wanted.is_empty()) else {
-            found.set(Vec::new());
+        found.set(Vec::new());
+        if wanted.is_empty() {
+            return;
+        }
+        look(
+            with_query("/help/search".to_owned(), &[("q", &wanted)]),
+            wanted.clone(),
+            Box::new(guide_entry),
+            GUIDES,
+        );
+        let Some(project) = current.get_untracked() else {
             return;
         };
-        found.set(Vec::new());
+        if session.may_see(&project, PageKind::Settings) {
+            let (address, project) = (in_project(&project, &["egress"]), project.clone());
+            let ask = Ask::get(address).send();
+            let wanted = wanted.clone();
+            spawn_local(async move {
+                let answer = ask.await.and_then(|answer| answer.read::<ProjectEgress>());
+                let is_wanted = q.try_get_untracked().is_some_and(|now| now.trim() == wanted);
+                if let (Ok(egress), true) = (answer, is_wanted) {
+                    let hosts = egress.hosts.into_iter().map(|host| host_entry(&project, host));
+                    found.update(|found| found.extend(hosts));
+                }
+            });
+        }
         for (list, kind, section, param, limit) in SOURCES {
             if !session.may_see(&project, section) {
                 continue;
@@ -176,24 +246,24 @@ pub(crate) fn Palette(
             // Holders of permissions are few and have no search.
             let sought = if param == "principal" { "" } else { &wanted };
             let address = with_query(in_project(&project, &[list]), &[("q", sought), ("limit", limit)]);
-            let ask = Ask::get(address).send();
-            let (wanted, project) = (wanted.clone(), project.clone());
-            spawn_local(async move {
-                let answer = ask.await.and_then(|answer| parse(&answer.text));
-                let is_wanted = q.try_get_untracked().is_some_and(|now| now.trim() == wanted);
-                if let (Ok(page), true) = (answer, is_wanted) {
-                    let items = page["items"].as_array().into_iter().flatten();
-                    let entries = items.map(|item| entry(&project, kind, section, param, item));
-                    found.update(|found| found.extend(entries));
-                }
-            });
+            let project = project.clone();
+            look(
+                address,
+                wanted.clone(),
+                Box::new(move |item| entry(&project, kind, section, param, item)),
+                usize::MAX,
+            );
         }
     };
     let choose = move |entry: Entry| {
         open.set(false);
         match entry.does {
             Does::Go(path) => navigator.go(&path),
-            Does::Theme(theme) => theme.apply(),
+            Does::Open(path) => {
+                // Without a window of its own, the browser says why.
+                let _ = window().open_with_url_and_target(&path, "_blank");
+            }
+            Does::Theme(theme) => preferred.choose(theme),
             Does::SignOut => spawn_local(async move {
                 if let Err(error) = session.sign_out().await {
                     toasts.failed("You are still signed in", &error);
@@ -240,11 +310,11 @@ pub(crate) fn Palette(
                     class="palette-input"
                     type="text"
                     role="combobox"
-                    aria-label="Search for pages, tools, groups, people, records, actions"
+                    aria-label="Search for pages, tools, groups, people, records, settings, hosts, guides, actions"
                     aria-expanded="true"
                     aria-controls="palette-list"
                     aria-activedescendant=move || format!("palette-{}", at.get())
-                    placeholder="Search for pages, tools, groups, people, records, actions"
+                    placeholder="Search for pages, tools, people, settings, guides, actions"
                     autocomplete="off"
                     spellcheck="false"
                     prop:value=move || q.get()
@@ -299,6 +369,32 @@ fn page_entry(page: Page) -> Entry {
         text: page.kind().title().to_owned(),
         kind: "Page",
         does: Does::Go(page.path()),
+    }
+}
+
+/// A section of a guide.
+fn guide_entry(item: &Value) -> Entry {
+    let field = |name: &str| item[name].as_str().unwrap_or_default().to_owned();
+    let (guide, heading) = (field("guide"), field("heading"));
+    Entry {
+        symbol: Symbol::Book,
+        text: if guide == heading {
+            guide
+        } else {
+            format!("{guide}: {heading}")
+        },
+        kind: GUIDE,
+        does: Does::Open(field("path")),
+    }
+}
+
+/// A host that tools may connect to.
+fn host_entry(project: &str, host: String) -> Entry {
+    Entry {
+        symbol: Symbol::Plug,
+        text: host,
+        kind: "Host",
+        does: Does::Go(Page::of_project(project.to_owned(), PageKind::Settings).path() + "#egress"),
     }
 }
 

@@ -3,10 +3,12 @@
 use leptos::prelude::*;
 
 use super::account_menu::AccountMenu;
+use super::bell::Bell;
 use super::project_switcher::ProjectSwitcher;
 use super::shortcuts::Shortcuts;
 use super::sidebar::Navigation;
 use crate::components::{Dialog, Icon, Placement, Symbol};
+use crate::help;
 use crate::rare_parts::rare_dialog;
 use crate::routes::{API_REFERENCE, Page, PageKind};
 
@@ -39,9 +41,13 @@ pub(crate) fn TopBar() -> impl IntoView {
                 <span class="palette-label">"Search or go to…"</span>
                 <kbd>"Ctrl K"</kbd>
             </button>
+            <a class="top-link" href=help::CONTENTS rel="external" target="_blank">
+                "Help"
+            </a>
             <a class="top-link" href=API_REFERENCE rel="external">
                 "API reference"
             </a>
+            <Bell />
             <AccountMenu changing=password factor />
         </header>
         <Dialog open=pages title="Pages" placement=Placement::Drawer>

@@ -11,7 +11,7 @@ use toolgate_core::ids::ProjectUid;
 use toolgate_store::rows::{AlertFilter, NO_PROJECT};
 use uuid::Uuid;
 
-use crate::extract::{InProject, Path, Query, ReadAudit, SystemAdmin};
+use crate::extract::{InProject, Path, Query, ReadAudit, SystemAdmin, check_lengths};
 use crate::gateway::alerts::acknowledge::{acknowledge, what};
 use crate::gateway::change_record::{opening, server_opening};
 use crate::gateway::{Gateway, Problem, cursor};
@@ -29,6 +29,9 @@ pub struct AlertQuery {
     since: Option<DateTime<Utc>>,
     /// Raised before this time.
     until: Option<DateTime<Utc>>,
+    /// Those with this text in the message or the name of the subject, in any case.
+    #[param(max_length = 200)]
+    q: Option<String>,
     /// `next_cursor` of the page before.
     #[param(max_length = 1024)]
     cursor: Option<String>,
@@ -109,6 +112,7 @@ async fn list(
     project: ProjectUid,
     query: AlertQuery,
 ) -> Result<axum::Json<AlertPage>, Problem> {
+    check_lengths(&[("q", &query.q, 200)])?;
     let limit = cursor::limit(query.limit)?;
     let before = cursor::parse(query.cursor.as_deref())?
         .map(|text| text.parse::<Uuid>().map_err(|_| cursor::invalid()))
@@ -118,6 +122,7 @@ async fn list(
         acknowledged: query.acknowledged,
         since: query.since,
         until: query.until,
+        text: query.q,
     };
     let more = u32::try_from(limit + 1).unwrap_or(u32::MAX);
     let alerts = gateway.store.alerts(project, &filter, before, more).await?;

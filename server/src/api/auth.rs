@@ -1,5 +1,6 @@
 //! Signing in and out, who one is, and the public keys of our tokens.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -14,8 +15,8 @@ use toolgate_core::principal::Permission;
 use toolgate_store::rows::UserRow;
 
 use crate::auth::authenticator::Credential;
-use crate::auth::directory::Directory;
 use crate::extract::{Caller, ClientAddress, Json};
+use crate::gateway::sign_ins::Place;
 use crate::gateway::{Gateway, Problem};
 use crate::gateway::{second_factor, sign_ins, users};
 
@@ -39,31 +40,28 @@ const PLAIN_COOKIE: &str = "toolgate";
 pub async fn login(
     State(gateway): State<Arc<Gateway>>,
     ClientAddress(address): ClientAddress,
+    headers: HeaderMap,
     Json(request): Json<LoginRequest>,
 ) -> Result<Response, Problem> {
     let given = request.password.into();
     let code = request.code.as_deref();
     let user = second_factor::sign_in(&gateway, address, &request.username, given, code).await?;
-    sign_ins::keep(&gateway, user.id, address).await;
-    signed_in(&gateway, &gateway.snapshots.now().directory, user.id)
+    signed_in(&gateway, user.id, place(address, &headers)).await
 }
 
 /// A new token for a user who has just proven to be the one, in the answer and as a cookie.
-pub(super) fn signed_in(gateway: &Gateway, directory: &Directory, user: UserId) -> Result<Response, Problem> {
-    let (cookie, body) = issued(gateway, directory, user)?;
+pub(super) async fn signed_in(gateway: &Gateway, user: UserId, place: Place) -> Result<Response, Problem> {
+    let (cookie, body) = issued(gateway, user, place).await?;
     Ok(([(header::SET_COOKIE, cookie)], axum::Json(body)).into_response())
 }
 
 /// The same as a value for the `Set-Cookie` header and one for a body.
-pub(crate) fn issued(
+pub(crate) async fn issued(
     gateway: &Gateway,
-    directory: &Directory,
     user: UserId,
+    place: Place,
 ) -> Result<(HeaderValue, LoginResponse), Problem> {
-    let issued = gateway
-        .authenticator
-        .issue(directory, user, gateway.clock.new_id(), gateway.clock.now())
-        .map_err(|error| Problem::internal(&error))?;
+    let issued = sign_ins::issue(gateway, user, place).await?;
     let token = issued.token.expose_secret();
     let cookie = cookie(gateway, token, issued.expires_in)?;
     let body = LoginResponse {
@@ -72,6 +70,16 @@ pub(crate) fn issued(
         expires_in: issued.expires_in,
     };
     Ok((cookie, body))
+}
+
+/// From where a user signs in with a password.
+pub(crate) fn place(address: Option<IpAddr>, headers: &HeaderMap) -> Place {
+    let agent = headers.get(header::USER_AGENT);
+    Place {
+        address,
+        browser: agent.and_then(|agent| agent.to_str().ok()).map(str::to_owned),
+        way: None,
+    }
 }
 
 /// Sign out

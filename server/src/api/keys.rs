@@ -17,7 +17,7 @@ use toolgate_store::rows::KeyRow;
 use uuid::Uuid;
 
 use super::precondition::{IfMatch, etag};
-use super::projects::PageQuery;
+use super::projects::SearchQuery;
 use crate::auth::directory::Directory;
 use crate::extract::{Caller, InProject, Json, ManageKeys, Path, Query};
 use crate::gateway::keys;
@@ -106,12 +106,12 @@ pub async fn rotate_key(
 /// List keys
 ///
 /// Newest first, revoked ones included; never their secrets.
-#[utoipa::path(get, path = "/projects/{project_id}/keys", tag = "keys", params(super::ProjectPath, PageQuery),
+#[utoipa::path(get, path = "/projects/{project_id}/keys", tag = "keys", params(super::ProjectPath, SearchQuery),
     responses((status = 200, description = "A page", body = KeyPage)))]
 pub async fn list_keys(
     State(gateway): State<Arc<Gateway>>,
     place: InProject<ManageKeys>,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<SearchQuery>,
 ) -> Result<axum::Json<KeyPage>, Problem> {
     let (after, limit) = query.parse()?;
     let after = after
@@ -124,6 +124,7 @@ pub async fn list_keys(
         .keys_of(place.project.row.uid)
         .map(AsRef::as_ref)
         .filter(|row| after.is_none_or(|after| row.id.0 < after))
+        .filter(|row| query.finds(&[&row.name, &row.prefix]))
         .take(limit + 1)
         .collect();
     let (rows, next_cursor) = cursor::page(rows, limit, |row| row.id.to_string());

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toolgate_api::ErrorCode;
 use toolgate_api::permissions::{GrantTerms, Permission, PermissionCandidates, PermissionMatrix};
-use toolgate_core::principal::{PrincipalKind, PrincipalRef};
+use toolgate_core::principal::PrincipalRef;
 
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
 use crate::auth::grants::StoredGrant;
@@ -270,7 +270,7 @@ fn wire(gateway: &Gateway, grant: &StoredGrant) -> Permission {
     Permission {
         principal: principal.to_string(),
         kind: principal.kind,
-        name: name(gateway, principal),
+        name: gateway.snapshots.now().directory.name_of(principal),
         role: terms.role,
         groups,
         expires_at: terms.expires_at,
@@ -278,24 +278,4 @@ fn wire(gateway: &Gateway, grant: &StoredGrant) -> Permission {
         granted_by: grant.granted_by.clone(),
         granted_at: grant.granted_at,
     }
-}
-
-/// A principal's name for people; the id when there is none any more.
-fn name(gateway: &Gateway, principal: &PrincipalRef) -> String {
-    let server_snapshot = gateway.snapshots.now();
-    let directory = &server_snapshot.directory;
-    let id = principal.uuid();
-    let name = match principal.kind {
-        PrincipalKind::User => id
-            .and_then(|id| directory.user(toolgate_core::ids::UserId(id)))
-            .map(|user| user.username.clone()),
-        PrincipalKind::ServiceKey => id
-            .and_then(|id| directory.key(toolgate_core::ids::KeyId(id)))
-            .map(|key| key.name.clone()),
-        PrincipalKind::External => principal
-            .id
-            .split_once('|')
-            .map(|(_, subject)| subject.to_owned()),
-    };
-    name.unwrap_or_else(|| principal.id.clone())
 }

@@ -6,14 +6,17 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use toolgate_api::ErrorCode;
-use toolgate_api::projects::{CreateProject, Project, ProjectPage};
+use toolgate_api::projects::{CreateProject, Project, ProjectPage, RenameProject};
 use toolgate_core::ids::{ProjectId, ProjectUid};
 use toolgate_core::readable::name_fault;
 use toolgate_store::rows::ProjectRow;
 
 use super::precondition::{IfMatch, etag, unchanged};
-use crate::extract::{Caller, DeleteProject, InProject, Json, Query, SystemAdmin, Use};
+use crate::extract::{
+    Caller, DeleteProject, InProject, Json, ManagePolicy, Query, SystemAdmin, Use, check_lengths,
+};
 use crate::gateway::projects;
 use crate::gateway::{Gateway, Problem, cursor};
 
@@ -34,6 +37,38 @@ impl PageQuery {
     /// The key to start after, and the number of items.
     pub fn parse(&self) -> Result<(Option<String>, usize), Problem> {
         Ok((cursor::parse(self.cursor.as_deref())?, cursor::limit(self.limit)?))
+    }
+}
+
+/// Paging, and what to look for.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct SearchQuery {
+    /// Only what has this text in its names, in any case.
+    #[param(max_length = 200)]
+    q: Option<String>,
+    /// `next_cursor` of the page before.
+    #[param(max_length = 1024)]
+    cursor: Option<String>,
+    /// Items per page.
+    #[param(minimum = 1, maximum = 200, default = 50)]
+    limit: Option<u32>,
+}
+
+impl SearchQuery {
+    /// The key to start after, and the number of items.
+    pub fn parse(&self) -> Result<(Option<String>, usize), Problem> {
+        check_lengths(&[("q", &self.q, 200)])?;
+        Ok((cursor::parse(self.cursor.as_deref())?, cursor::limit(self.limit)?))
+    }
+
+    /// Whether one of some names has the text.
+    pub fn finds(&self, names: &[&str]) -> bool {
+        let Some(wanted) = self.q.as_deref().map(|text| text.trim().to_lowercase()) else {
+            return true;
+        };
+        names.iter().any(|name| name.to_lowercase().contains(&wanted))
     }
 }
 
@@ -117,6 +152,29 @@ pub async fn get_project(headers: HeaderMap, place: InProject<Use>) -> Response 
     ([(header::ETAG, etag(&tag))], axum::Json(wire(row))).into_response()
 }
 
+/// Rename a project
+///
+/// Gives it another name for people. Its id, which paths and definitions use, stays.
+#[utoipa::path(patch, path = "/projects/{project_id}", tag = "projects", params(super::ProjectPath, super::IfMatchHeader),
+    request_body = RenameProject,
+    responses((status = 200, description = "Renamed", body = Project, headers(("ETag" = String, description = "For `If-Match`")))))]
+pub async fn rename_project(
+    State(gateway): State<Arc<Gateway>>,
+    headers: HeaderMap,
+    place: InProject<ManagePolicy>,
+    Json(request): Json<RenameProject>,
+) -> Result<Response, Problem> {
+    let row = &place.project.row;
+    IfMatch::required(&headers)?.check(&tag(row))?;
+    let name = request.name.trim().to_owned();
+    if let Some(fault) = name_fault(&name, 200) {
+        return Err(invalid("/name", &fault));
+    }
+    projects::rename(&gateway, place.caller.actor(), row, name.clone()).await?;
+    let renamed = ProjectRow { name, ..row.clone() };
+    Ok(([(header::ETAG, etag(&tag(&renamed)))], axum::Json(wire(&renamed))).into_response())
+}
+
 /// Delete a project
 ///
 /// Its tools, keys and grants are gone at once. Its records stay in the database. The id may be used again.
@@ -141,15 +199,17 @@ fn wire(row: &ProjectRow) -> Project {
     }
 }
 
-/// A project does not change in its life, so its identity is its tag.
+/// Of a project nothing changes but its name.
 fn tag(row: &ProjectRow) -> String {
-    row.uid.to_string()
+    let digest = Sha256::digest(row.name.as_bytes());
+    let name = digest.iter().take(8).map(|byte| format!("{byte:02x}"));
+    format!("{}-{}", row.uid, name.collect::<String>())
 }
 
 fn invalid(pointer: &str, message: &str) -> Problem {
     Problem::new(
         ErrorCode::InvalidRequest,
-        "The project cannot be created like this.",
+        "The id or the name of the project is invalid.",
     )
     .errors(vec![toolgate_api::Diagnostic::error(message).at_pointer(pointer)])
 }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use toolgate_api::second_factor::{
     BeginSecondFactor, ProveSecondFactor, RecoveryCodes, SecondFactorConfirmed, SecondFactorSetup,
 };
 
-use super::auth::issued;
+use super::auth::{issued, place};
 use crate::extract::{Json, RequestOrigin};
 use crate::gateway::second_factor::{self, Given};
-use crate::gateway::{Gateway, Problem, sign_ins};
+use crate::gateway::{Gateway, Problem};
 
 /// Begin to set up a second factor
 ///
@@ -45,11 +45,11 @@ pub async fn begin_second_factor(
 pub async fn confirm_second_factor(
     State(gateway): State<Arc<Gateway>>,
     RequestOrigin(origin): RequestOrigin,
+    headers: HeaderMap,
     Json(request): Json<ProveSecondFactor>,
 ) -> Result<Response, Problem> {
     let (user, recovery_codes) = Box::pin(second_factor::confirm(&gateway, &origin, given(request))).await?;
-    sign_ins::keep(&gateway, user.id, origin.address).await;
-    let (cookie, sign_in) = issued(&gateway, &gateway.snapshots.now().directory, user.id)?;
+    let (cookie, sign_in) = issued(&gateway, user.id, place(origin.address, &headers)).await?;
     let body = SecondFactorConfirmed {
         recovery_codes,
         sign_in,

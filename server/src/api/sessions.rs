@@ -9,8 +9,8 @@ use chrono::{DateTime, Utc};
 use serde::Deserialize;
 use toolgate_api::audit::AuditAction;
 use toolgate_api::sessions::{
-    CreateSession, CreatedSession, Session, SessionPage, SessionTools, SessionTransition,
-    SessionTransitionPage,
+    CreateSession, CreatedSession, Session, SessionCount, SessionCounts, SessionPage, SessionTools,
+    SessionTransition, SessionTransitionPage,
 };
 use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::ids::SessionId;
@@ -24,7 +24,7 @@ use uuid::Uuid;
 use super::precondition::{IfMatch, etag, unchanged};
 use super::projects::PageQuery;
 use super::tools;
-use crate::extract::{InProject, Json, Path, Query, Use, check_lengths};
+use crate::extract::{InProject, Json, Path, Query, ReadDefinitions, Use, check_lengths};
 use crate::gateway::available::{self, Available, Question};
 use crate::gateway::sessions;
 use crate::gateway::{Gateway, Problem, bounds, cursor};
@@ -50,6 +50,9 @@ pub struct SessionQuery {
     since: Option<DateTime<Utc>>,
     /// Created before this time.
     until: Option<DateTime<Utc>>,
+    /// Those with this text in the label or the name of the principal, in any case.
+    #[param(max_length = 200)]
+    q: Option<String>,
     /// `next_cursor` of the page before.
     #[param(max_length = 1024)]
     cursor: Option<String>,
@@ -104,6 +107,7 @@ pub async fn list_sessions(
     check_lengths(&[
         ("principal", &query.principal, 1100),
         ("state", &query.state, 128),
+        ("q", &query.q, 200),
     ])?;
     let limit = cursor::limit(query.limit)?;
     let before = cursor::parse(query.cursor.as_deref())?
@@ -112,6 +116,7 @@ pub async fn list_sessions(
     let filter = SessionFilter {
         principal: whose(&place, query.principal.as_deref())?,
         state: query.state,
+        text: query.q,
         living_at: query.living.unwrap_or_default().then(|| gateway.clock.now()),
         since: query.since,
         until: query.until,
@@ -125,6 +130,26 @@ pub async fn list_sessions(
     Ok(axum::Json(SessionPage {
         items: rows.into_iter().map(wire).collect(),
         next_cursor,
+    }))
+}
+
+/// Count sessions by state
+///
+/// How many active sessions of the project are in each state, of those states that have any.
+#[utoipa::path(get, path = "/projects/{project_id}/sessions/by-state", tag = "sessions", params(super::ProjectPath),
+    responses((status = 200, description = "The counts", body = SessionCounts)))]
+pub async fn count_sessions(
+    State(gateway): State<Arc<Gateway>>,
+    place: InProject<ReadDefinitions>,
+) -> Result<axum::Json<SessionCounts>, Problem> {
+    let (uid, now) = (place.project.row.uid, gateway.clock.now());
+    let rows = gateway.store.living_sessions_by_state(uid, now).await?;
+    let items = rows.into_iter().map(|(name, sessions)| SessionCount {
+        name,
+        sessions: sessions.unsigned_abs(),
+    });
+    Ok(axum::Json(SessionCounts {
+        items: items.collect(),
     }))
 }
 

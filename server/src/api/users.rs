@@ -15,10 +15,10 @@ use toolgate_core::principal::PrincipalRef;
 use toolgate_store::rows::UserRow;
 use uuid::Uuid;
 
-use super::auth::signed_in;
+use super::auth::{place, signed_in};
 use super::permissions::GuardQuery;
 use super::precondition::{IfMatch, etag, unchanged};
-use super::projects::PageQuery;
+use super::projects::SearchQuery;
 use crate::auth::authenticator::Credential;
 use crate::extract::{Caller, Json, Path, Query, SystemAdmin};
 use crate::gateway::sign_ins::verify_password;
@@ -81,17 +81,20 @@ pub async fn create_user(
 /// List users
 ///
 /// For system administrators. By user name, disabled ones included.
-#[utoipa::path(get, path = "/users", tag = "users", params(PageQuery),
+#[utoipa::path(get, path = "/users", tag = "users", params(SearchQuery),
     responses((status = 200, description = "A page", body = UserPage)))]
 pub async fn list_users(
     admin: SystemAdmin,
-    Query(query): Query<PageQuery>,
+    Query(query): Query<SearchQuery>,
 ) -> Result<axum::Json<UserPage>, Problem> {
     let (after, limit) = query.parse()?;
     let directory = &admin.caller.server_snapshot.directory;
     let mut rows: Vec<&UserRow> = directory
         .users()
         .map(AsRef::as_ref)
+        .filter(|user: &&UserRow| {
+            query.finds(&[&user.username, user.display_name.as_deref().unwrap_or_default()])
+        })
         .filter(|user| {
             after
                 .as_deref()
@@ -224,6 +227,7 @@ pub async fn remove_user_second_factor(
 pub async fn change_password(
     State(gateway): State<Arc<Gateway>>,
     caller: Caller,
+    headers: HeaderMap,
     Json(request): Json<ChangePassword>,
 ) -> Result<Response, Problem> {
     let Credential::User { user, .. } = &caller.identity.credential else {
@@ -242,7 +246,7 @@ pub async fn change_password(
     }
     let password = users::new_password(&gateway, Some(request.new)).await?;
     Box::pin(users::set_password(&gateway, caller.actor(), user, password.hash)).await?;
-    signed_in(&gateway, &gateway.snapshots.now().directory, user.id)
+    signed_in(&gateway, user.id, place(caller.origin.address, &headers)).await
 }
 
 /// The user in the path.

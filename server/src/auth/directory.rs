@@ -135,6 +135,23 @@ impl Directory {
         self.keys_by_project.get(&project).into_iter().flatten()
     }
 
+    /// A principal's name for people; the id when there is none any more.
+    #[must_use]
+    pub fn name_of(&self, principal: &PrincipalRef) -> String {
+        let id = principal.uuid();
+        let name = match principal.kind {
+            PrincipalKind::User => id
+                .and_then(|id| self.user(UserId(id)))
+                .map(|user| user.username.clone()),
+            PrincipalKind::ServiceKey => id.and_then(|id| self.key(KeyId(id))).map(|key| key.name.clone()),
+            PrincipalKind::External => principal
+                .id
+                .split_once('|')
+                .map(|(_, subject)| subject.to_owned()),
+        };
+        name.unwrap_or_else(|| principal.id.clone())
+    }
+
     /// What a user has let a client do, whether that is still good or not.
     #[must_use]
     pub fn connection(&self, id: ConnectionId) -> Option<&Arc<ConnectionRow>> {

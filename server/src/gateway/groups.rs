@@ -172,6 +172,7 @@ impl<'a> Groups<'a> {
                     .find(|holder| grant.groups.iter().any(|held| held == *holder))?;
                 Some(GroupHolder {
                     principal: stored.principal.to_string(),
+                    name: directory.name_of(&stored.principal),
                     role: grant.role,
                     via: via.to_owned(),
                 })

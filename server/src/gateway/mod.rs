@@ -38,6 +38,7 @@ pub mod load;
 pub mod management;
 pub mod mcp_clients;
 pub mod mcp_servers;
+pub mod notifications;
 pub mod observe;
 pub mod policy_tests;
 pub mod probes;

@@ -1,8 +1,8 @@
-//! Creating and deleting projects, on the record of the server: that of a project ends with it.
+//! Creating, renaming and deleting projects, on the record of the server: that of a project ends with it.
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
 use toolgate_api::audit::AuditAction;
 use toolgate_core::ids::UserId;
@@ -38,6 +38,30 @@ pub async fn create(
     .await
 }
 
+/// Gives a project another name for people. Its id stays.
+///
+/// # Errors
+/// 404 when it was deleted meanwhile.
+pub async fn rename(
+    gateway: &Arc<Gateway>,
+    actor: Actor<'_>,
+    row: &ProjectRow,
+    name: String,
+) -> Result<(), Problem> {
+    let mut what = what("project_renamed", row);
+    what["renamed_to"] = json!(name);
+    let opening = server_opening(gateway, actor, AuditAction::Project, what);
+    let store = gateway.store.clone();
+    let (uid, id) = (row.uid, row.id.clone());
+    access::carry_out(gateway, vec![opening], async move {
+        match store.rename_project(uid, &name).await? {
+            true => Ok(()),
+            false => Err(Problem::not_found(format!("project \"{id}\""))),
+        }
+    })
+    .await
+}
+
 /// Deletes a project. Its records stay.
 ///
 /// # Errors
@@ -61,7 +85,10 @@ fn opening(
     change: &str,
     row: &ProjectRow,
 ) -> toolgate_store::rows::Opening {
-    let what =
-        json!({"change": change, "project": row.id.as_str(), "uid": row.uid.to_string(), "name": row.name});
-    server_opening(gateway, actor, AuditAction::Project, what)
+    server_opening(gateway, actor, AuditAction::Project, what(change, row))
+}
+
+/// What is recorded about a change of a project.
+fn what(change: &str, row: &ProjectRow) -> Value {
+    json!({"change": change, "project": row.id.as_str(), "uid": row.uid.to_string(), "name": row.name})
 }

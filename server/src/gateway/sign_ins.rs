@@ -1,15 +1,24 @@
-//! Passwords that are tried, and from where: who is known at an address is not kept out by guesses from elsewhere.
+//! Sign-ins: passwords that are tried, and from where, and the sign-ins of a user that have not ended.
+//!
+//! Who is known at an address is not kept out by guesses from elsewhere.
+
+mod program;
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use secrecy::SecretString;
+use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
 use toolgate_core::ids::UserId;
-use toolgate_store::rows::UserRow;
+use toolgate_core::principal::PrincipalRef;
+use toolgate_store::rows::{SignInRow, UserRow};
 use uuid::Uuid;
 
+use super::access::{self, Actor};
 use crate::auth::guesses::Attempt;
+use crate::auth::token::IssuedToken;
 use crate::gateway::{Gateway, Problem};
 use crate::network::ClientNetwork;
 
@@ -45,8 +54,94 @@ pub async fn attempt(
     }
 }
 
-/// Keeps that a user has signed in from an address. A sign-in does not fail because that could not be kept.
-pub async fn keep(gateway: &Gateway, user: UserId, address: Option<IpAddr>) {
+/// From where and how a user signs in.
+#[derive(Debug, Clone, Default)]
+pub struct Place {
+    /// The client's address.
+    pub address: Option<IpAddr>,
+    /// What the client says of itself (`User-Agent`).
+    pub browser: Option<String>,
+    /// The provider at which the user signs in; `None`: with a password.
+    pub way: Option<String>,
+}
+
+/// Makes a token for a user who has just proven to be the one, and stores the sign-in. A sign-in does not fail because it could
+/// not be stored: while the database is away an administrator can still see what is wrong.
+///
+/// # Errors
+/// 500 when no token can be made.
+pub async fn issue(gateway: &Gateway, user: UserId, place: Place) -> Result<IssuedToken, Problem> {
+    let server_snapshot = gateway.snapshots.now();
+    let (id, now) = (gateway.clock.new_id(), gateway.clock.now());
+    let directory = &server_snapshot.directory;
+    let issued = gateway
+        .authenticator
+        .issue(directory, user, id, now)
+        .map_err(|error| Problem::internal(&error))?;
+    let row = SignInRow {
+        id,
+        user,
+        generation: directory.user(user).map_or(0, |user| user.token_generation),
+        way: place.way,
+        address: place.address.map(|address| address.to_canonical().to_string()),
+        browser: place.browser.as_deref().and_then(program::name),
+        created_at: now,
+        expires_at: issued.expires_at,
+    };
+    if let Err(error) = gateway.store.add_sign_in(&row).await {
+        tracing::warn!(cause = %error, "a sign-in could not be stored; it is not listed among those of its user");
+    }
+    keep(gateway, user, place.address).await;
+    Ok(issued)
+}
+
+/// Ends one sign-in of a user, on the record.
+///
+/// # Errors
+/// 404 when the user has no such sign-in.
+pub async fn end(gateway: &Arc<Gateway>, actor: Actor<'_>, user: UserId, id: Uuid) -> Result<(), Problem> {
+    let what = what(actor, "sign_in_ended", json!({"sign_in": id}));
+    let openings = vec![access::server_opening(gateway, actor, &what)];
+    let (store, now) = (gateway.store.clone(), gateway.clock.now());
+    access::carry_out(gateway, openings, async move {
+        match store.end_sign_in(user, id, now).await? {
+            true => Ok(()),
+            false => Err(Problem::not_found(format!("sign-in {id}"))),
+        }
+    })
+    .await
+}
+
+/// Ends all sign-ins of a user but one, on the record; how many.
+///
+/// # Errors
+/// When the record or the database is not available.
+pub async fn end_others(
+    gateway: &Arc<Gateway>,
+    actor: Actor<'_>,
+    user: UserId,
+    kept: Uuid,
+) -> Result<u64, Problem> {
+    let what = what(actor, "other_sign_ins_ended", json!({}));
+    let openings = vec![access::server_opening(gateway, actor, &what)];
+    let (store, now) = (gateway.store.clone(), gateway.clock.now());
+    access::carry_out(gateway, openings, async move {
+        Ok(store.end_other_sign_ins(user, kept, now).await?)
+    })
+    .await
+}
+
+/// What is recorded about the end of sign-ins.
+fn what(actor: Actor<'_>, change: &str, mut rest: Value) -> Value {
+    let principal = &actor.identity.principal;
+    rest["change"] = json!(change);
+    rest["principal"] = json!(PrincipalRef::from(principal).to_string());
+    rest["principal_name"] = json!(principal.name);
+    rest
+}
+
+/// Keeps that a user has signed in from an address, as far as that is possible.
+async fn keep(gateway: &Gateway, user: UserId, address: Option<IpAddr>) {
     let Some(address) = address else { return };
     let network = ClientNetwork::of(address).to_string();
     if let Err(error) = gateway

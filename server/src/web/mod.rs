@@ -8,7 +8,7 @@ mod encoding;
 mod page_chunks;
 mod pages;
 
-pub(crate) use pages::{error_page, forwarding_page, wants_page};
+pub(crate) use pages::{PlainFiles, error_page, forwarding_page, page, wants_page};
 
 use axum::Router;
 use axum::response::Redirect;

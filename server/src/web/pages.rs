@@ -61,6 +61,24 @@ impl Files {
     }
 }
 
+/// The served paths of the files that pages without the dashboard load.
+pub(crate) struct PlainFiles {
+    pub(crate) style: String,
+    pub(crate) theme: String,
+    pub(crate) favicon: String,
+}
+
+impl PlainFiles {
+    /// None when the dashboard was not built in.
+    pub(crate) fn embedded() -> Option<Self> {
+        Some(Self {
+            style: assets::path_of("main.css")?,
+            theme: assets::path_of("theme.js")?,
+            favicon: assets::path_of("favicon.svg")?,
+        })
+    }
+}
+
 /// The empty page that the dashboard fills.
 #[derive(Template)]
 #[template(path = "shell.html")]
@@ -87,7 +105,7 @@ struct NotBuilt;
 #[derive(Template)]
 #[template(path = "error.html")]
 struct Error<'a> {
-    files: Option<Files>,
+    files: Option<PlainFiles>,
     title: &'a str,
     detail: &'a str,
 }
@@ -145,7 +163,7 @@ pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
 /// An error, as a page.
 pub(crate) fn error_page(status: StatusCode, title: &str, detail: &str) -> Response {
     let mut response = page(&Error {
-        files: Files::embedded(),
+        files: PlainFiles::embedded(),
         title,
         detail,
     });
@@ -158,7 +176,8 @@ pub(crate) fn forwarding_page(next: &str) -> Response {
     page(&Forwarding { next })
 }
 
-fn page(template: &impl Template) -> Response {
+/// A page, with the headers of all pages.
+pub(crate) fn page(template: &impl Template) -> Response {
     match template.render() {
         Ok(html) => (HEADERS, html).into_response(),
         Err(error) => {

@@ -6,7 +6,7 @@ use toolgate_core::ids::ProjectUid;
 use uuid::Uuid;
 
 use crate::Store;
-use crate::codec::{Word, from_json, micros, text, time, to_json};
+use crate::codec::{Word, containing, from_json, micros, text, time, to_json};
 use crate::db::{both, execute, writing, writing_once};
 use crate::error::{Result, StoreError};
 use crate::rows::{AlertDeliveries, AlertFilter, DueAlert, NewAlert};
@@ -112,6 +112,7 @@ impl Store {
                 "WHERE project_uid = $1 AND id < $2 AND ($3 IS NULL OR rule = $3)
                    AND ($4 IS NULL OR (acknowledged_at IS NOT NULL) = $4)
                    AND at >= $6 AND at < $7
+                   AND ($8 IS NULL OR LOWER(message) LIKE $8 ESCAPE '\\' OR LOWER(subject_name) LIKE $8 ESCAPE '\\')
                  ORDER BY id DESC LIMIT $5"
             ))
             .bind(project.0)
@@ -121,6 +122,7 @@ impl Store {
             .bind(i64::from(limit))
             .bind(filter.since.map_or(i64::MIN, micros))
             .bind(filter.until.map_or(i64::MAX, micros))
+            .bind(filter.text.as_deref().map(containing))
             .fetch_all(pool)
             .await?
         })

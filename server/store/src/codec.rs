@@ -55,6 +55,19 @@ pub(crate) fn text(given: &str) -> Cow<'_, str> {
     }
 }
 
+/// The pattern of `LIKE ... ESCAPE '\\'` for texts that have this one in them, in small letters.
+pub(crate) fn containing(given: &str) -> String {
+    let mut pattern = String::from("%");
+    for c in text(given).to_lowercase().chars() {
+        if matches!(c, '%' | '_' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    pattern.push('%');
+    pattern
+}
+
 /// As [`text`], for a text that is owned.
 pub(crate) fn owned_text(given: String) -> String {
     if given.contains('\0') {

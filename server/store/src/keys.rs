@@ -4,6 +4,7 @@ use chrono::{DateTime, Utc};
 use toolgate_api::permissions::GrantTerms;
 use toolgate_core::ids::{KeyId, ProjectUid};
 use toolgate_core::principal::PrincipalRef;
+use uuid::Uuid;
 
 use crate::Store;
 use crate::codec::{micros, text, to_json};
@@ -118,6 +119,9 @@ impl Store {
                 text(&row.jti),
                 micros(row.expires_at),
             );
+            if let Ok(id) = Uuid::try_parse(&row.jti) {
+                execute!(tx, "DELETE FROM user_sign_ins WHERE id = $1", id);
+            }
         })
         .await
     }

@@ -108,6 +108,27 @@ impl Store {
         .await
     }
 
+    /// Gives a project another name; `false` when it does not exist.
+    pub async fn rename_project(&self, uid: ProjectUid, name: &str) -> Result<bool> {
+        writing!(self, |tx| {
+            touch_directory!(tx);
+            let renamed = execute!(
+                tx,
+                "UPDATE projects SET name = $1 WHERE uid = $2 AND deleted_at IS NULL",
+                text(name),
+                uid.0,
+            );
+            // What is loaded of a project has its name.
+            execute!(
+                tx,
+                "UPDATE versions SET version = version + 1 WHERE scope = $1",
+                Scope::Project(uid).to_string(),
+            );
+            renamed > 0
+        })
+        .await
+    }
+
     /// Deletes a project with its tools, imports, services, grants, keys, sessions, artifacts and idempotency claims;
     /// `false` when it does not exist. Its records and the revisions they refer to stay, and its id is free for
     /// another project.
@@ -137,6 +158,7 @@ impl Store {
             execute!(tx, "DELETE FROM imports WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM access_requests WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM saved_views WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM read_notifications WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM announced_programs WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM tool_guides WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM mcp_clients WHERE project_uid = $1", uid.0);

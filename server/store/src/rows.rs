@@ -31,7 +31,7 @@ pub use self::definitions::{
 };
 pub use self::directory::{
     DirectoryRows, GrantRow, KeyRotation, KeyRow, PreviousSecret, RevokedTokenRow, SecondFactorRow,
-    SigningKeyRow, UserChange, UserIdentity, UserRow,
+    SignInRow, SigningKeyRow, UserChange, UserIdentity, UserRow,
 };
 pub use self::documents::{Replacement, Revised};
 pub use self::guides::{GuideRow, McpClientRow};

@@ -7,7 +7,7 @@ use toolgate_core::principal::PrincipalRef;
 use uuid::Uuid;
 
 use crate::Store;
-use crate::codec::{Word, from_json, micros, text, time, to_json};
+use crate::codec::{Word, containing, from_json, micros, text, time, to_json};
 use crate::db::{both, execute, writing};
 use crate::error::{Result, StoreError};
 use crate::rows::{
@@ -255,6 +255,7 @@ impl Store {
         let living_at = filter.living_at.map(micros);
         let since = filter.since.map_or(i64::MIN, micros);
         let until = filter.until.map_or(i64::MAX, micros);
+        let wanted = filter.text.as_deref().map(containing);
         let rows: Vec<SessionColumns> = match &filter.principal {
             // Two statements, so that each can go by its own index.
             Some(principal) => {
@@ -263,6 +264,7 @@ impl Store {
                         "WHERE project_uid = $1 AND id < $2 AND ($3 IS NULL OR state = $3)
                            AND ($4 IS NULL OR (ended_at IS NULL AND expires_at > $4))
                            AND principal_id = $6 AND principal_kind = $7 AND created_at >= $8 AND created_at < $9
+                           AND ($10 IS NULL OR LOWER(label) LIKE $10 ESCAPE '\\' OR LOWER(principal_name) LIKE $10 ESCAPE '\\')
                          ORDER BY id DESC LIMIT $5"
                     ))
                     .bind(project.0)
@@ -274,6 +276,7 @@ impl Store {
                     .bind(principal.kind.word())
                     .bind(since)
                     .bind(until)
+                    .bind(&wanted)
                     .fetch_all(pool)
                     .await?
                 })
@@ -285,6 +288,7 @@ impl Store {
                         "WHERE project_uid = $1 AND id < $2 AND ($3 IS NULL OR state = $3)
                            AND ($4 IS NULL OR (ended_at IS NULL AND expires_at > $4))
                            AND created_at >= $6 AND created_at < $7
+                           AND ($8 IS NULL OR LOWER(label) LIKE $8 ESCAPE '\\' OR LOWER(principal_name) LIKE $8 ESCAPE '\\')
                          ORDER BY id DESC LIMIT $5"
                     ))
                     .bind(project.0)
@@ -294,6 +298,7 @@ impl Store {
                     .bind(i64::from(limit))
                     .bind(since)
                     .bind(until)
+                    .bind(&wanted)
                     .fetch_all(pool)
                     .await?
                 })

@@ -71,6 +71,8 @@ mod opening;
 mod policy_tests;
 #[path = "contract/postgres.rs"]
 mod postgres_server;
+#[path = "contract/profiles.rs"]
+mod profiles;
 #[path = "contract/projects.rs"]
 mod projects;
 #[path = "contract/reading.rs"]

@@ -43,6 +43,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("create_project", &["admin"]),
         ("get_project", MEMBERS),
         ("delete_project", OWNERS),
+        ("rename_project", OWNERS),
         ("get_settings", READERS),
         ("replace_settings", OWNERS),
         ("get_egress", READERS),
@@ -82,6 +83,15 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("put_permission", OWNERS),
         ("delete_permission", OWNERS),
         ("change_password", KNOWN),
+        ("list_sign_ins", &["admin"]),
+        ("end_sign_in", &["admin"]),
+        ("end_other_sign_ins", &["admin"]),
+        ("get_preferences", &["admin"]),
+        ("replace_preferences", &["admin"]),
+        ("list_notifications", &["admin"]),
+        ("read_notifications", &["admin"]),
+        ("search_help", ALL),
+        ("count_sessions", READERS),
         ("begin_second_factor", ALL),
         ("confirm_second_factor", ALL),
         ("replace_recovery_codes", ALL),
@@ -346,6 +356,7 @@ async fn attempt(client: &Client<'_>, method: &str, path: &str, id: &str) -> cra
     let body = match id {
         "login" => json!({"username": "x"}),
         "set_personal_key" => json!({"key": "x"}),
+        "read_notifications" => json!({"ids": ["x"]}),
         _ => json!({}),
     };
     if id == "logout"

@@ -21,7 +21,7 @@ use toolgate_store::rows::{AnnouncedProgram, AnnouncementClaim, ProgramKey};
 use crate::support::{ANY, Client, NEW, PASSWORD, TestApp, serve, tool};
 
 /// Operations with a method that changes something, though they do not.
-const HARMLESS: [(&str, &str); 7] = [
+const HARMLESS: [(&str, &str); 9] = [
     (
         "login",
         "makes a token that is stored nowhere; refusals are in the log",
@@ -39,6 +39,14 @@ const HARMLESS: [(&str, &str); 7] = [
     (
         "test_mcp_server",
         "connects and lists tools; nothing is stored or called",
+    ),
+    (
+        "read_notifications",
+        "what the user has read; others are not affected",
+    ),
+    (
+        "replace_preferences",
+        "how the dashboard looks for the user; others are not affected",
     ),
     ("run_policy_tests", "decides, like a test; nothing is called"),
 ];
@@ -701,6 +709,11 @@ async fn every_mutating_operation_leaves_a_record() {
     let export = trial.admin.get(&demo("audit/export")).await.expect(200);
     assert!(!export.body.is_empty());
     assert_eq!(trial.records("export").await.len(), 1);
+    let renamed = json!({"name": "Another name"});
+    let (_, record) = trial
+        .does("rename_project", "project", "/projects/demo", &ANY, &renamed)
+        .await;
+    assert_eq!(change(&record)["renamed_to"], "Another name");
     let (_, record) = trial
         .does("delete_project", "project", "/projects/demo", &ANY, &none)
         .await;
@@ -709,7 +722,7 @@ async fn every_mutating_operation_leaves_a_record() {
     let missing: Vec<&String> = expected.difference(&trial.done).collect();
     assert_eq!(
         missing,
-        ["change_password", "logout"],
+        ["change_password", "end_other_sign_ins", "end_sign_in", "logout"],
         "operations without a trial"
     );
     last(&app, &passwords).await;
@@ -798,6 +811,18 @@ async fn last(app: &TestApp, passwords: &Value) {
     };
     other.post("/auth/logout", &json!({})).await.expect(204);
     assert_eq!(changes(&own).await[0], "signed_out");
+    let another = app.admin().await;
+    let listed = own.get("/auth/sign-ins").await.expect(200).json();
+    let newest = listed["items"][0]["id"].as_str().expect("an id");
+    own.post(&format!("/auth/sign-ins/{newest}/end"), &json!({}))
+        .await
+        .expect(204);
+    another.get("/auth/me").await.expect(401);
+    assert_eq!(changes(&own).await[0], "sign_in_ended");
+    own.post("/auth/sign-ins/end-others", &json!({}))
+        .await
+        .expect(200);
+    assert_eq!(changes(&own).await[0], "other_sign_ins_ended");
     let again = own.post("/auth/password", passwords).await.expect(200).json();
     let again = app.client(again["access_token"].as_str().expect("a token"));
     assert_eq!(changes(&again).await[0], "password_changed");

@@ -89,6 +89,7 @@ async fn groups_are_listed_as_the_caller_may_see_them() {
     assert_eq!(knowledge["condition"], "now.getHours() >= 0");
     assert_eq!(knowledge["holder_count"], 1);
     assert_eq!(knowledge["holders"][0]["via"], "*");
+    assert_eq!(knowledge["holders"][0]["name"], "admin");
 
     // An agent discovers what it holds, and nothing else.
     let agent = app.key(&admin, "demo", "agent", &["knowledge"]).await;

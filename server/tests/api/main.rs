@@ -55,12 +55,14 @@ mod mcp_servers;
 mod names;
 #[path = "../../executors/tests/it/nats.rs"]
 mod nats;
+mod notifications;
 mod numbers;
 mod oauth;
 mod permissions;
 mod policy_tests;
 #[path = "../../store/tests/contract/postgres.rs"]
 mod postgres;
+mod profile;
 mod projects;
 mod quarantine;
 mod quarantine_many;

@@ -17,7 +17,7 @@ use crate::api::{Ask, Body, in_project, object};
 use crate::browser;
 use crate::components::{
     Badge, Cells, Confirm, EmptyState, Field, FormDialog, List, SectionHead, Symbol, TextInput, TimeAgo,
-    Toasts, Tone,
+    Toasts, Tone, row_actions,
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition, effect};
@@ -145,26 +145,12 @@ fn row(own: OwnAccount, connect: Callback<OwnAccount>, disconnect: Callback<OwnA
         (Some(_), true) => "Connect again",
         (Some(_), false) => "Replace",
     };
-    let buttons: Vec<_> = [
+    let deeds = [
         (verb, connect, !is_exchanged),
         ("Disconnect", disconnect, account.is_some()),
-    ]
-    .into_iter()
-    .filter(|(_, _, shown)| *shown)
-    .map(|(verb, act, _)| {
-        let whole = own.clone();
-        view! {
-            <button
-                type="button"
-                class="button button-small"
-                aria-label=format!("{verb}: {}", own.title)
-                on:click=move |_| act.run(whole.clone())
-            >
-                {verb}
-            </button>
-        }
-    })
-    .collect();
+    ];
+    let deeds = deeds.into_iter().filter(|(_, _, shown)| *shown);
+    let buttons = row_actions(&own.title, &own, deeds.map(|(verb, act, _)| (verb, act)));
     let shown = match account {
         _ if is_exchanged => {
             view! { <span class="muted">"by exchange of your token; nothing to connect"</span> }.into_any()
@@ -197,7 +183,7 @@ fn row(own: OwnAccount, connect: Callback<OwnAccount>, disconnect: Callback<OwnA
             {own.hosts.join(", ")}
         </td>
         <td role="cell" data-label="Actions">
-            <span class="row">{buttons}</span>
+            {buttons}
         </td>
     }
     .into_any()

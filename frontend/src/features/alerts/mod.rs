@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use toolgate_api::alerts::{Alert, AlertDelivery};
+use toolgate_api::alerts::{Alert, AlertDelivery, AlertRule};
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{
-    Badge, Cells, EmptyState, List, SectionHead, Select, Symbol, TimeAgo, TimeRange, TimeRangePicker, Tone,
-    word,
+    Badge, Cells, Deed, EmptyState, List, SearchBox, SectionHead, Select, Symbol, TimeAgo, TimeRange,
+    TimeRangePicker, Tone,
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::text_memo;
 use crate::routes::{Page, PageKind};
+use crate::session::Session;
 use crate::url::{UrlParam, project_in_path};
 
 const CHOICES: [(&str, &str); 3] = [
@@ -26,7 +27,7 @@ const CHOICES: [(&str, &str); 3] = [
 #[component]
 pub(crate) fn AlertsPage() -> impl IntoView {
     let project = project_in_path();
-    let acknowledged = UrlParam::new("acknowledged");
+    let [acknowledged, rule, q] = ["acknowledged", "rule", "q"].map(UrlParam::new);
     let range = TimeRange::new("");
     let address = text_memo(move || {
         let [(since, from), (until, to)] = range.query();
@@ -34,6 +35,8 @@ pub(crate) fn AlertsPage() -> impl IntoView {
             in_project(&project.get(), &["alerts"]),
             &[
                 ("acknowledged", acknowledged.get().as_str()),
+                ("rule", &rule.get()),
+                ("q", &q.get()),
                 (since, &from),
                 (until, &to),
             ],
@@ -45,7 +48,33 @@ pub(crate) fn AlertsPage() -> impl IntoView {
         let path = in_project(&project.get_untracked(), &["alerts", &id, "acknowledge"]);
         action.send(Ask::post(path, Body::None), move |_| list.reload());
     });
-    let cells: Cells = Arc::new(move |item: &Item| item.read::<Alert>().map(|alert| row(alert, acknowledge)));
+    let session = Session::get();
+    let cells: Cells = Arc::new(move |item: &Item| {
+        let alert = item.read::<Alert>()?;
+        let places = Places::of(&project.get_untracked(), session, &alert);
+        Some(row(alert, places, acknowledge))
+    });
+    let bulk = Deed {
+        verb: "Acknowledge",
+        one: "alert",
+        means: "They are marked as seen, with your name.",
+        of: Arc::new(|item: &Item| {
+            let alert = item.read::<Alert>()?;
+            alert
+                .acknowledged_at
+                .is_none()
+                .then(|| (alert.id.to_string(), alert.message))
+        }),
+        ask: Arc::new(move |id: &str| {
+            let path = in_project(&project.get_untracked(), &["alerts", id, "acknowledge"]);
+            Ask::post(path, Body::None)
+        }),
+    };
+    let rules = AlertRule::ALL.map(|rule| (rule.as_str().to_owned(), words_of(rule)));
+    let rules = [(String::new(), "Every pattern".to_owned())]
+        .into_iter()
+        .chain(rules);
+    let rules = Signal::stored(rules.collect::<Vec<_>>());
     let empty = || {
         view! {
             <EmptyState
@@ -67,6 +96,8 @@ pub(crate) fn AlertsPage() -> impl IntoView {
             </a>
         </SectionHead>
         <div class="filters">
+            <SearchBox param=q name="Search alerts" placeholder="Search by message or caller" />
+            <Select id="alert-rule" name="Pattern" value=rule.signal() options=rules on_change=move |key: String| rule.push(&key) />
             <Select
                 id="alert-acknowledged"
                 name="Which alerts"
@@ -77,11 +108,66 @@ pub(crate) fn AlertsPage() -> impl IntoView {
             <TimeRangePicker range />
         </div>
         {action.outcome()}
-        <List list what="alerts" columns=&["When", "What", "Message", "Status"] cells empty />
+        <List list bulk what="alerts" columns=&["When", "Pattern", "Message", "Links", "Status"] cells empty />
     }
 }
 
-fn row(alert: Alert, acknowledge: Callback<String>) -> AnyView {
+/// A rule in words.
+fn words_of(rule: AlertRule) -> String {
+    let words = match rule {
+        AlertRule::EscalationAttempts => "Asked for groups that were not granted",
+        AlertRule::FirstGroupUse => "First use of a group",
+        AlertRule::InvalidTransitions => "Calls of tools that are closed in the state",
+        AlertRule::CallsAfterWideGrant => "Many calls after a grant of *",
+        AlertRule::KeyAddresses => "One key from many addresses",
+        AlertRule::RefusedCredentials => "Many refused credentials",
+    };
+    words.to_owned()
+}
+
+/// Where an alert leads: the record that completed the pattern, the caller's records, and what the caller holds.
+struct Places {
+    record: Option<String>,
+    records: Option<String>,
+    caller: Option<String>,
+}
+
+impl Places {
+    fn of(project: &str, session: Session, alert: &Alert) -> Self {
+        let page = |kind: PageKind, query: &[(&str, &str)]| {
+            untrack(|| session.may_see(project, kind))
+                .then(|| with_query(Page::of_project(project.to_owned(), kind).path(), query))
+        };
+        let is_principal = !alert.subject.starts_with("address:");
+        let request = alert.details["request_id"].as_str();
+        Self {
+            record: request.and_then(|id| page(PageKind::Records, &[("request_id", id)])),
+            records: alert
+                .subject_name
+                .as_deref()
+                .filter(|_| is_principal)
+                .and_then(|name| page(PageKind::Records, &[("principal_name", name)])),
+            caller: is_principal
+                .then(|| page(PageKind::Permissions, &[("principal", &alert.subject)]))
+                .flatten(),
+        }
+    }
+}
+
+fn row(alert: Alert, places: Places, acknowledge: Callback<String>) -> AnyView {
+    let links: Vec<_> = [
+        ("Record", places.record),
+        ("Calls", places.records),
+        ("Caller", places.caller),
+    ]
+    .into_iter()
+    .filter_map(|(text, href)| Some((text, href?)))
+    .map(|(text, href)| view! { <a href=href>{text}</a> })
+    .collect();
+    let who = alert
+        .subject_name
+        .clone()
+        .unwrap_or_else(|| alert.subject.clone());
     let id = alert.id.to_string();
     let status = match alert.acknowledged_by {
         Some(by) => view! { <span class="muted">"Acknowledged by " {by}</span> }.into_any(),
@@ -98,14 +184,27 @@ fn row(alert: Alert, acknowledge: Callback<String>) -> AnyView {
         AlertDelivery::Pending => Some(view! { <Badge tone=Tone::Note text="sending" /> }),
         AlertDelivery::Failed => Some(view! { <Badge tone=Tone::Bad text="not delivered" /> }),
     };
+    let error = alert
+        .last_error
+        .filter(|_| alert.delivery != AlertDelivery::Delivered)
+        .map(|error| {
+            let text = format!("Webhook, attempt {}: {error}", alert.attempts);
+            view! { <span class="cell-end muted">{text}</span> }
+        });
     view! {
         <th scope="row" role="rowheader">
             <TimeAgo at=alert.at />
         </th>
-        <td role="cell" data-label="What">{word(&alert.rule).replace('_', " ")}</td>
+        <td role="cell" data-label="Pattern">{words_of(alert.rule)}</td>
         <td role="cell" data-label="Message">{alert.message}</td>
+        <td role="cell" data-label="Links">
+            <span class="row" role="group" aria-label=format!("Links of the alert about {who}")>
+                {links}
+            </span>
+        </td>
         <td role="cell" data-label="Status">
             <span class="row">{status} {delivery}</span>
+            {error}
         </td>
     }
     .into_any()

@@ -12,7 +12,7 @@ use super::mcp::names;
 use crate::api::{ApiError, Ask, Body, parse};
 use crate::browser::origin;
 use crate::components::{
-    Badge, Field, ProblemPanel, SchemaForm, Select, TextInput, Tone, json_block, sample,
+    Badge, Field, NameInput, NamesOf, ProblemPanel, SchemaForm, Select, TextInput, Tone, json_block, sample,
 };
 use crate::reactive::{When, condition, part, text};
 use crate::session::Session;
@@ -183,7 +183,7 @@ impl Inspector {
                         <TextInput id="inspector-key" value=self.key kind="password" />
                     </Field>
                     <Field id="inspector-groups" label="Groups" help="Separated by commas; * for every group. Empty: default.">
-                        <TextInput id="inspector-groups" value=self.groups />
+                        <NameInput id="inspector-groups" value=self.groups of=NamesOf::Groups many=true />
                     </Field>
                     <div>
                         <button type="submit" class="button button-primary" disabled=move || self.busy.get()>

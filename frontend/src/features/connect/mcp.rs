@@ -5,7 +5,9 @@ use toolgate_api::guides::{McpClient, McpClientList};
 
 use super::clients::{self, CLIENTS};
 use crate::api::in_project;
-use crate::components::{CodeBlock, EmptyState, Field, Select, Symbol, Tags, TextInput, TimeAgo, table};
+use crate::components::{
+    CodeBlock, EmptyState, Field, NameInput, NamesOf, Select, Symbol, Tags, TimeAgo, table,
+};
 use crate::loaded::Loaded;
 use crate::reactive::{part, text};
 use crate::session::{Permission, Session};
@@ -75,7 +77,7 @@ pub(super) fn configure(project: Memo<String>, groups: RwSignal<String>) -> AnyV
                     />
                 </Field>
                 <Field id="mcp-groups" label="Groups" help="Separated by commas; * for every group. Empty: default.">
-                    <TextInput id="mcp-groups" value=groups max="1024" />
+                    <NameInput id="mcp-groups" value=groups of=NamesOf::Groups many=true />
                 </Field>
             </div>
             <CodeBlock caption="Address" text=url />

@@ -9,8 +9,8 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::browser::stamp;
 use crate::components::{
-    Cells, Confirm, EmptyState, Field, FormDialog, List, SectionHead, Select, Symbol, Tags, TextInput,
-    TimeAgo, Toasts,
+    Cells, Confirm, EmptyState, Field, FormDialog, List, NameInput, NamesOf, SectionHead, Select, Symbol,
+    Tags, TimeAgo, Toasts, row_actions,
 };
 use crate::paged::{Item, Paged};
 use crate::reactive::{When, condition};
@@ -149,7 +149,7 @@ pub(crate) fn ConnectionsPage() -> impl IntoView {
             </Field>
             <When test=move || is_chosen.get()>
                 <Field id="connection-groups" label="Groups" help="Separated by commas. Empty: none.">
-                    <TextInput id="connection-groups" value=groups mono=true />
+                    <NameInput id="connection-groups" value=groups of=NamesOf::Groups many=true />
                 </Field>
             </When>
         </FormDialog>
@@ -162,22 +162,11 @@ fn row(
     limit: Callback<Connection>,
     revoke: Callback<Connection>,
 ) -> AnyView {
-    let buttons: Vec<_> = [("Groups", limit), ("Disconnect", revoke)]
-        .into_iter()
-        .map(|(verb, act)| {
-            let whole = connection.clone();
-            view! {
-                <button
-                    type="button"
-                    class="button button-small"
-                    aria-label=format!("{verb}: {}", connection.client_name)
-                    on:click=move |_| act.run(whole.clone())
-                >
-                    {verb}
-                </button>
-            }
-        })
-        .collect();
+    let buttons = row_actions(
+        &connection.client_name,
+        &connection,
+        [("Groups", limit), ("Disconnect", revoke)],
+    );
     let records = Page::of_project(project.to_owned(), PageKind::Records).path()
         + "?connection_id="
         + &connection.id.to_string();

@@ -231,14 +231,7 @@ fn about(group: Group) -> AnyView {
         .holders
         .unwrap_or_default()
         .into_iter()
-        .map(|holder| {
-            format!(
-                "{} ({} through {})",
-                holder.principal,
-                word(&holder.role),
-                holder.via
-            )
-        })
+        .map(|holder| format!("{} ({} through {})", holder.name, word(&holder.role), holder.via))
         .collect();
     facts(vec![
         fact("Now", status),

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use super::trying::Trying;
-use crate::components::{Field, TextInput};
+use crate::components::{Field, NameInput, NamesOf};
 use crate::reactive::{effect, part};
 use crate::tool_change::{Part, ToolChange};
 use crate::words::counted;
@@ -92,10 +92,10 @@ pub(crate) fn Next(
                     label="Groups"
                     help="Those who are granted one of them may call the tools. Separated by commas."
                 >
-                    <TextInput id="next-groups" value=groups mono=true />
+                    <NameInput id="next-groups" value=groups of=NamesOf::Groups many=true />
                 </Field>
                 <Field id="next-states" label="Open in states" help="Separated by commas; empty is every state.">
-                    <TextInput id="next-states" value=states mono=true />
+                    <NameInput id="next-states" value=states of=NamesOf::States many=true />
                 </Field>
             </div>
             <div>

@@ -6,7 +6,7 @@ use toolgate_api::keys::{CreateKey, CreatedKey};
 
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{Field, FormDialog, Select, ShownOnce, TextInput};
+use crate::components::{Field, FormDialog, NameInput, NamesOf, Select, ShownOnce, TextInput};
 use crate::reactive::effect;
 
 /// The roles that a key may have, as they travel and as people read them.
@@ -108,7 +108,7 @@ pub(crate) fn CreateKeyDialog(
                 <TextInput id="key-name" value=name placeholder="research agent" max="100" />
             </Field>
             <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * means all.">
-                <TextInput id="key-groups" value=groups mono=true />
+                <NameInput id="key-groups" value=groups of=NamesOf::Groups many=true />
             </Field>
             <Field id="key-role" label="Role" help="What it may manage.">
                 <Select

@@ -8,10 +8,11 @@ use toolgate_api::keys::Key;
 use super::create::CreateKeyDialog;
 use super::rotate::RotateKeyDialog;
 use crate::action::Action;
-use crate::api::{Ask, in_project};
+use crate::api::{Ask, in_project, with_query};
 use crate::browser::{encode, now_ms, stamp};
 use crate::components::{
-    Badge, Cells, Confirm, EmptyState, List, SectionHead, Symbol, Tags, TimeAgo, Toasts, Tone, word,
+    Badge, Cells, Confirm, Deed, EmptyState, List, SearchBox, SectionHead, Symbol, Tags, TimeAgo, Toasts,
+    Tone, word,
 };
 use crate::paged::{Item, Paged};
 use crate::routes::{Page, PageKind};
@@ -21,7 +22,8 @@ use crate::url::{UrlParam, project_in_path};
 #[component]
 pub(crate) fn KeysPage() -> impl IntoView {
     let project = project_in_path();
-    let list = Paged::new(move || in_project(&project.get(), &["keys"]));
+    let q = UrlParam::new("q");
+    let list = Paged::new(move || with_query(in_project(&project.get(), &["keys"]), &[("q", &q.get())]));
     // Other pages lead to the dialog by the address.
     let creating = UrlParam::new("new").drawer();
     // The key that is to be revoked or rotated.
@@ -66,6 +68,23 @@ pub(crate) fn KeysPage() -> impl IntoView {
             </EmptyState>
         }
     };
+    let bulk = Deed {
+        verb: "Revoke",
+        one: "key",
+        means: "Every request with them is refused from now on. This cannot be undone; make new keys instead.",
+        of: Arc::new(|item: &Item| {
+            let key = item.read::<Key>()?;
+            key.revoked_at.is_none().then(|| (key.id.to_string(), key.name))
+        }),
+        ask: Arc::new(move |id: &str| {
+            Ask::delete(in_project(&project.get_untracked(), &["keys", id])).if_match("*")
+        }),
+    };
+    // A search that finds nothing is not a project without keys.
+    let empty = move || match q.get().is_empty() {
+        true => first().into_any(),
+        false => view! { <p class="note">"No key has this text in its name."</p> }.into_any(),
+    };
     let question = Signal::derive(move || {
         chosen.with(|key| {
             key.as_ref()
@@ -78,12 +97,16 @@ pub(crate) fn KeysPage() -> impl IntoView {
                 "New key"
             </button>
         </SectionHead>
+        <div class="filters">
+            <SearchBox param=q name="Search keys" placeholder="Search by name" />
+        </div>
         <List
             list
+            bulk
             what="keys"
             columns=&["Key", "Role", "Groups", "Created", "Last used", "Status"]
             cells
-            empty=first
+            empty
         />
         <CreateKeyDialog project open=creating on_created=move |_| list.reload() />
         <RotateKeyDialog project key=chosen open=rotating on_rotated=move |()| list.reload() />

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 
 use leptos::prelude::*;
-use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{
-    McpChangePolicy, McpClientStyle, McpElicitation, McpInstance, McpOAuthClient, McpOffer,
-    McpServerDefinition, McpTransport,
+    McpChangePolicy, McpClientStyle, McpElicitation, McpInstance, McpOAuthClient, McpServerDefinition,
+    McpTransport,
 };
 
 use super::connection::transport_name;
+use super::form_texts::{entries, fault, lines, words};
+use super::offers::{OfferForm, offers_view};
 use crate::action::Action;
-use crate::api::ApiError;
 use crate::components::{Field, Select, TextArea, TextInput};
 use crate::reactive::{When, condition};
 
@@ -67,48 +67,6 @@ pub(super) struct ServerForm {
     enabled: RwSignal<bool>,
     network: RwSignal<bool>,
     asks: RwSignal<bool>,
-}
-
-/// Who is offered something beside tools.
-#[derive(Clone, Copy)]
-struct OfferForm {
-    groups: RwSignal<String>,
-    /// What is stored: names with spaces and states have no field, and stay as they are.
-    stored: StoredValue<Option<McpOffer>>,
-}
-
-impl OfferForm {
-    fn new() -> Self {
-        Self {
-            groups: RwSignal::new(String::new()),
-            stored: StoredValue::default(),
-        }
-    }
-
-    fn show(self, offer: Option<McpOffer>) {
-        let groups = offer.as_ref().map(|offer| offer.group.join(" "));
-        self.groups.set(groups.unwrap_or_default());
-        self.stored.set_value(offer);
-    }
-
-    fn is_empty(self) -> bool {
-        self.groups.with_untracked(String::is_empty)
-    }
-
-    fn offer(self) -> Option<McpOffer> {
-        let groups = self.groups.get();
-        let stored = self.stored.get_value();
-        if let Some(stored) = &stored
-            && stored.group.join(" ") == groups.trim()
-        {
-            return Some(stored.clone());
-        }
-        let group: Vec<String> = groups.split_whitespace().map(str::to_owned).collect();
-        (!group.is_empty()).then(|| McpOffer {
-            group,
-            available_in_states: stored.and_then(|stored| stored.available_in_states),
-        })
-    }
 }
 
 impl ServerForm {
@@ -337,35 +295,6 @@ impl ServerForm {
         .into_any()
     }
 
-    /// The fields of what it offers beside tools.
-    fn offers_view(self, wrong: impl Fn(&'static str) -> Signal<Option<String>>) -> AnyView {
-        let is_open = !self.resources.is_empty() || !self.prompts.is_empty();
-        view! {
-            <details open=is_open>
-                <summary>"Resources and prompts"</summary>
-                <div class="columns columns-level settings-more">
-                    <Field
-                        id="server-resources"
-                        label="Groups that read its resources"
-                        help="Separated by spaces, over MCP. Empty: they are not offered."
-                        error=wrong("/resources/group")
-                    >
-                        <TextInput id="server-resources" value=self.resources.groups mono=true max="8000" />
-                    </Field>
-                    <Field
-                        id="server-prompts"
-                        label="Groups that get its prompts"
-                        help="Separated by spaces, over MCP. Empty: they are not offered."
-                        error=wrong("/prompts/group")
-                    >
-                        <TextInput id="server-prompts" value=self.prompts.groups mono=true max="8000" />
-                    </Field>
-                </div>
-            </details>
-        }
-        .into_any()
-    }
-
     /// The fields. What the server says is wrong is at its field.
     pub(super) fn view(self, action: Action) -> AnyView {
         let is_stdio = condition(move || self.is_stdio());
@@ -463,7 +392,7 @@ impl ServerForm {
                     <TextInput id="server-instances" value=self.instances kind="number" max="4" />
                 </Field>
             </When>
-            {self.offers_view(wrong)}
+            {offers_view(self.resources, self.prompts, wrong)}
             <details>
                 <summary>"Bounds, and changed tools"</summary>
                 <div class="stack settings-more">
@@ -510,85 +439,4 @@ fn check(words: &'static str, value: RwSignal<bool>) -> AnyView {
         </label>
     }
     .into_any()
-}
-
-/// What is wrong at a place of the definition, as the server says.
-fn fault(error: Option<&ApiError>, place: &str) -> Option<String> {
-    let here = error?
-        .diagnostics()
-        .iter()
-        .filter_map(|fault| Some((inside(fault)?.strip_prefix(place)?, fault)));
-    let texts: Vec<String> = here
-        .map(|(rest, fault)| {
-            let name = rest.trim_start_matches('/');
-            let name = if name.is_empty() {
-                String::new()
-            } else {
-                format!("{name}: ")
-            };
-            let hint = fault.hint.as_ref().map(|hint| format!(" ({hint})"));
-            format!("{name}{}{}", fault.message, hint.unwrap_or_default())
-        })
-        .collect();
-    (!texts.is_empty()).then(|| texts.join(" "))
-}
-
-/// Where in the definition of a server a fault is: in a document of servers, the definition is under its name.
-fn inside(fault: &Diagnostic) -> Option<&str> {
-    let pointer = fault.pointer.as_deref()?;
-    let Some(below) = pointer.strip_prefix("/mcpServers/") else {
-        return Some(pointer);
-    };
-    below.find('/').map(|at| &below[at..])
-}
-
-/// Names and values, one a line.
-fn lines(entries: &BTreeMap<String, String>, sign: &str) -> String {
-    let lines: Vec<String> = entries
-        .iter()
-        .map(|(name, value)| format!("{name}{sign}{value}"))
-        .collect();
-    lines.join("\n")
-}
-
-/// The names and values of lines. A line without the sign is a name, which the server refuses where it is none.
-fn entries(text: &str, sign: char) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    for line in words(text) {
-        let (name, value) = line.split_once(sign).unwrap_or((&line, ""));
-        found.insert(name.trim().to_owned(), value.trim().to_owned());
-    }
-    found
-}
-
-/// The lines that are not empty.
-fn words(text: &str) -> Vec<String> {
-    let lines = text.lines().map(str::trim);
-    lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use toolgate_api::Diagnostic;
-
-    use super::{entries, inside, lines, words};
-
-    #[test]
-    fn lines_become_names_and_values_and_lines_again() {
-        let found = entries(" A: b: c \n\nX-Region:eu\nbare", ':');
-        assert_eq!(lines(&found, ": "), "A: b: c\nX-Region: eu\nbare: ");
-        assert_eq!(words("-y\n\n a b \n"), ["-y", "a b"]);
-    }
-
-    #[test]
-    fn a_fault_is_found_in_a_definition_and_in_a_document() {
-        for (pointer, expected) in [
-            ("/url", Some("/url")),
-            ("/mcpServers/a/headers/Host", Some("/headers/Host")),
-            ("/mcpServers/a", None),
-        ] {
-            let fault = Diagnostic::error("no").at_pointer(pointer);
-            assert_eq!(inside(&fault), expected, "{pointer}");
-        }
-    }
 }

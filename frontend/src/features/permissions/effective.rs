@@ -6,7 +6,7 @@ use toolgate_api::tool_uses::ToolUses;
 
 use crate::api::in_project;
 use crate::browser::stamp;
-use crate::components::{EmptyState, Select, Symbol, Tags, csv_button, table, word};
+use crate::components::{EmptyState, NamesOf, Select, Symbol, Tags, csv_button, table, word};
 use crate::features::simulator::{Question, Simulation};
 use crate::features::tools::Exact;
 use crate::loaded::Loaded;
@@ -28,7 +28,7 @@ pub(super) fn ByTool(
     });
     view! {
         <div class="filters">
-            <Exact id="effective-tool" label="Tool" param=tool />
+            <Exact id="effective-tool" label="Tool" param=tool names=NamesOf::Tools />
             {part(move || if uses.is_there() { csv_button("who-can-call.csv", move || file(uses)) } else { ().into_any() })}
         </div>
         {part(move || {
@@ -144,7 +144,7 @@ pub(super) fn ByPerson(
                 options
                 on_change=move |chosen: String| who.push(&chosen)
             />
-            <Exact id="effective-state" label="In the state" param=state />
+            <Exact id="effective-state" label="In the state" param=state names=NamesOf::States />
         </div>
         {people.problem()}
         {part(move || {

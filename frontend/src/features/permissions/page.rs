@@ -9,7 +9,7 @@ use super::edit::GrantEditor;
 use super::effective::{ByPerson, ByTool};
 use crate::api::{in_project, with_query};
 use crate::browser::{iso, stamp};
-use crate::components::{Badge, SectionHead, Tabs, Tone, csv_button, word};
+use crate::components::{Badge, NamesOf, SectionHead, Tabs, Tone, csv_button, word};
 use crate::features::tools::Exact;
 use crate::loaded::Loaded;
 use crate::reactive::{When, part, text_memo};
@@ -62,7 +62,7 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
             _ => {
                 view! {
                     <div class="filters">
-                        <Exact id="permission-group" label="Group and its children" param=group />
+                        <Exact id="permission-group" label="Group and its children" param=group names=NamesOf::Groups />
                         {csv_button("permissions.csv", move || file(loaded))}
                     </div>
                     {loaded.placeholder("the permissions")}

@@ -6,12 +6,13 @@ use leptos::prelude::*;
 use toolgate_api::sessions::Session;
 use toolgate_api::settings::{ProjectSettings, SessionUse};
 
-use super::columns::{COLUMNS, row};
+use super::columns::{COLUMNS, row, status};
 use super::detail::SessionDetail;
 use super::live::live;
-use crate::api::{PAGE_SIZE, in_project, with_query};
+use crate::api::{Ask, PAGE_SIZE, in_project, with_query};
 use crate::components::{
-    Cells, Choices, EmptyState, List, Pick, SectionHead, Select, Symbol, TimeRange, TimeRangePicker,
+    Cells, Choices, Deed, EmptyState, List, Pick, SearchBox, SectionHead, Select, Symbol, TimeRange,
+    TimeRangePicker,
 };
 use crate::loaded::Loaded;
 use crate::paged::{Item, Paged};
@@ -30,16 +31,17 @@ const LIVING: [(&str, &str); 3] = [
 #[component]
 pub(crate) fn SessionsPage() -> impl IntoView {
     let project = project_in_path();
-    let [state, living, chosen] = ["state", "living", "session"].map(UrlParam::new);
+    let [state, living, chosen, q] = ["state", "living", "session", "q"].map(UrlParam::new);
     let range = TimeRange::new("");
     let address = text_memo(move || {
-        let (state, living) = (state.get(), living.get());
+        let (state, living, q) = (state.get(), living.get(), q.get());
         let [(since, from), (until, to)] = range.query();
         with_query(
             in_project(&project.get(), &["sessions"]),
             &[
                 ("state", state.as_str()),
                 ("living", &living),
+                ("q", &q),
                 (since, &from),
                 (until, &to),
             ],
@@ -82,6 +84,19 @@ pub(crate) fn SessionsPage() -> impl IntoView {
             />
         }
     };
+    let bulk = Deed {
+        verb: "End",
+        one: "session",
+        means: "No call can be made in them any more. Their records stay.",
+        of: Arc::new(|item: &Item| {
+            let session = item.read::<Session>()?;
+            let (id, is_running) = (session.id.to_string(), status(&session).1 == "running");
+            is_running.then(|| (id.clone(), session.label.unwrap_or(id)))
+        }),
+        ask: Arc::new(move |id: &str| {
+            Ask::delete(in_project(&project.get_untracked(), &["sessions", id])).if_match("*")
+        }),
+    };
     let options = Signal::stored(
         LIVING
             .map(|(key, text)| (key.to_owned(), text.to_owned()))
@@ -96,6 +111,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
         </SectionHead>
         {part(move || rule().map(|text| view! { <p class="note">{text}</p> }).into_any())}
         <div class="filters">
+            <SearchBox param=q name="Search sessions" placeholder="Search by label or caller" />
             <Select
                 id="session-living"
                 name="Which sessions"
@@ -106,7 +122,7 @@ pub(crate) fn SessionsPage() -> impl IntoView {
             <Pick id="session-state" label="In state" param=state choices=states />
             <TimeRangePicker range />
         </div>
-        <List list what="sessions" columns=&COLUMNS cells empty />
+        <List list what="sessions" columns=&COLUMNS cells empty bulk />
         <SessionDetail project chosen on_ended=move |()| list.reload() />
     }
 }

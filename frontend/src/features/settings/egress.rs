@@ -41,7 +41,7 @@ pub(super) fn Egress(
         });
     };
     view! {
-        <section class="panel stack" aria-label="Where tools may connect to">
+        <section class="panel stack" id="egress" aria-label="Where tools may connect to">
             <h2>"Where tools may connect to"</h2>
             <p class="muted">
                 "Beside the hosts that the server allows to every project. A private address is reached only if the server's own configuration names it or its network: TOOLGATE_EGRESS_ALLOW with http://10.0.0.5 or cidr:10.0.0.0/8."

@@ -1,16 +1,19 @@
 //! What a project sets for itself.
 
 mod egress;
+mod project;
 mod sessions;
 
 use leptos::prelude::*;
 use toolgate_api::settings::{AlertThresholds, ProjectSettings, WebhookSettings};
 
 use self::egress::Egress;
+use self::project::ProjectItself;
 use self::sessions::{Sessions, warnings};
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{Field, SectionHead, TextArea, TextInput, Toasts};
+use crate::browser;
+use crate::components::{Field, SectionHead, TextArea, TextInput, Toasts, after_paint};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::PageKind;
@@ -71,6 +74,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     let action = Action::new();
     let toasts = Toasts::get();
     let warned = RwSignal::new(Vec::<String>::new());
+    let shown = StoredValue::new(false);
     effect(move || {
         let Some(mut settings) = loaded.read::<ProjectSettings>() else {
             return;
@@ -87,6 +91,11 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         secret.set(name);
         for ((_, _, part), field) in THRESHOLDS.iter().zip(thresholds) {
             field.set(part(&mut settings.alerts).to_string());
+        }
+        // Once: after a change has been saved, the cursor stays where it is.
+        if !shown.get_value() {
+            shown.set_value(true);
+            after_paint(browser::show_anchor);
         }
     });
     let save = move |event: leptos::ev::SubmitEvent| {
@@ -152,7 +161,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             <section class="panel stack">
                 <h2>"Webhook for alerts"</h2>
                 <div class="columns">
-                    <Field id="webhook-url" label="Address" help="Reached through the egress rules.">
+                    <Field id="webhook-url" label="Address" help="Reached through the egress rules." guide="alerts#webhook">
                         <TextInput id="webhook-url" value=webhook mono=true placeholder="https://hooks.example.com/toolgate" max="2048" />
                     </Field>
                     <Field id="webhook-secret" label="Signing secret" help="The name of a secret of this project.">
@@ -160,7 +169,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                     </Field>
                 </div>
             </section>
-            <section class="panel stack">
+            <section class="panel stack" id="alert-thresholds">
                 <h2>"When to raise an alert"</h2>
                 <p class="muted">"0 switches a rule off."</p>
                 <div class="columns columns-level">{fields.try_update_value(Option::take).flatten()}</div>
@@ -203,6 +212,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         </form>
         <div class="settings-more">
             <Egress project />
+            <ProjectItself project />
         </div>
     }
 }

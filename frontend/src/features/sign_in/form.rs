@@ -13,6 +13,7 @@ use crate::components::{Icon, ProblemPanel, Symbol, ThemeSwitch};
 use crate::rare_parts::set_up_second_factor;
 use crate::reactive::{effect, part};
 use crate::routes;
+use crate::theme::Theme;
 
 /// Name, password and the button; the markup equals the server's form, so that taking it over is not seen.
 #[component]
@@ -209,6 +210,11 @@ pub(crate) fn SignInForm(
         }
         .into_any()
     };
+    let theme = RwSignal::new(Theme::remembered());
+    let choose = move |chosen: Theme| {
+        theme.set(chosen);
+        chosen.apply();
+    };
     view! {
         {part(move || match setting_up.get() {
             Some(user) => {
@@ -220,7 +226,7 @@ pub(crate) fn SignInForm(
             }
             None => form(),
         })}
-        <ThemeSwitch />
+        <ThemeSwitch id="theme" chosen=theme on_choose=choose />
     }
 }
 

@@ -7,7 +7,7 @@ use toolgate_api::settings::{ProjectSettings, SessionUse};
 use super::question::{ASKS, NAMES, Question};
 use super::simulation::Simulation;
 use crate::api::in_project;
-use crate::components::{Field, SectionHead, Select, TextInput, word};
+use crate::components::{Field, NameInput, NamesOf, SectionHead, Select, TextInput, word};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect};
 use crate::routes::PageKind;
@@ -124,11 +124,11 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
                 </Field>
                 <When test=move || ask.get() == "these">
                     <Field id="simulate-group" label="Groups" help="Separated by commas; * is every group.">
-                        <TextInput id="simulate-group" value=group mono=true placeholder="knowledge" />
+                        <NameInput id="simulate-group" value=group of=NamesOf::Groups many=true placeholder="knowledge" />
                     </Field>
                 </When>
                 <Field id="simulate-state" label="In the state" help="Empty is undefined.">
-                    <TextInput id="simulate-state" value=state mono=true placeholder="undefined" max="128" />
+                    <NameInput id="simulate-state" value=state of=NamesOf::States placeholder="undefined" max="128" />
                 </Field>
                 <When test=move || required.get()>
                     <Field
@@ -146,7 +146,7 @@ pub(crate) fn SimulatorPage() -> impl IntoView {
                 </When>
             </When>
             <Field id="simulate-tool" label="About the tool" help="Empty: about every tool.">
-                <TextInput id="simulate-tool" value=tool mono=true max="128" />
+                <NameInput id="simulate-tool" value=tool of=NamesOf::Tools max="128" />
             </Field>
             <Field
                 id="simulate-time"

@@ -1,13 +1,17 @@
-//! Saying what a state means.
+//! Saying what a state means, and giving it another name everywhere.
 
 use leptos::prelude::*;
+use toolgate_api::groups::{NameEffects, RenameName};
 use toolgate_api::states::{PutState, State};
 
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project};
-use crate::components::{Dialog, Field, TextArea, Toasts};
+use crate::api::{Ask, Body, in_project, with_query};
+use crate::components::{Dialog, Field, TextArea, TextInput, Toasts};
+use crate::expectations;
 use crate::loaded::Loaded;
-use crate::reactive::{effect, text};
+use crate::reactive::{When, effect, part, text};
+use crate::url::Navigator;
+use crate::words::counted;
 
 /// The dialog that describes the current state.
 #[component]
@@ -20,16 +24,49 @@ pub(super) fn Describe(
     here: Memo<String>,
     /// Whether the dialog is open.
     open: RwSignal<bool>,
+    /// It has another name.
+    #[prop(into)]
+    on_renamed: Callback<()>,
 ) -> impl IntoView {
-    let words = RwSignal::new(String::new());
-    let action = Action::new();
+    let [words, new_name] = [(); 2].map(|()| RwSignal::new(String::new()));
+    let effects = RwSignal::new(None::<NameEffects>);
+    let ignored = RwSignal::new(false);
+    let [action, looking, renaming] = [(); 3].map(|()| Action::new());
+    let navigator = Navigator::new();
     let toasts = Toasts::get();
     let declared = move || state.read::<State>().filter(|state| state.declared);
     effect(move || {
         if open.get() {
             words.set(declared().map(|state| state.description).unwrap_or_default());
+            new_name.set(here.get());
+            effects.set(None);
+            ignored.set(false);
         }
     });
+    let rename = move |query: &[(&str, &str)]| {
+        let path = in_project(
+            &project.get_untracked(),
+            &["states", &here.get_untracked(), "rename"],
+        );
+        let body = RenameName {
+            to: new_name.get_untracked().trim().to_owned(),
+        };
+        Ask::post(with_query(path, query), Body::json(&body)).if_match("*")
+    };
+    // What renaming touches is looked at first; what it would break is said when it is done.
+    let look = move |_| {
+        let query = [("dry_run", "true"), ("ignore_policy_tests", "true")];
+        looking.send(rename(&query), move |answer| effects.set(looking.read(&answer)));
+    };
+    let carry_out = move |_| {
+        renaming.send(rename(&[expectations::ignoring(ignored)]), move |_| {
+            open.set(false);
+            toasts.done("The state is renamed everywhere.");
+            navigator.set(&[("at", new_name.get_untracked().trim()), ("way", "")], true);
+            on_renamed.run(());
+        });
+    };
+    let is_same = move || new_name.with(|name| name.trim().is_empty() || name.trim() == here.get());
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let body = Body::json(&PutState {
@@ -56,6 +93,45 @@ pub(super) fn Describe(
                         <TextArea id="state-description" value=words rows=4 />
                     </Field>
                     {action.outcome()}
+                    <Field
+                        id="state-name"
+                        label="New name"
+                        help="In all tools, sessions, start states, tests and limits at once, on the record."
+                    >
+                        <TextInput id="state-name" value=new_name mono=true max="128" />
+                    </Field>
+                    {looking.outcome()}
+                    {renaming.outcome()}
+                    {part(move || effects.get().map(|effects| touched(&effects)).into_any())}
+                    {expectations::escape(
+                        "Do it all the same, although policy tests would fail",
+                        ignored,
+                        move || renaming.error.with(expectations::refused),
+                    )}
+                    <div class="row">
+                        <When
+                            test=move || effects.with(Option::is_some) && !is_same()
+                        >
+                            <button
+                                type="button"
+                                class="button button-danger"
+                                disabled=move || renaming.busy.get()
+                                on:click=carry_out
+                            >
+                                "Rename it everywhere"
+                            </button>
+                        </When>
+                        <When test=move || effects.with(Option::is_none)>
+                            <button
+                                type="button"
+                                class="button"
+                                disabled=move || looking.busy.get() || is_same()
+                                on:click=look
+                            >
+                                "Rename"
+                            </button>
+                        </When>
+                    </div>
                 </div>
                 <footer class="dialog-foot">
                     <button type="submit" class="button button-primary" disabled=move || action.busy.get()>
@@ -65,4 +141,15 @@ pub(super) fn Describe(
             </form>
         </Dialog>
     }
+}
+
+/// What renaming touches.
+fn touched(effects: &NameEffects) -> AnyView {
+    let text = format!(
+        "Touches {}, {} and {}.",
+        counted(effects.tool_count, "tool"),
+        counted(effects.grant_count, "grant"),
+        counted(effects.session_count, "session"),
+    );
+    view! { <p class="note" role="status">{text}</p> }.into_any()
 }

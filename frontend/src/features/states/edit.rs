@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 
 use crate::api::in_project;
-use crate::components::{Dialog, DialogFoot, Field, TextInput};
+use crate::components::{Dialog, DialogFoot, Field, NameInput, NamesOf};
 use crate::loaded::Loaded;
 use crate::reactive::{When, effect};
 use crate::tool_change::{Part, ToolChange};
@@ -109,14 +109,14 @@ impl EditTool {
                         {move || (!self.tool.with(String::is_empty)).then(|| loaded.placeholder("the tool"))}
                         <When test=move || stored().is_some()>
                             <Field id="edit-leads" label="Its success leads to the state" help="Empty: it moves nothing.">
-                                <TextInput id="edit-leads" value=leads mono=true max="128" />
+                                <NameInput id="edit-leads" value=leads of=NamesOf::States max="128" />
                             </Field>
                             <Field
                                 id="edit-open"
                                 label="It is open in the states"
                                 help="Separated by commas; * is every state. Without any it can never be called."
                             >
-                                <TextInput id="edit-open" value=open_in mono=true max="4096" />
+                                <NameInput id="edit-open" value=open_in of=NamesOf::States many=true max="4096" />
                             </Field>
                         </When>
                     </div>

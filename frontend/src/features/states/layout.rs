@@ -1,26 +1,39 @@
-//! Where everything is in the drawing: states in columns by the fewest moves from the start, and the arrows between
-//! them.
+//! Where everything is in the drawing: layers, places and routes by dagre, which keeps room for the labels of arrows.
 
 use std::collections::{BTreeMap, VecDeque};
 
+use dagre::graph::{Graph, GraphOptions};
+use dagre::layout::types::{LabelPos, Point, Ranker};
+use dagre::{EdgeLabel, LayoutOptions, NodeLabel, RankDir, layout};
 use toolgate_api::states::{GraphTransition, StateGraph};
 
 /// Width of a state's box.
 pub(super) const BOX_WIDTH: i32 = 160;
 /// Height of a state's box.
 pub(super) const BOX_HEIGHT: i32 = 48;
-const COLUMN: i32 = 310;
-const ROW: i32 = 112;
-const MARGIN: i32 = 56;
-/// How far below the boxes the first arrow back runs, and each further one below it.
-const LANE: i32 = 34;
+/// Width of the mark where a move begins that is possible in every state.
+pub(super) const MARK_WIDTH: i32 = 72;
+/// Height of the same.
+pub(super) const MARK_HEIGHT: i32 = 22;
+/// Height of a line of a label.
+pub(super) const LINE: i32 = 14;
+/// Width of a letter of a label, and the room beside a label.
+const LETTER: f64 = 6.8;
+const BESIDE: f64 = 10.0;
+const MARGIN: f64 = 32.0;
+/// Transitions from which on the layers are found by the quick way.
+const MANY: usize = 400;
+/// The shape of the frame: what is this much wider than high fills it.
+const FRAME: f64 = 2.0;
 
 /// How an arrow runs, and where its label is.
 pub(super) struct Route {
     /// As an SVG path takes it.
     pub(super) path: String,
-    /// The middle of the label's last line.
+    /// The middle of the label.
     pub(super) label: (i32, i32),
+    /// The upper left corner of the mark where it begins, for a move that is possible in every state.
+    pub(super) mark: Option<(i32, i32)>,
 }
 
 /// Places of all states and arrows, and the size of the drawing.
@@ -34,244 +47,260 @@ pub(super) struct Layout {
     pub(super) height: i32,
 }
 
+type Drawing = Graph<NodeLabel, EdgeLabel>;
+
 impl Layout {
-    /// Places a graph. Unreachable states are below all others.
-    pub(super) fn of(graph: &StateGraph) -> Self {
-        let (columns, unreachable) = columns(graph);
-        let tallest = count(columns.iter().map(Vec::len).max().unwrap_or(1));
-        let mut places = BTreeMap::new();
-        for (x, column) in columns.iter().enumerate() {
-            let first = MARGIN + (tallest - count(column.len())) * ROW / 2;
-            for (row, name) in column.iter().enumerate() {
-                places.insert(
-                    (*name).to_owned(),
-                    (MARGIN + count(x) * COLUMN, first + count(row) * ROW),
-                );
+    /// Places a graph whose arrows have these lines as labels: from left to right or downwards, whichever fits the frame better.
+    pub(super) fn of(graph: &StateGraph, labels: &[Vec<String>]) -> Self {
+        let [across, down] =
+            [RankDir::LR, RankDir::TB].map(|direction| Self::along(direction, graph, labels));
+        let scale = |layout: &Self| {
+            let (width, height) = (f64::from(layout.width), f64::from(layout.height));
+            (FRAME / width).min(1.0 / height)
+        };
+        if scale(&down) > scale(&across) {
+            down
+        } else {
+            across
+        }
+    }
+
+    fn along(direction: RankDir, graph: &StateGraph, labels: &[Vec<String>]) -> Self {
+        let mut drawing = Drawing::with_options(GraphOptions {
+            directed: true,
+            multigraph: true,
+            compound: false,
+        });
+        let names: BTreeMap<&str, String> = in_order(graph)
+            .into_iter()
+            .enumerate()
+            .map(|(at, name)| (name, format!("s{at}")))
+            .collect();
+        // Arrows back are those that return to what was added before.
+        for name in in_order(graph) {
+            if let Some(id) = names.get(name) {
+                drawing.set_node(id.clone(), Some(sized(BOX_WIDTH, BOX_HEIGHT)));
             }
         }
-        let bottom = MARGIN + (tallest - 1) * ROW + BOX_HEIGHT;
-        let mut layout = Self {
-            places,
-            routes: Vec::new(),
-            width: MARGIN * 2 + (count(columns.len()) - 1) * COLUMN + BOX_WIDTH,
-            height: bottom,
-        };
-        let lanes = graph
+        let ends: Vec<Option<(String, String)>> = graph
             .transitions
             .iter()
-            .filter_map(|step| layout.ends(step))
-            .filter(|(from, to)| to.0 < from.0)
-            .count();
-        if lanes > 0 {
-            layout.height += LANE * count(lanes + 1);
+            .enumerate()
+            .map(|(at, step)| {
+                Some((
+                    begin(&mut drawing, &names, step, at)?,
+                    names.get(step.to.as_str())?.clone(),
+                ))
+            })
+            .collect();
+        for (at, (from, to)) in ends
+            .iter()
+            .enumerate()
+            .filter_map(|(at, ends)| Some((at, ends.as_ref()?)))
+        {
+            let lines = labels.get(at).map_or(&[][..], Vec::as_slice);
+            let label = EdgeLabel {
+                width: width_of(lines),
+                height: f64::from(LINE * int(lines.len())) + BESIDE,
+                labelpos: LabelPos::Center,
+                ..EdgeLabel::default()
+            };
+            drawing.set_edge(from.clone(), to.clone(), Some(label), Some(&at.to_string()));
         }
-        for (at, name) in unreachable.iter().enumerate() {
-            let column = at % columns.len();
-            if column == 0 {
-                layout.height += ROW / 2 + BOX_HEIGHT;
-            }
-            let place = (MARGIN + count(column) * COLUMN, layout.height - BOX_HEIGHT);
-            layout.places.insert((*name).to_owned(), place);
-        }
-        layout.height += MARGIN;
-        layout.run_arrows(graph, bottom);
-        layout
+        let ranker = if graph.transitions.len() > MANY {
+            Ranker::LongestPath
+        } else {
+            Ranker::NetworkSimplex
+        };
+        layout(
+            &mut drawing,
+            Some(LayoutOptions {
+                rankdir: direction,
+                nodesep: 28.0,
+                edgesep: 14.0,
+                ranksep: 44.0,
+                marginx: MARGIN,
+                marginy: MARGIN,
+                ranker,
+                ..LayoutOptions::default()
+            }),
+        );
+        read(&drawing, graph, &names, &ends)
     }
 
     /// The upper left corner of a state.
     pub(super) fn place(&self, state: &str) -> Option<(i32, i32)> {
         self.places.get(state).copied()
     }
+}
 
-    /// The places that a transition leads from and to; nothing when it leads from everywhere.
-    fn ends(&self, step: &GraphTransition) -> Option<((i32, i32), (i32, i32))> {
-        Some((self.place(step.from.as_deref()?)?, self.place(&step.to)?))
-    }
-
-    /// `bottom` is where the reachable states end.
-    fn run_arrows(&mut self, graph: &StateGraph, bottom: i32) {
-        let forward = |step: &GraphTransition| {
-            self.ends(step)
-                .filter(|(from, to)| to.0 > from.0 && from.1 < bottom)
-        };
-        // Where arrows leave and meet a side, spread over it in the order of their other ends.
-        let (mut outs, mut ins) = (BTreeMap::new(), BTreeMap::new());
-        for (from, to) in graph.transitions.iter().filter_map(forward) {
-            outs.entry(from).or_insert_with(Vec::new).push(to);
-            ins.entry(to).or_insert_with(Vec::new).push(from);
+/// Where a transition begins: its state, or a mark of its own for one that is possible in every state.
+fn begin(
+    drawing: &mut Drawing,
+    names: &BTreeMap<&str, String>,
+    step: &GraphTransition,
+    at: usize,
+) -> Option<String> {
+    match &step.from {
+        Some(from) => names.get(from.as_str()).cloned(),
+        None => {
+            let mark = format!("m{at}");
+            drawing.set_node(mark.clone(), Some(sized(MARK_WIDTH, MARK_HEIGHT)));
+            Some(mark)
         }
-        for ends in outs.values_mut().chain(ins.values_mut()) {
-            ends.sort_unstable_by_key(|(x, y)| (*y, *x));
-        }
-        let port = |ends: Option<&Vec<(i32, i32)>>, end: (i32, i32)| {
-            let ends = ends.map_or(&[][..], Vec::as_slice);
-            let at = ends.iter().position(|known| *known == end).unwrap_or(0);
-            BOX_HEIGHT * (count(at) + 1) / (count(ends.len()) + 1)
-        };
-        let mut lanes = 0;
-        let mut route = |step: &GraphTransition| {
-            if step.from.is_none() {
-                return Some(from_anywhere(self.place(&step.to)?));
-            }
-            let (from, to) = self.ends(step)?;
-            Some(if from == to {
-                around(to)
-            } else if forward(step).is_some() {
-                ahead(
-                    (from.0 + BOX_WIDTH, from.1 + port(outs.get(&from), to)),
-                    (to.0 - 3, to.1 + port(ins.get(&to), from)),
-                )
-            } else if from.0 == to.0 && from.1 < bottom {
-                within(from, to)
-            } else if from.1 > bottom && to.1 < bottom {
-                rise(from, to)
-            } else {
-                lanes += 1;
-                back(from, to, lanes, bottom.max(from.1 + BOX_HEIGHT))
-            })
-        };
-        let routes = graph.transitions.iter().map(&mut route).collect();
-        self.routes = routes;
     }
 }
 
-fn count(of: usize) -> i32 {
+/// What dagre has found.
+fn read(
+    drawing: &Drawing,
+    graph: &StateGraph,
+    names: &BTreeMap<&str, String>,
+    ends: &[Option<(String, String)>],
+) -> Layout {
+    let corner = |id: &str| {
+        let node = drawing.node(id)?;
+        Some((
+            whole(node.x? - node.width / 2.0),
+            whole(node.y? - node.height / 2.0),
+        ))
+    };
+    let places = graph.states.iter().filter_map(|state| {
+        let place = corner(names.get(state.name.as_str())?)?;
+        Some((state.name.clone(), place))
+    });
+    let places: BTreeMap<String, (i32, i32)> = places.collect();
+    let (mut width, mut height) = (0.0_f64, 0.0_f64);
+    for node in drawing.nodes().iter().filter_map(|id| drawing.node(id)) {
+        width = width.max(node.x.unwrap_or(0.0) + node.width / 2.0);
+        height = height.max(node.y.unwrap_or(0.0) + node.height / 2.0);
+    }
+    let routes = ends.iter().enumerate().map(|(at, ends)| {
+        let (from, to) = ends.as_ref()?;
+        let edge = drawing.edge(from, to, Some(&at.to_string()))?;
+        let label = (edge.x?, edge.y?);
+        width = width.max(label.0 + edge.width / 2.0);
+        height = height.max(label.1 + edge.height / 2.0);
+        for point in &edge.points {
+            (width, height) = (width.max(point.x), height.max(point.y));
+        }
+        let path = if from == to {
+            around(drawing.node(from)?, label)
+        } else {
+            through(&edge.points)
+        };
+        Some(Route {
+            path,
+            label: (whole(label.0), whole(label.1)),
+            mark: graph
+                .transitions
+                .get(at)
+                .filter(|step| step.from.is_none())
+                .and_then(|_| corner(from)),
+        })
+    });
+    let routes = routes.collect();
+    Layout {
+        places,
+        routes,
+        width: whole(width + MARGIN),
+        height: whole(height + MARGIN),
+    }
+}
+
+/// The states by the fewest moves from the start, then those that cannot be reached.
+fn in_order(graph: &StateGraph) -> Vec<&str> {
+    let mut order: Vec<&str> = Vec::new();
+    let begins = [graph.start.as_str()].into_iter();
+    for begin in begins.chain(graph.states.iter().map(|state| state.name.as_str())) {
+        let mut queue = VecDeque::from([begin]);
+        while let Some(at) = queue.pop_front() {
+            let is_drawn = graph.states.iter().any(|state| state.name == at);
+            if !is_drawn || order.contains(&at) {
+                continue;
+            }
+            order.push(at);
+            let next = graph.transitions.iter();
+            let next = next.filter(|step| step.from.as_deref() == Some(at));
+            queue.extend(next.map(|step| step.to.as_str()));
+        }
+    }
+    order
+}
+
+fn sized(width: i32, height: i32) -> NodeLabel {
+    NodeLabel {
+        width: f64::from(width),
+        height: f64::from(height),
+        ..NodeLabel::default()
+    }
+}
+
+fn width_of(lines: &[String]) -> f64 {
+    let letters = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
+    f64::from(int(letters)) * LETTER + BESIDE
+}
+
+fn int(of: usize) -> i32 {
     i32::try_from(of).unwrap_or(i32::MAX)
 }
 
-/// The states of each column, in an order that keeps arrows short, and those that cannot be reached.
-fn columns(graph: &StateGraph) -> (Vec<Vec<&str>>, Vec<&str>) {
-    let mut depth: BTreeMap<&str, usize> = BTreeMap::from([(graph.start.as_str(), 0)]);
-    let mut queue = VecDeque::from([graph.start.as_str()]);
-    while let Some(at) = queue.pop_front() {
-        let next = depth.get(at).copied().unwrap_or(0) + 1;
-        for step in &graph.transitions {
-            let leads = step.from.as_deref().is_none_or(|from| from == at);
-            if leads && !depth.contains_key(step.to.as_str()) {
-                depth.insert(&step.to, next);
-                queue.push_back(&step.to);
-            }
+/// Fractions of a pixel are not seen, and the code that writes them is heavy.
+fn whole(length: f64) -> i32 {
+    #[expect(clippy::cast_possible_truncation, reason = "no drawing is that large")]
+    let whole = length.round() as i32;
+    whole
+}
+
+/// A smooth line along points, which begins and ends at the first and the last.
+fn through(points: &[Point]) -> String {
+    let at = |point: &Point| format!("{} {}", whole(point.x), whole(point.y));
+    let between = |a: &Point, b: &Point| Point::new(f64::midpoint(a.x, b.x), f64::midpoint(a.y, b.y));
+    let (Some(first), Some(last)) = (points.first(), points.last()) else {
+        return String::new();
+    };
+    let mut path = format!("M{}", at(first));
+    for pair in points.windows(2).skip(1) {
+        if let [a, b] = pair {
+            path += &format!(" Q{} {}", at(a), at(&between(a, b)));
         }
     }
-    let last = depth.values().max().copied().unwrap_or(0);
-    let mut columns = vec![Vec::new(); last + 1];
-    let mut unreachable = Vec::new();
-    for state in &graph.states {
-        let column = depth.get(state.name.as_str()).and_then(|at| columns.get_mut(*at));
-        column.unwrap_or(&mut unreachable).push(state.name.as_str());
-    }
-    for at in 1..columns.len() {
-        let (before, here) = columns.split_at_mut(at);
-        let Some(before) = before.last() else {
-            continue;
-        };
-        // By the middle of where arrows come from; a state that none leads to from there stays last.
-        here[0].sort_by_cached_key(|name| {
-            let rows: Vec<usize> = graph
-                .transitions
-                .iter()
-                .filter(|step| step.to == **name)
-                .filter_map(|step| before.iter().position(|from| Some(*from) == step.from.as_deref()))
-                .collect();
-            (rows.iter().sum::<usize>() * 16)
-                .checked_div(rows.len())
-                .unwrap_or(usize::MAX)
-        });
-    }
-    (columns, unreachable)
+    path + &format!(" L{}", at(last))
 }
 
-/// A short arrow from above, for a move that is possible in every state.
-fn from_anywhere((x, y): (i32, i32)) -> Route {
-    let x = x + BOX_WIDTH / 4;
-    Route {
-        path: format!("M{x} {} L{x} {}", y - 28, y - 3),
-        label: (x, y - 33),
-    }
-}
-
-/// A loop over the right corner.
-fn around((x, y): (i32, i32)) -> Route {
-    let x = x + BOX_WIDTH * 3 / 4;
-    let (left, right, high) = (x - 18, x + 18, y - 36);
-    Route {
-        path: format!(
-            "M{left} {y} C{} {high} {} {high} {right} {}",
-            left - 8,
-            right + 8,
-            y - 3
-        ),
-        label: (x, y - 33),
-    }
-}
-
-/// To a later column; over those in between it bows.
-fn ahead((x1, y1): (i32, i32), (x2, y2): (i32, i32)) -> Route {
-    let half = (x2 - x1) / 2;
-    let bow = if x2 - x1 > COLUMN { ROW * 3 / 4 } else { 0 };
-    let (a, b) = (y1 - bow, y2 - bow);
-    Route {
-        path: format!("M{x1} {y1} C{} {a} {} {b} {x2} {y2}", x1 + half, x2 - half),
-        label: (x1 + half, (y1 + y2) / 2 - bow * 3 / 4 - 7),
-    }
-}
-
-/// To another state of the column: down on its right side, up on its left.
-fn within(from: (i32, i32), to: (i32, i32)) -> Route {
-    let (side, out) = if to.1 > from.1 {
-        (from.0 + BOX_WIDTH, 48)
+/// A loop from a box around the label beside it.
+fn around(node: &NodeLabel, (x, y): (f64, f64)) -> String {
+    let (at_x, at_y) = (node.x.unwrap_or(0.0), node.y.unwrap_or(0.0));
+    let is_beside = (x - at_x).abs() > (y - at_y).abs();
+    let ([x1, y1], [x2, y2]) = if is_beside {
+        let side = at_x + (x - at_x).signum() * node.width / 2.0;
+        ([side, at_y - 10.0], [side, at_y + 10.0])
     } else {
-        (from.0, -48)
+        let side = at_y + (y - at_y).signum() * node.height / 2.0;
+        ([at_x - 16.0, side], [at_x + 16.0, side])
     };
-    let (y1, y2) = (from.1 + BOX_HEIGHT * 3 / 4, to.1 + BOX_HEIGHT / 4);
-    let (bow, tip) = (side + out, side + out.signum() * 3);
-    Route {
-        path: format!("M{side} {y1} C{bow} {y1} {bow} {y2} {tip} {y2}"),
-        label: (side + out * 3 / 4, i32::midpoint(y1, y2) + 4),
+    let [a, b, c, d, e, f, g, h] = if is_beside {
+        [x1, y1, x, y1 - 22.0, x, y2 + 22.0, x2, y2]
+    } else {
+        [x1, y1, x1 - 22.0, y, x2 + 22.0, y, x2, y2]
     }
-}
-
-/// From below all others to one of them.
-fn rise(from: (i32, i32), to: (i32, i32)) -> Route {
-    let (x1, y1) = (from.0 + BOX_WIDTH / 2, from.1);
-    let (x2, y2) = (to.0 + BOX_WIDTH / 4, to.1 + BOX_HEIGHT + 3);
-    Route {
-        path: format!(
-            "M{x1} {y1} C{x1} {} {x2} {} {x2} {y2}",
-            y1 - ROW / 2,
-            y2 + ROW / 2
-        ),
-        label: (x1, y1 - 10),
-    }
-}
-
-/// To an earlier column: below the boxes, each in a lane of its own.
-fn back(from: (i32, i32), to: (i32, i32), lane: i32, bottom: i32) -> Route {
-    let shift = lane % 4 * 12;
-    let (x1, y1) = (from.0 + BOX_WIDTH / 2 - 20 + shift, from.1 + BOX_HEIGHT);
-    let (x2, y2) = (to.0 + BOX_WIDTH / 2 - 20 + shift, to.1 + BOX_HEIGHT + 3);
-    let low = bottom + LANE * lane;
-    // A curve comes three quarters of the way to its handles.
-    let (a, b) = (y1 + (low - y1) * 4 / 3, y2 + (low - y2) * 4 / 3);
-    Route {
-        path: format!("M{x1} {y1} C{x1} {a} {x2} {b} {x2} {y2}"),
-        label: (i32::midpoint(x1, x2), low - 6),
-    }
+    .map(whole);
+    format!("M{a} {b} C{c} {d} {e} {f} {g} {h}")
 }
 
 #[cfg(test)]
 mod tests {
     use toolgate_api::states::{GraphState, GraphTransition, StateGraph};
 
-    use super::Layout;
+    use super::{BOX_HEIGHT, BOX_WIDTH, LINE, Layout, width_of};
 
-    fn graph(states: &[&str], steps: &[(Option<&str>, &str)]) -> StateGraph {
+    fn graph(states: &[String], steps: &[(Option<usize>, usize)]) -> StateGraph {
         StateGraph {
-            start: "undefined".to_owned(),
+            start: states[0].clone(),
             states: states
                 .iter()
                 .map(|name| GraphState {
-                    name: (*name).to_owned(),
+                    name: name.clone(),
                     reachable: true,
                     open_tools: 1,
                 })
@@ -279,8 +308,8 @@ mod tests {
             transitions: steps
                 .iter()
                 .map(|(from, to)| GraphTransition {
-                    from: from.map(str::to_owned),
-                    to: (*to).to_owned(),
+                    from: from.map(|from| states[from].clone()),
+                    to: states.get(*to).cloned().unwrap_or_else(|| "gone".to_owned()),
                     tools: vec![],
                     tool_count: 1,
                 })
@@ -297,43 +326,106 @@ mod tests {
         }
     }
 
-    #[test]
-    fn states_are_in_columns_by_their_distance() {
-        let graph = graph(
-            &["undefined", "a", "b", "lonely"],
-            &[(Some("undefined"), "a"), (Some("a"), "b"), (None, "undefined")],
-        );
-        let layout = Layout::of(&graph);
-        let x = |name: &str| layout.place(name).map(|(x, _)| x);
-        assert!(x("undefined") < x("a") && x("a") < x("b"));
-        let y = |name: &str| layout.place(name).map(|(_, y)| y);
-        assert!(y("lonely") > y("b"), "what cannot be reached is below");
-        assert_eq!(layout.place("nowhere"), None);
+    fn names(count: usize) -> Vec<String> {
+        (0..count).map(|at| format!("state-{at}")).collect()
+    }
+
+    /// Left, top, right and bottom.
+    type Bounds = [i32; 4];
+
+    fn overlap(a: Bounds, b: Bounds) -> bool {
+        a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3]
+    }
+
+    /// No two of the boxes and labels of a drawing lie over one another, and all are in it.
+    fn assert_clear(graph: &StateGraph, labels: &[Vec<String>]) {
+        let layout = Layout::of(graph, labels);
+        let mut all: Vec<(String, Bounds)> = Vec::new();
+        for state in &graph.states {
+            let (x, y) = layout.place(&state.name).expect("a place");
+            all.push((state.name.clone(), [x, y, x + BOX_WIDTH, y + BOX_HEIGHT]));
+        }
+        for (at, (route, lines)) in layout.routes.iter().zip(labels).enumerate() {
+            let Some(route) = route else { continue };
+            let (x, y) = route.label;
+            #[expect(clippy::cast_possible_truncation, reason = "a short text")]
+            let half = (width_of(lines) / 2.0) as i32 - 1;
+            let tall = LINE * i32::try_from(lines.len()).expect("few") / 2;
+            all.push((format!("label {at}"), [x - half, y - tall, x + half, y + tall]));
+        }
+        for (at, (name, bounds)) in all.iter().enumerate() {
+            assert!(
+                bounds[0] >= 0 && bounds[1] >= 0 && bounds[2] <= layout.width && bounds[3] <= layout.height,
+                "{name} is outside"
+            );
+            for (other, others) in &all[at + 1..] {
+                assert!(
+                    !overlap(*bounds, *others),
+                    "{name} and {other}: {bounds:?} {others:?}"
+                );
+            }
+        }
+    }
+
+    fn lines(count: usize) -> Vec<Vec<String>> {
+        vec![vec!["summarise-documents".to_owned(), "look-up-in-archi +3".to_owned()]; count]
     }
 
     #[test]
-    fn every_arrow_runs_its_own_way() {
-        let graph = graph(
-            &["undefined", "a", "b", "c"],
-            &[
-                (Some("undefined"), "a"),
-                (Some("undefined"), "b"),
-                (Some("undefined"), "c"),
-                (Some("a"), "c"),
-                (Some("c"), "undefined"),
-                (Some("b"), "undefined"),
-                (Some("a"), "a"),
-                (None, "a"),
-                (Some("a"), "gone"),
-            ],
+    fn nothing_overlaps_with_eight_states_and_a_way_between_most() {
+        let states = names(8);
+        let mut steps = Vec::new();
+        for from in 0..8_usize {
+            for to in 0..8 {
+                if (from * 5 + to * 3) % 4 != 0 {
+                    steps.push((Some(from), to));
+                }
+            }
+        }
+        steps.push((None, 3));
+        assert!(steps.len() > 40);
+        assert_clear(&graph(&states, &steps), &lines(steps.len()));
+    }
+
+    #[test]
+    fn nothing_overlaps_with_forty_states() {
+        let states = names(40);
+        let mut steps: Vec<_> = (0..39).map(|at| (Some(at), at + 1)).collect();
+        steps.extend((0..20).map(|at| (Some(at * 2), (at * 7 + 3) % 40)));
+        steps.extend([(None, 0), (Some(39), 0), (Some(7), 7)]);
+        assert_clear(&graph(&states, &steps), &lines(steps.len()));
+    }
+
+    #[test]
+    fn the_start_comes_first_and_every_arrow_has_its_own_way() {
+        let states = names(4);
+        let steps = [
+            (Some(0), 1),
+            (Some(0), 2),
+            (Some(1), 2),
+            (Some(2), 3),
+            (Some(3), 0),
+            (Some(1), 1),
+            (None, 1),
+            (Some(0), 9),
+        ];
+        let graph = graph(&states, &steps);
+        let layout = Layout::of(&graph, &lines(steps.len()));
+        let place = |at: usize| layout.place(&states[at]).expect("a place");
+        let (start, end) = (place(0), place(3));
+        assert!(start.0 < end.0 || start.1 < end.1);
+        let paths: std::collections::BTreeSet<_> =
+            layout.routes.iter().flatten().map(|route| &route.path).collect();
+        assert_eq!(paths.len(), 7);
+        assert!(
+            layout.routes[7].is_none(),
+            "a state that is not there has no place"
         );
-        let routes = Layout::of(&graph).routes;
-        let paths: std::collections::BTreeSet<_> = routes.iter().flatten().map(|route| &route.path).collect();
-        assert_eq!(
-            paths.len(),
-            8,
-            "eight states' arrows are drawn, none over another"
+        assert!(
+            layout.routes[6]
+                .as_ref()
+                .is_some_and(|route| route.mark.is_some())
         );
-        assert!(routes[8].is_none(), "a state that is not there has no place");
+        assert_eq!(layout.place("nowhere"), None);
     }
 }

@@ -3,7 +3,10 @@
 mod describe;
 mod drawing;
 mod edit;
+mod focus;
 mod layout;
+mod lens;
+mod map;
 mod page;
 mod picked;
 mod problems;

@@ -1,22 +1,30 @@
 //! The page of the states: the drawing, what is wrong with it, and a walk through it.
 
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::set_interval_with_handle;
 use leptos::prelude::*;
+use toolgate_api::sessions::SessionCounts;
 use toolgate_api::states::StateGraph;
 
 use super::describe::Describe;
 use super::drawing::drawing;
 use super::edit::EditTool;
+use super::focus::{DRAWN, Focus};
 use super::picked::Picked;
 use super::problems::problems;
 use super::table::{chosen_arrow, table};
 use super::walk::Walk;
 use crate::api::in_project;
-use crate::components::{EmptyState, SectionHead, Symbol};
+use crate::components::{EmptyState, SectionHead, Select, Symbol};
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
 use crate::session::{Permission, Session};
 use crate::url::{Navigator, UrlParam, project_in_path};
+
+/// How often the sessions are counted again.
+const PERIOD: Duration = Duration::from_secs(10);
 
 /// The state machine.
 #[component]
@@ -41,6 +49,34 @@ pub(crate) fn StatesPage() -> impl IntoView {
             edit.open(&tool);
             wanted.replace("");
         }
+    });
+    let sessions = Loaded::new(move || in_project(&project.get(), &["sessions", "by-state"]));
+    if let Ok(timer) = set_interval_with_handle(move || sessions.reload(), PERIOD) {
+        on_cleanup(move || timer.clear());
+    }
+    let counts = Memo::new(move |_| sessions.read::<SessionCounts>().unwrap_or_default());
+    let chosen = UrlParam::new("show");
+    let choices = Focus::CHOICES.map(|(word, name)| (word.to_owned(), name.to_owned()));
+    let choices = Signal::stored(choices.to_vec());
+    let is_large = condition(move || {
+        machine.with(|machine| {
+            machine
+                .as_ref()
+                .is_some_and(|machine| machine.states.len() > DRAWN)
+        })
+    });
+    let drawn = Memo::new(move |_| {
+        let focus = match Focus::read(&chosen.get()) {
+            Focus::All if is_large.get() => Focus::Around,
+            focus => focus,
+        };
+        // All of it is drawn again only when it has changed, not when another state is picked.
+        let here = if focus == Focus::All {
+            String::new()
+        } else {
+            picked.here.get()
+        };
+        machine.with(|machine| machine.as_ref().map(|machine| focus.of(machine, &here)))
     });
     let describing = RwSignal::new(false);
     let to_state = Callback::new(move |name: String| picked.state(&name));
@@ -88,7 +124,23 @@ pub(crate) fn StatesPage() -> impl IntoView {
         </When>
         <When test=move || is_there.get()>
             <div class="stack">
-                {part(move || with_machine(&|machine| drawing(machine, picked)))}
+                <div class="row">
+                    <Select
+                        id="states-focus"
+                        name="Show"
+                        value=chosen.signal()
+                        options=choices
+                        on_change=move |word: String| chosen.replace(&word)
+                    />
+                    {part(move || match is_large.get() {
+                        true => view! { <p class="muted">{format!("Of more than {DRAWN} states, those around the current one are drawn.")}</p> }.into_any(),
+                        false => ().into_any(),
+                    })}
+                </div>
+                {part(move || drawn.with(|drawn| match drawn {
+                    Some(machine) => drawing(machine, picked, counts),
+                    None => ().into_any(),
+                }))}
                 {part(move || {
                     let edit = may_edit.get().then_some(edit);
                     with_machine(&|machine| chosen_arrow(&project.get(), machine, picked, edit))
@@ -100,6 +152,6 @@ pub(crate) fn StatesPage() -> impl IntoView {
                 {table(project, machine, picked)}
             </div>
         </When>
-        <Describe project state here=picked.here open=describing />
+        <Describe project state here=picked.here open=describing on_renamed=move |()| graph.reload() />
     }
 }

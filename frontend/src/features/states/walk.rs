@@ -80,7 +80,7 @@ pub(super) fn Walk(
                 </a>
                 <When test=move || session.may(&project.get(), Permission::ManagePolicy)>
                     <button type="button" class="button button-small" on:click=move |_| describing.set(true)>
-                        "Describe"
+                        "Describe or rename"
                     </button>
                 </When>
                 <When test=may_edit>

@@ -10,7 +10,7 @@ use crate::action::Action;
 use crate::api::{Ask, Body, in_project, object, parse, read_json, with_query};
 use crate::browser::{origin, recall, remember};
 use crate::components::{
-    Badge, CodeBlock, Field, SchemaForm, TextInput, Tone, has_secret, json_block, sample,
+    Badge, CodeBlock, Field, NameInput, NamesOf, SchemaForm, Tone, has_secret, json_block, sample,
 };
 use crate::reactive::{When, part, text};
 use crate::remedies::{Refusal, remedies};
@@ -133,11 +133,11 @@ pub(super) fn CallForm(
                 </details>
                 <div class="columns">
                     <Field id="call-group" label="Groups" help="Separated by commas; empty asks for the group default.">
-                        <TextInput id="call-group" value=group mono=true />
+                        <NameInput id="call-group" value=group of=NamesOf::Groups many=true />
                     </Field>
                     <When test=move || run_in.names_state()>
                         <Field id="call-state" label="State" help="Empty is undefined.">
-                            <TextInput id="call-state" value=state mono=true placeholder="undefined" max="128" />
+                            <NameInput id="call-state" value=state of=NamesOf::States placeholder="undefined" max="128" />
                         </Field>
                     </When>
                 </div>

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use serde_json::{Map, Value};
 
 use crate::api::{in_project, with_query};
-use crate::components::{SearchBox, Select, TextInput};
+use crate::components::{NameInput, NamesOf, SearchBox, Select, TextInput};
 use crate::reactive::{When, effect};
 use crate::url::UrlParam;
 
@@ -109,8 +109,8 @@ pub(super) fn Filters(
     view! {
         <div class="filters">
             <SearchBox param=q name="Search tools" placeholder="Search by name or description" />
-            <Exact id="filter-group" label="Group" param=group />
-            <Exact id="filter-state" label="Open in state" param=state />
+            <Exact id="filter-group" label="Group" param=group names=NamesOf::Groups />
+            <Exact id="filter-state" label="Open in state" param=state names=NamesOf::States />
             <Exact id="filter-type" label="Type" param=type_ />
             <OneOf id="filter-enabled" label="Enabled" param=enabled choices=&ENABLED />
             <div class="long-sort">
@@ -167,6 +167,9 @@ pub(crate) fn Exact(
     label: &'static str,
     /// The parameter.
     param: UrlParam,
+    /// What the names are of, that the browser offers.
+    #[prop(optional)]
+    names: Option<NamesOf>,
 ) -> impl IntoView {
     let value = RwSignal::new(param.get_untracked());
     effect(move || value.set(param.get()));
@@ -179,7 +182,10 @@ pub(crate) fn Exact(
             on:focusout=move |_| param.push(value.get_untracked().trim())
         >
             <label for=id>{label}</label>
-            <TextInput id value mono=true max="128" />
+            {match names {
+                Some(of) => view! { <NameInput id value of max="128" /> }.into_any(),
+                None => view! { <TextInput id value mono=true max="128" /> }.into_any(),
+            }}
         </form>
     }
 }

@@ -6,21 +6,25 @@ mod password;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use toolgate_api::users::{CreateUser, CreatedUser, User};
+use toolgate_api::users::{CreateUser, CreatedUser, UpdateUser, User};
 
 use self::change::{ChangeUser, Deed};
 use self::password::shown_once;
 use crate::action::Action;
-use crate::api::{Ask, Body};
-use crate::components::{Badge, Cells, Field, FormDialog, List, PageHeading, TextInput, TimeAgo, Tone};
+use crate::api::{Ask, Body, with_query};
+use crate::components::{
+    Badge, Cells, Deed as BulkDeed, Field, FormDialog, List, PageHeading, SearchBox, TextInput, TimeAgo, Tone,
+};
 use crate::paged::{Item, Paged};
 use crate::reactive::effect;
 use crate::session::Session;
+use crate::url::UrlParam;
 
 /// All users; for system administrators.
 #[component]
 pub(crate) fn UsersPage() -> impl IntoView {
-    let list = Paged::new(|| "/users".to_owned());
+    let q = UrlParam::new("q");
+    let list = Paged::new(move || with_query("/users".to_owned(), &[("q", &q.get())]));
     let creating = RwSignal::new(false);
     let username = RwSignal::new(String::new());
     let display = RwSignal::new(String::new());
@@ -58,6 +62,23 @@ pub(crate) fn UsersPage() -> impl IntoView {
         let is_self = untrack(|| session.me()).is_some_and(|me| me.id == user.id.to_string());
         Some(row(user, is_self, ask))
     });
+    let bulk = BulkDeed {
+        verb: "Disable",
+        one: "user",
+        means: "They are signed out at once and cannot sign in again until they are enabled.",
+        of: Arc::new(move |item: &Item| {
+            let user = item.read::<User>()?;
+            let is_self = untrack(|| session.me()).is_some_and(|me| me.id == user.id.to_string());
+            (!is_self && user.disabled_at.is_none()).then(|| (user.id.to_string(), user.username))
+        }),
+        ask: Arc::new(|id: &str| {
+            let body = UpdateUser {
+                disabled: Some(true),
+                ..UpdateUser::default()
+            };
+            Ask::patch(format!("/users/{id}"), Body::json(&body)).if_match("*")
+        }),
+    };
     view! {
         <div class="page-head">
             <div>
@@ -70,7 +91,10 @@ pub(crate) fn UsersPage() -> impl IntoView {
                 </button>
             </div>
         </div>
-        <List list what="users" columns=&["User", "Since", "Status", "Change"] cells empty=|| () />
+        <div class="filters">
+            <SearchBox param=q name="Search users" placeholder="Search by name" />
+        </div>
+        <List list bulk what="users" columns=&["User", "Since", "Status", "Change"] cells empty=|| view! { <p class="note">"No user has this text in the name."</p> } />
         <FormDialog
             open=creating
             title="New user"

@@ -43,6 +43,8 @@ pub struct AlertFilter {
     pub since: Option<DateTime<Utc>>,
     /// Raised before this time.
     pub until: Option<DateTime<Utc>>,
+    /// A text in the message or the name of the subject, in any case.
+    pub text: Option<String>,
 }
 
 /// How the messages of a project's alerts have come out.

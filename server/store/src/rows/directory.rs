@@ -5,6 +5,7 @@ use toolgate_api::keys::KeyOnBus;
 use toolgate_api::permissions::GrantTerms;
 use toolgate_core::ids::{KeyId, ProjectUid, UserId};
 use toolgate_core::principal::PrincipalRef;
+use uuid::Uuid;
 
 use super::connections::ConnectionRow;
 
@@ -165,6 +166,27 @@ pub struct RevokedTokenRow {
     /// The token's `jti`.
     pub jti: String,
     /// When it would have expired; the row may be dropped afterwards.
+    pub expires_at: DateTime<Utc>,
+}
+
+/// A sign-in whose token has not expired.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInRow {
+    /// The token's `jti`.
+    pub id: Uuid,
+    /// Who.
+    pub user: UserId,
+    /// The user's token generation when the token was signed.
+    pub generation: i64,
+    /// The provider at which the user signed in; `None`: with a password.
+    pub way: Option<String>,
+    /// The client's address.
+    pub address: Option<String>,
+    /// The browser or program.
+    pub browser: Option<String>,
+    /// When.
+    pub created_at: DateTime<Utc>,
+    /// When the token expires.
     pub expires_at: DateTime<Utc>,
 }
 

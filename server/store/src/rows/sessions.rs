@@ -97,6 +97,8 @@ pub struct SessionFilter {
     pub since: Option<DateTime<Utc>>,
     /// Created before this time.
     pub until: Option<DateTime<Utc>>,
+    /// A text in the label or the name of the principal, in any case.
+    pub text: Option<String>,
 }
 
 /// One move of a session.

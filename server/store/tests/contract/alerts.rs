@@ -117,6 +117,23 @@ async fn alerts_are_filtered_and_paged_newest_first(db: Backend) {
         let found = db.store.alerts(uid, &filter, None, 100).await.expect("alerts");
         assert_eq!(found.len(), expected, "{since} to {until}");
     }
+    let by_text = async |text: &str| {
+        let filter = AlertFilter {
+            text: Some(text.to_owned()),
+            ..AlertFilter::default()
+        };
+        let alerts = db.store.alerts(uid, &filter, None, 10).await.expect("alerts");
+        alerts.len()
+    };
+    let message = db
+        .store
+        .alerts(uid, &AlertFilter::default(), None, 1)
+        .await
+        .expect("one")[0]
+        .message
+        .to_uppercase();
+    assert_eq!(by_text(&message).await, 5, "{message}");
+    assert_eq!((by_text("%").await, by_text("no such text").await), (0, 0));
 }
 
 async fn an_alert_is_acknowledged_once(db: Backend) {

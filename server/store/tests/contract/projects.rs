@@ -16,10 +16,27 @@ use crate::examples::{
 contract! {
     a_new_project_is_listed_and_owned,
     projects_are_listed_by_id,
+    a_project_gets_another_name,
     two_living_projects_cannot_share_an_id,
     deleting_takes_everything_that_lives,
     a_slug_used_again_shows_nothing_of_the_project_before,
     what_does_not_live_cannot_be_deleted,
+}
+
+async fn a_project_gets_another_name(db: Backend) {
+    let store = &db.store;
+    let uid = project(store, "demo").await;
+    let before = store.versions().await.expect("versions")[&Scope::Project(uid)];
+    assert!(store.rename_project(uid, "Another name").await.expect("renamed"));
+    let loaded = store
+        .load_project(uid)
+        .await
+        .expect("an answer")
+        .expect("the project");
+    assert_eq!(loaded.parts.project.name, "Another name");
+    assert_eq!(loaded.parts.version, before + 1);
+    let unknown = ProjectUid(new_uuid());
+    assert!(!store.rename_project(unknown, "x").await.expect("an answer"));
 }
 
 async fn a_new_project_is_listed_and_owned(db: Backend) {

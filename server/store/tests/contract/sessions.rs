@@ -210,6 +210,20 @@ async fn each_filter_selects_page_by_page(db: Backend) {
         ),
         (
             SessionFilter {
+                text: Some("NO_SUCH".to_owned()),
+                ..all()
+            },
+            vec![],
+        ),
+        (
+            SessionFilter {
+                text: Some(rows[0].principal_name.to_uppercase()),
+                ..all()
+            },
+            vec![4, 3, 2, 1, 0],
+        ),
+        (
+            SessionFilter {
                 living_at: Some(at(10)),
                 ..all()
             },

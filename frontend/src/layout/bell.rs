@@ -1,0 +1,58 @@
+//! What waits for the user in the project, behind a bell.
+
+use std::time::Duration;
+
+use leptos::leptos_dom::helpers::set_interval_with_handle;
+use leptos::prelude::*;
+
+use crate::api::in_project;
+use crate::components::{Icon, Menu, Symbol};
+use crate::loaded::Loaded;
+use crate::rare_parts::rare_part;
+use crate::reactive::{When, condition, part, text};
+use crate::url::project_in_path;
+
+/// How often the server is asked again.
+const PERIOD: Duration = Duration::from_mins(1);
+
+/// The bell with its list; nothing outside of projects.
+#[component]
+pub(super) fn Bell() -> impl IntoView {
+    let project = project_in_path();
+    let loaded = Loaded::new(move || match project.get() {
+        project if project.is_empty() => String::new(),
+        project => in_project(&project, &["notifications"]),
+    });
+    if let Ok(timer) = set_interval_with_handle(move || loaded.reload(), PERIOD) {
+        on_cleanup(move || timer.clear());
+    }
+    let unread = Memo::new(move |_| {
+        let list = loaded.json();
+        list.and_then(|list| list["unread"].as_u64()).unwrap_or_default()
+    });
+    let is_here = condition(move || !project.with(String::is_empty));
+    let name = text(move || match unread.get() {
+        0 => "Notifications".to_owned(),
+        count => format!("Notifications: {count} unread"),
+    });
+    view! {
+        <When test=is_here>
+            <Menu
+                id="notifications"
+                class="menu-end bell"
+                name=name
+                face=move || {
+                    view! {
+                        <Icon symbol=Symbol::Bell />
+                        {part(move || match unread.get() {
+                            0 => ().into_any(),
+                            count => view! { <span class="bell-count" aria-hidden="true">{count.min(99).to_string()}</span> }.into_any(),
+                        })}
+                    }
+                }
+            >
+                {rare_part(Some("the notifications"), move |parts| (parts.notifications)(loaded))}
+            </Menu>
+        </When>
+    }
+}

@@ -1,0 +1,54 @@
+// The bell, and what alerts lead to.
+import assert from 'node:assert/strict';
+
+import { assertAccessible } from '../support/axe.mjs';
+import { settled } from '../support/browser.mjs';
+import { setStage } from '../support/stage.mjs';
+import { becomes } from '../support/wait.mjs';
+
+const stage = setStage();
+
+stage.story('the bell lists what waits, leads there, and keeps what was read', async (page) => {
+  const { server } = stage;
+  await server.post('/projects/demo/keys', { name: 'nightly agent', role: 'agent', groups: [], expires_in_s: 3 * 86400 });
+  await page.goto('/ui/projects/demo/tools');
+  const bell = page.getByRole('button', { name: /^Notifications/ });
+  const { unread, items } = await server.get('/projects/demo/notifications');
+  assert.ok(items.some(({ kind }) => kind === 'quarantine') && items.some(({ kind }) => kind === 'alert'), JSON.stringify(items));
+  await becomes(() => bell.getAttribute('aria-label'), `Notifications: ${unread} unread`, 'the count');
+  await bell.click();
+  await assertAccessible(page, 'the notifications');
+  await page.getByRole('link', { name: /^The key nightly agent expires/ }).click();
+  await page.waitForURL(/\/projects\/demo\/keys/);
+  await becomes(() => bell.getAttribute('aria-label'), `Notifications: ${unread - 1} unread`, 'one was read');
+  await bell.click();
+  await page.getByRole('button', { name: 'Mark all as read' }).click();
+  await becomes(() => bell.getAttribute('aria-label'), 'Notifications', 'all were read');
+  await page.reload();
+  await settled(page);
+  assert.equal(await bell.getAttribute('aria-label'), 'Notifications');
+});
+
+stage.story('an alert leads to its record and its caller, and several are acknowledged at once', async (page) => {
+  await page.goto('/ui/projects/demo/alerts');
+  const rows = page.getByRole('row').filter({ has: page.getByRole('cell') });
+  const asked = rows.filter({ hasText: 'Asked for groups' });
+  await asked.getByRole('link', { name: 'Record' }).click();
+  await page.waitForURL(/records\?request_id=/);
+  await page.locator('[data-row]').first().waitFor();
+  await page.goBack();
+  await asked.getByRole('link', { name: 'Caller' }).click();
+  await page.getByRole('dialog', { name: 'reading agent' }).waitFor();
+  await page.goto('/ui/projects/demo/alerts');
+  await page.getByRole('searchbox', { name: 'Search alerts' }).fill('no such words');
+  await page.getByText('Nothing suspicious').waitFor();
+  await page.getByRole('searchbox', { name: 'Search alerts' }).fill('READING');
+  await asked.waitFor();
+  const open = await stage.server.get('/projects/demo/alerts?acknowledged=false&q=reading');
+  await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+  await page.locator('.selection-bar').getByRole('button', { name: 'Acknowledge' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: /^Acknowledge \d+ alert/ }).click();
+  await page.getByText(`Acknowledge: ${open.items.length} alert`).waitFor();
+  const left = await stage.server.get('/projects/demo/alerts?acknowledged=false&q=reading');
+  assert.equal(left.items.length, 0);
+});
