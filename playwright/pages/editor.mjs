@@ -1,5 +1,11 @@
 import { becomes } from '../support/wait.mjs';
 
+/** Writes into a field that an editor takes the place of as soon as it is loaded. */
+export async function writeInto(field, text) {
+  await field.and(field.page().locator('.cm-content')).waitFor();
+  await field.fill(text);
+}
+
 /** An editor for definitions, with the faults that are listed beside it. */
 export class Editor {
   constructor(page, name) {

@@ -1,3 +1,5 @@
+import { writeInto } from './editor.mjs';
+
 /** Importing a description, step by step. */
 export class NewImportPage {
   constructor(page) {
@@ -23,7 +25,7 @@ export class NewImportPage {
 
   /** Types a description and has it read. */
   async read(text) {
-    await this.description.fill(text);
+    await writeInto(this.description, text);
     await this.readButton.click();
     await this.operations.waitFor();
   }

@@ -1,8 +1,10 @@
+import { Editor } from './editor.mjs';
+
 /** The MCP servers of a project, adding some, and one of them. */
 export class McpServersPage {
   constructor(page) {
     this.page = page;
-    this.document = page.getByRole('textbox', { name: 'Document of servers' });
+    this.document = new Editor(page, 'Document of servers');
     this.look = page.getByRole('button', { name: 'See what would be added' });
     this.outlook = page.getByRole('region', { name: 'What would be added' });
     this.about = page.getByRole('region', { name: 'About' });

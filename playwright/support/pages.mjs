@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 
 import { petstore } from './descriptions.mjs';
 import { SERVER } from './mcp-upstream.mjs';
+import { writeInto } from '../pages/editor.mjs';
 
 /** Where everything has something to show. */
 const LIVELY = { project: 'demo', tool: 'look-up' };
@@ -186,7 +187,7 @@ export const OPENED = [
     name: 'a description that was read',
     at: 'import-new',
     open: async (page) => {
-      await page.getByRole('textbox', { name: 'Description', exact: true }).fill(petstore('https://petstore.example', { version: '3' }));
+      await writeInto(page.getByRole('textbox', { name: 'Description', exact: true }), petstore('https://petstore.example', { version: '3' }));
       await page.getByRole('button', { name: 'Read it' }).click();
       await page.getByRole('heading', { name: '2. The operations' }).waitFor();
     },
@@ -195,7 +196,7 @@ export const OPENED = [
     name: 'arguments of an operation',
     at: 'import-new',
     open: async (page) => {
-      await page.getByRole('textbox', { name: 'Description', exact: true }).fill(petstore('https://petstore.example', { version: '3' }));
+      await writeInto(page.getByRole('textbox', { name: 'Description', exact: true }), petstore('https://petstore.example', { version: '3' }));
       await page.getByRole('button', { name: 'Read it' }).click();
       await page.getByRole('button', { name: 'Arguments of getPet' }).click();
       await page.getByRole('dialog').getByLabel('petId').first().waitFor();

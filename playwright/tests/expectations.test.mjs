@@ -5,6 +5,7 @@ import { DefinitionPage } from '../pages/definition.mjs';
 import { settled } from '../support/browser.mjs';
 import { setStage } from '../support/stage.mjs';
 import { becomes } from '../support/wait.mjs';
+import { writeInto } from '../pages/editor.mjs';
 
 const stage = setStage();
 
@@ -79,7 +80,7 @@ stage.story('a test that fails already does not hold up an upload', async (page)
   await expecting(FAILING);
   await page.goto('/ui/projects/demo/upload');
   const definition = 'name: another\ntype: openapi\ndescription: One more.\noptions: {http: {base_url: "https://weather.example", path: /x}}\n';
-  await page.getByRole('textbox', { name: 'Definitions' }).fill(definition);
+  await writeInto(page.getByRole('textbox', { name: 'Definitions' }), definition);
   await page.getByRole('button', { name: 'Check' }).click();
   await assertNoWarning(page.getByRole('main'));
   await page.getByRole('button', { name: 'Apply' }).click();

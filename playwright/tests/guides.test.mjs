@@ -5,6 +5,7 @@ import { settled } from '../support/browser.mjs';
 import { assertGoodInEveryLook } from '../support/looks.mjs';
 import { setStage } from '../support/stage.mjs';
 import { becomes } from '../support/wait.mjs';
+import { writeInto } from '../pages/editor.mjs';
 
 const stage = setStage();
 
@@ -18,7 +19,7 @@ stage.story('a guide is written with a preview, read, changed and removed', asyn
   await dialog.getByLabel('About').selectOption('group');
   await dialog.getByLabel('Its name').fill('knowledge');
   const hostile = '<img src=x onerror="document.title=1"> [a](javascript:alert(1))';
-  await dialog.getByLabel('Text in Markdown').fill(`# Searching\n\nCall **look-up** first.\n\n${hostile}`);
+  await writeInto(dialog.getByLabel('Text in Markdown'), `# Searching\n\nCall **look-up** first.\n\n${hostile}`);
   const preview = dialog.getByRole('region', { name: 'Preview' });
   await preview.getByRole('heading', { name: 'Searching' }).waitFor();
   assert.equal(await preview.locator('img, a').count(), 0, 'nothing of it is HTML');

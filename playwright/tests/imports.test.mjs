@@ -7,6 +7,7 @@ import { press, tabTo } from '../support/keyboard.mjs';
 import { importPetstore } from '../support/seed.mjs';
 import { becomes, until } from '../support/wait.mjs';
 import { setStage } from '../support/stage.mjs';
+import { writeInto } from '../pages/editor.mjs';
 
 const stage = setStage();
 
@@ -142,7 +143,7 @@ stage.story('a host that is not allowed is let in by a system administrator', as
 stage.story('a fault in a description is shown where it is', { refusals: ['/projects/blank/imports'] }, async (page) => {
   const wizard = new NewImportPage(page);
   await wizard.open('blank');
-  await wizard.description.fill('openapi: 3.1.0\ninfo: {title: [}');
+  await writeInto(wizard.description, 'openapi: 3.1.0\ninfo: {title: [}');
   await wizard.readButton.click();
   await page.getByRole('alert').waitFor();
   assert.equal(await wizard.operations.count(), 0);
@@ -156,7 +157,7 @@ stage.story('what a newer description changes waits, and conflicts are decided',
 
   await page.goto(`/ui/projects/${id}/imports/petstore?tab=again`);
   const newer = petstore(stage.upstream.origin, { version: '2', get: 'Get one pet', withLimit: true });
-  await page.getByRole('textbox', { name: 'Description', exact: true }).fill(newer);
+  await writeInto(page.getByRole('textbox', { name: 'Description', exact: true }), newer);
   await page.getByRole('button', { name: 'See what has changed' }).click();
   const outlook = page.getByRole('region', { name: 'What importing would do' });
   await outlook.getByText('1 conflict').waitFor();

@@ -48,7 +48,7 @@ stage.story('a server is pasted, imported, changed, lost, found again and delete
 
   // A credential is refused where it is written.
   const document = (token) => `mcpServers:\n  Weather Server:\n    url: ${stage.upstream.url}\n    headers:\n      Authorization: ${token}\n`;
-  await servers.document.fill(document('Bearer hunter22hunter22'));
+  await servers.document.write(document('Bearer hunter22hunter22'));
   await servers.look.click();
   await page.getByRole('alert').getByText('looks like a credential').waitFor();
   // From the top: what the bar above the page covers halfway cannot be pressed.
@@ -56,11 +56,10 @@ stage.story('a server is pasted, imported, changed, lost, found again and delete
   await assertGoodInEveryLook(page, 'a document with a fault');
   await keepPictures(page, 'mcp-servers-fault');
   await page.getByRole('button', { name: 'Line 5, column 22' }).click();
-  const caret = await servers.document.evaluate((field) => field.value.slice(0, field.selectionStart).split('\n').length);
-  assert.equal(caret, 5, 'the place leads to its line');
+  assert.equal((await servers.document.cursor()).line, 5, 'the place leads to its line');
 
   await stage.server.put(`/projects/${id}/secrets/WEATHER_TOKEN`, { value: 'the token of the weather' });
-  await servers.document.fill(document('Bearer ${secret:WEATHER_TOKEN}'));
+  await servers.document.write(document('Bearer ${secret:WEATHER_TOKEN}'));
   await servers.look.click();
   await servers.outlook.getByText('weather-server', { exact: true }).waitFor();
   assert.deepEqual(await names(id), [], 'looking stores nothing');

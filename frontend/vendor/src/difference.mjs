@@ -9,7 +9,7 @@ import { lookOfDifference } from './theme.mjs';
 function side(label, language) {
   return [
     EditorState.readOnly.of(true),
-    EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true', spellcheck: 'false' }),
+    EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': 'true', spellcheck: 'false', tabindex: '0' }),
     EditorView.lineWrapping,
     languageOf(language),
     lookOfDifference,

@@ -128,7 +128,7 @@ export function mount(parent, field, options, onChange) {
         schema ? hint(schema, language) : [],
         access.of(permit(true)),
         keymap.of([...searchKeymap, ...foldKeymap, ...lintKeymap, ...defaultKeymap]),
-        EditorView.contentAttributes.of({ spellcheck: 'false', autocapitalize: 'off' }),
+        EditorView.contentAttributes.of({ spellcheck: 'false', autocapitalize: 'off', tabindex: '0' }),
         EditorView.updateListener.of((update) => {
           const isOurs = update.transactions.some((transaction) => transaction.annotation(written));
           if (update.docChanged && !isOurs) onChange(update.state.doc.toString());

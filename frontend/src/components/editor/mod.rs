@@ -23,8 +23,6 @@ pub(crate) enum Language {
     /// YAML, of which JSON is a part.
     #[default]
     Yaml,
-    /// JSON.
-    Json,
     /// Markdown.
     Markdown,
 }
@@ -34,7 +32,6 @@ impl Language {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Yaml => "yaml",
-            Self::Json => "json",
             Self::Markdown => "markdown",
         }
     }

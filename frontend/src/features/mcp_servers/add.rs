@@ -7,7 +7,7 @@ use super::connection::{target, transport_name};
 use super::form::ServerForm;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, json_of, object, with_query};
-use crate::components::{Badge, Editor, EditorHandle, Faults, Field, Language, Tabs, TextInput, Toasts};
+use crate::components::{Badge, Editor, EditorHandle, Faults, Field, Tabs, TextInput, Toasts};
 use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
 use crate::url::{Navigator, UrlParam};
@@ -108,7 +108,7 @@ pub(super) fn Add(
             <p class="muted">
                 "Paste what an MCP client has in its settings: mcpServers, servers or context_servers, as JSON or YAML."
             </p>
-            <Editor name="Document of servers" value=text handle rows=12 language=Language::Json />
+            <Editor name="Document of servers" value=text handle rows=12 />
             <When test=move || text.with(String::is_empty)>
                 <div>
                     <button type="button" class="button button-quiet" on:click=move |_| text.set(EXAMPLE.to_owned())>
