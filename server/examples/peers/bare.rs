@@ -123,10 +123,6 @@ pub(crate) async fn commands(client: &Client, connections: usize, seconds: u64) 
 }
 
 /// Repeats an exchange on some connections at the same time, and prints the figures as JSON.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a measurement has no clock but that of its machine"
-)]
 async fn measured<F, R>(connections: usize, seconds: u64, exchange: F) -> Result<()>
 where
     F: Fn(u64) -> R + Clone + Send + 'static,
