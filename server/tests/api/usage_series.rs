@@ -68,7 +68,7 @@ async fn every_kind_of_series_counts_the_same_requests() {
 async fn windows_are_bounded_and_cut_into_slots() {
     let app = TestApp::new().await;
     let admin = app.demo().await;
-    let now = Utc::now();
+    let now = app.gateway.clock.now();
     let text = |at: DateTime<Utc>| at.to_rfc3339_opts(chrono::SecondsFormat::Secs, true);
     let window = |length: TimeDelta| format!("?since={}&until={}", text(now - length), text(now));
     for (length, slot_s) in [
