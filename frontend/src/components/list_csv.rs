@@ -107,8 +107,8 @@ mod tests {
     #[test]
     fn every_field_is_a_column() {
         let items = [
-            json!({"name": "a", "groups": ["x", "y"], "count": 3}),
-            json!({"name": "b", "note": null, "context": {"k": 1}}),
+            json!({"count": 3, "groups": ["x", "y"], "name": "a"}),
+            json!({"context": {"k": 1}, "name": "b", "note": null}),
         ];
         assert_eq!(
             rows(&items),

@@ -12,7 +12,6 @@ function stacked(values) {
   return values.map((series) => series.map((value, at) => (sum[at] += value ?? 0)));
 }
 
-
 /**
  * Draws a chart into an element. `options`: times (seconds), series [{label, values, colour?}], unit, stacked, utc.
  * `onRange(from, to)` is called with seconds when a range was dragged, `onPoint(time, series)` when a point was clicked.
@@ -42,6 +41,8 @@ export function draw(parent, options, onRange, onPoint) {
     grid: { stroke: colour('--line'), width: 1 },
     ticks: { stroke: colour('--line'), width: 1 },
   };
+  // As wide as the longest text needs.
+  const room = (_, texts) => 16 + 7 * Math.max(5, ...(texts ?? []).map((text) => text.length));
   let selected = false;
   const chart = new uPlot(
     {
@@ -54,7 +55,7 @@ export function draw(parent, options, onRange, onPoint) {
         x: { range: (_, low, high) => (isStacked ? [low - step / 2, high + step / 2] : [low, Math.max(high, low + 1)]) },
         y: { range: (_, low, high) => [0, Math.max(high ?? 0, 1) * 1.05] },
       },
-      axes: [axis, { ...axis, size: 56, values: (_, all) => all.map((value) => shown(value)) }],
+      axes: [axis, { ...axis, size: room, values: (_, all) => all.map((value) => shown(value)) }],
       legend: { live: true },
       series: [
         { value: (_, seconds) => (seconds == null ? '–' : moment(seconds, utc)) },

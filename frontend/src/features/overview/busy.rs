@@ -72,7 +72,7 @@ fn bars(
             };
             let slow = line.durations.map(|took| format!(", 95 % within {} ms", took.p95_ms));
             view! {
-                <li class="bar-row">
+                <li class="usage-row">
                     <span class="row row-spread">
                         {name}
                         <span class="muted">
@@ -80,9 +80,9 @@ fn bars(
                             {slow}
                         </span>
                     </span>
-                    <span class="bar" aria-hidden="true">
-                        {part("bar-good", counts.calls - counts.failures)} {part("bar-bad", counts.failures)}
-                        {part("bar-refused", counts.denials)}
+                    <span class="usage-bar" aria-hidden="true">
+                        {part("usage-bar-good", counts.calls - counts.failures)} {part("usage-bar-bad", counts.failures)}
+                        {part("usage-bar-refused", counts.denials)}
                     </span>
                 </li>
             }
