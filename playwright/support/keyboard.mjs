@@ -59,7 +59,9 @@ async function assertFocusSeen(page) {
       const { outlineStyle, outlineWidth, boxShadow } = part ? getComputedStyle(part) : shown;
       return (outlineStyle !== 'none' && outlineWidth !== '0px') || boxShadow !== 'none';
     });
-    if (!hasRing && !(element instanceof SVGElement)) return `no mark of the focus on ${told}`;
+    // An arrow of a drawing shows the focus by its line, and the box around it may hold other things.
+    if (element instanceof SVGElement) return null;
+    if (!hasRing) return `no mark of the focus on ${told}`;
     // What is taller than the window is looked for in the part that is in sight.
     const middle = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
     const at = document.elementFromPoint(left + Math.min(width, 24) / 2, middle);

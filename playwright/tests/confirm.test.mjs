@@ -31,7 +31,7 @@ stage.story('a user gets a new password, is disabled and enabled only after a qu
   const mayEnter = async () => (await status('POST', '/auth/login', { body: { username: ada.username, password: ada.password }, token: null })) === 200;
   const user = async () => stage.server.get(`/users/${ada.id}`);
   await page.goto('/ui/users');
-  const row = page.getByRole('row', { name: /^ada/ });
+  const row = page.getByRole('row').filter({ hasText: 'ada' });
   await asksFirst(page, row.getByRole('button', { name: 'Disable: ada' }), {
     question: 'Disable ada?',
     verb: 'Disable the user',

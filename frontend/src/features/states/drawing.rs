@@ -2,6 +2,7 @@
 //! keyboard reaches it; the table below says the same in words.
 
 use leptos::prelude::*;
+use leptos::wasm_split::wasm_split;
 use toolgate_api::sessions::SessionCounts;
 use toolgate_api::states::{GraphTransition, StateGraph};
 
@@ -9,7 +10,9 @@ use super::layout::{BOX_HEIGHT, BOX_WIDTH, LINE, Layout, MARK_HEIGHT, MARK_WIDTH
 use super::lens::Lens;
 use super::map::map;
 use super::picked::{Picked, way_of};
+use crate::api::ApiError;
 use crate::components::{Icon, Symbol};
+use crate::lazy::lazy;
 use crate::reactive::part;
 use crate::words::counted;
 
@@ -18,8 +21,26 @@ const NAMED: usize = 2;
 /// Characters of a name in the drawing; the rest is in the tooltip.
 const LETTERS: usize = 20;
 
+/// Draws a graph.
+type Draw = fn(&StateGraph, Picked, Memo<SessionCounts>) -> AnyView;
+
+#[wasm_split(state_drawing, wasm_split_path = leptos::wasm_split, fallible)]
+fn code() -> Result<Draw, ApiError> {
+    Ok(drawing)
+}
+
+/// Draws a graph as soon as the code that places it is here.
+pub(super) fn lazy_drawing(graph: StateGraph, picked: Picked, counts: Memo<SessionCounts>) -> AnyView {
+    lazy(
+        Some("the drawing"),
+        true,
+        || Box::pin(code()),
+        move |draw| draw(&graph, picked, counts),
+    )
+}
+
 /// Draws a graph, with what is picked in it and how many sessions are in each state.
-pub(super) fn drawing(graph: &StateGraph, picked: Picked, counts: Memo<SessionCounts>) -> AnyView {
+fn drawing(graph: &StateGraph, picked: Picked, counts: Memo<SessionCounts>) -> AnyView {
     let labels: Vec<Vec<String>> = graph.transitions.iter().map(label_of).collect();
     let layout = Layout::of(graph, &labels);
     let lens = Lens::of(layout.width, layout.height);

@@ -8,7 +8,7 @@ use toolgate_api::sessions::SessionCounts;
 use toolgate_api::states::StateGraph;
 
 use super::describe::Describe;
-use super::drawing::drawing;
+use super::drawing::lazy_drawing;
 use super::edit::EditTool;
 use super::focus::{DRAWN, Focus};
 use super::picked::Picked;
@@ -138,7 +138,7 @@ pub(crate) fn StatesPage() -> impl IntoView {
                     })}
                 </div>
                 {part(move || drawn.with(|drawn| match drawn {
-                    Some(machine) => drawing(machine, picked, counts),
+                    Some(machine) => lazy_drawing(machine.clone(), picked, counts),
                     None => ().into_any(),
                 }))}
                 {part(move || {
