@@ -20,7 +20,7 @@ const BROWSERS: &[&str] = &[
 ];
 
 /// How long one file may take, in milliseconds: none may hang.
-const LIMIT: &str = "--test-timeout=600000";
+const LIMIT: &str = "--test-timeout=1200000";
 
 /// Runs every `*.test.mjs` below `playwright/`. Pictures of every page are left in `target/screenshots`.
 pub(super) fn run() -> Result<Tally> {
