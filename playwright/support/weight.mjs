@@ -38,8 +38,7 @@ export async function weights(origin) {
   for (const page of PAGES) {
     const totals = {};
     for (const path of await filesOfPage(origin, lively(page))) {
-      // Charts and drawings come after the page and have weights of their own.
-      const kind = path.includes('/split_state_drawing') ? 'drawing' : path.split('.').at(-1);
+      const kind = path.split('.').at(-1);
       totals[kind] = (totals[kind] ?? 0) + sizes.get(path);
     }
     for (const [kind, total] of Object.entries(totals)) heaviest[kind] = Math.max(heaviest[kind] ?? 0, total);
