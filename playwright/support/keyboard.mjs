@@ -23,15 +23,15 @@ export async function walk(page) {
     await page.keyboard.press('Tab');
     await assertFocusSeen(page);
     const now = await page.evaluateHandle(() => document.activeElement);
-    const { isEnd, isHeld, told } = await page.evaluate(
+    const { isEnd, isHeld, markup } = await page.evaluate(
       ([now, before]) => ({
         isEnd: now === document.body || now.matches('.skip-link'),
         isHeld: now === before,
-        told: now.outerHTML.slice(0, 160),
+        markup: now.outerHTML.slice(0, 160),
       }),
       [now, before],
     );
-    assert.ok(!isHeld, `the focus stays on ${told}`);
+    assert.ok(!isHeld, `the focus stays on ${markup}`);
     if (isEnd && stops > 0) break;
     before = now;
   }
@@ -52,7 +52,7 @@ async function assertFocusSeen(page) {
     if (!element || element === document.body) return null;
     const { left, top, bottom, width, height } = element.getBoundingClientRect();
     const shown = getComputedStyle(element);
-    const told = element.outerHTML.slice(0, 160);
+    const markup = element.outerHTML.slice(0, 160);
     // What is drawn in place of a hidden control shows the focus for it.
     if (width <= 1 || height <= 1 || shown.opacity === '0') return null;
     const hasRing = [element, element.closest('.editor, .search, label')].some((part) => {
@@ -61,12 +61,12 @@ async function assertFocusSeen(page) {
     });
     // An arrow of a drawing shows the focus by its line, and the box around it may hold other things.
     if (element instanceof SVGElement) return null;
-    if (!hasRing) return `no mark of the focus on ${told}`;
+    if (!hasRing) return `the focused element has no focus indicator: ${markup}`;
     // What is taller than the window is looked for in the part that is in sight.
     const middle = (Math.max(top, 0) + Math.min(bottom, innerHeight)) / 2;
     const at = document.elementFromPoint(left + Math.min(width, 24) / 2, middle);
     const isOnTop = at && (element.contains(at) || at.contains(element));
-    return isOnTop ? null : `something lies over ${told}`;
+    return isOnTop ? null : `the focused element is covered by another one: ${markup}`;
   });
   assert.equal(fault, null);
 }

