@@ -4,11 +4,13 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use toolgate_api::profile::{Density, Preferences, PreferredTheme};
 
-use crate::api::{ApiError, Ask, Body};
+use crate::api::{ApiError, Ask, Body, json_of, read_json};
 use crate::browser::{self, storage};
 use crate::theme::Theme;
 
 const DENSITY: &str = "toolgate.density";
+/// What this tab has sent to the server and the server has not answered yet: a reload in between must not lose it.
+const UNCONFIRMED: &str = "toolgate.unconfirmed-preferences";
 const PATH: &str = "/auth/preferences";
 
 /// The preferences, shared by all pages through the context.
@@ -31,14 +33,23 @@ impl Preferred {
             error: RwSignal::new(None),
         };
         provide_context(preferred);
+        match browser::recall(UNCONFIRMED).and_then(|text| read_json(&text).ok()) {
+            Some(unconfirmed) => preferred.store(unconfirmed),
+            None => preferred.load(),
+        }
+    }
+
+    /// Until the server answers, and if it does not, this browser's own choices hold; and so does a change made meanwhile.
+    fn load(self) {
+        let before = self.now.get_untracked();
         let ask = Ask::get(PATH).send();
         spawn_local(async move {
-            // Until the server answers, and if it does not, this browser's own choices hold.
             if let Ok(answer) = ask.await
                 && let Ok(stored) = answer.read::<Preferences>()
+                && self.now.try_get_untracked() == Some(before)
             {
                 apply(&stored);
-                preferred.now.try_set(stored);
+                self.now.try_set(stored);
             }
         });
     }
@@ -62,12 +73,22 @@ impl Preferred {
     pub(crate) fn change(self, change: impl FnOnce(&mut Preferences)) {
         let mut changed = self.now.get_untracked();
         change(&mut changed);
+        self.store(changed);
+    }
+
+    fn store(self, changed: Preferences) {
         apply(&changed);
+        browser::remember(UNCONFIRMED, Some(&json_of(&changed).to_string()));
         let ask = Ask::put(PATH, Body::json(&changed)).send();
-        self.now.set(changed);
+        self.now.set(changed.clone());
         self.error.set(None);
         spawn_local(async move {
-            if let Err(error) = ask.await {
+            let outcome = ask.await;
+            // A later change waits for its own answer.
+            if self.now.try_get_untracked() == Some(changed) {
+                browser::remember(UNCONFIRMED, None);
+            }
+            if let Err(error) = outcome {
                 self.error.try_set(Some(error));
             }
         });

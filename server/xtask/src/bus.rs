@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Child;
 use std::sync::mpsc::channel;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,17 @@ pub(crate) struct Bus {
     // They are dropped first, because they need the server.
     examples: Vec<Running>,
     _server: Running,
+}
+
+/// Compiles the examples in Rust, once in a run.
+pub(crate) fn build_examples() -> Result<()> {
+    static BUILT: Mutex<bool> = Mutex::new(false);
+    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*built {
+        Sh::cargo("build --quiet --package toolgate-worker --examples").run()?;
+        *built = true;
+    }
+    Ok(())
 }
 
 /// A program that is asked to stop when this is dropped.
@@ -75,7 +87,7 @@ impl Bus {
 
     /// Starts the joke service of the tool services specification and a worker that searches, in Python and in Rust.
     pub(crate) fn start_examples(&mut self) -> Result<()> {
-        Sh::cargo("build --quiet --package toolgate-worker --examples").run()?;
+        build_examples()?;
         let kit = paths::root().join("openapi/clients/python");
         for example in ["joke", "search", ANNOUNCED] {
             let python = Sh::new(install::nats()?.join("python"))

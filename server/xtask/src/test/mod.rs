@@ -25,6 +25,8 @@ use clap::Args;
 
 use count::Tally;
 
+use crate::bus;
+
 /// A group of checks.
 struct Stage {
     name: &'static str,
@@ -196,8 +198,13 @@ fn run_stages<'s>(stages: &[&'s Stage]) -> Vec<(&'s Stage, (Tally, Duration))> {
         for (at, &stage) in stages.iter().enumerate() {
             if stage.name == BESIDE && at + 1 < stages.len() {
                 // What the stages after it run: they must not wait for its lock on the build folder.
-                if let Err(error) = code::build_server() {
-                    println!("FAILED to build the server: {error:#}");
+                for (what, built) in [
+                    ("the server", code::build_server().map(|_| ())),
+                    ("the examples", bus::build_examples()),
+                ] {
+                    if let Err(error) = built {
+                        println!("FAILED to build {what}: {error:#}");
+                    }
                 }
                 beside = Some((at, scope.spawn(move || run_stage(stage))));
             } else {
