@@ -6,6 +6,7 @@ use toolgate_api::profile::{Density, Preferences, PreferredTheme};
 
 use crate::api::{ApiError, Ask, Body, json_of, read_json};
 use crate::browser::{self, storage};
+use crate::components::after_paint;
 use crate::theme::Theme;
 
 const DENSITY: &str = "toolgate.density";
@@ -34,7 +35,10 @@ impl Preferred {
         };
         provide_context(preferred);
         match browser::recall(UNCONFIRMED).and_then(|text| read_json(&text).ok()) {
-            Some(unconfirmed) => preferred.store(unconfirmed),
+            Some(unconfirmed) => {
+                apply(&unconfirmed);
+                preferred.store(unconfirmed);
+            }
             None => preferred.load(),
         }
     }
@@ -74,18 +78,24 @@ impl Preferred {
         let mut changed = self.now.get_untracked();
         change(&mut changed);
         self.store(changed);
+        // The style of the whole page is computed again, so the control that was used is shown first.
+        after_paint(move || {
+            if let Some(now) = self.now.try_get_untracked() {
+                apply(&now);
+            }
+        });
     }
 
     fn store(self, changed: Preferences) {
-        apply(&changed);
-        browser::remember(UNCONFIRMED, Some(&json_of(&changed).to_string()));
+        let sent = json_of(&changed).to_string();
+        browser::remember(UNCONFIRMED, Some(&sent));
         let ask = Ask::put(PATH, Body::json(&changed)).send();
-        self.now.set(changed.clone());
+        self.now.set(changed);
         self.error.set(None);
         spawn_local(async move {
             let outcome = ask.await;
-            // A later change waits for its own answer.
-            if self.now.try_get_untracked() == Some(changed) {
+            // A later change waits for its own answer. Also when the user is signed out meanwhile: the next one has others.
+            if browser::recall(UNCONFIRMED).as_deref() == Some(&*sent) {
                 browser::remember(UNCONFIRMED, None);
             }
             if let Err(error) = outcome {

@@ -48,6 +48,29 @@ stage.story('a user sees where they are signed in and ends the others', {}, asyn
   });
 });
 
+stage.story('a choice that a reload overtakes is kept, and stored once the server answers', {}, async () => {
+  const { browser, server } = stage;
+  const ann = await member(server, 'ann', 'auditor');
+  const storageState = await signedIn(browser, server.origin, ann);
+  await visit(browser, server.origin, { storageState }, async (page) => {
+    const preferences = `${server.origin}/auth/preferences`;
+    const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+    await page.goto('/ui/profile');
+    await settled(page);
+    // The request that stores the choice is never answered.
+    const sent = new Promise((resolve) => {
+      page.route(preferences, (route) => (route.request().method() === 'PUT' ? resolve() : route.continue()));
+    });
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    await sent;
+    await page.unroute(preferences);
+    await page.reload();
+    await until('stored', async () => (await (await page.request.get(preferences)).json()).theme === 'dark');
+    assert.equal(await theme(), 'dark');
+    await until('confirmed', () => page.evaluate(() => sessionStorage.getItem('toolgate.unconfirmed-preferences') === null));
+  });
+});
+
 stage.story('preferences hold in another browser', {}, async () => {
   const { browser, server } = stage;
   const tom = await member(server, 'tom', 'auditor');

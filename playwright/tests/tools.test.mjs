@@ -91,7 +91,9 @@ test('a failed request is told with its id, and can be tried again', story(
   },
 ));
 
-test('an absent project is told as such', story({ refusals: ['tools', 'quarantine', 'notifications'].map((list) => `/projects/absent/${list}`) }, async (_page, tools) => {
+const ABSENT = ['tools', 'quarantine', 'notifications'].map((list) => `/projects/absent/${list}`);
+
+test('the page of an absent project shows the error with the id of the request', story({ refusals: ABSENT }, async (_page, tools) => {
   await tools.open('absent');
   await tools.problem.waitFor();
   assert.match(await tools.problem.textContent(), /Request [0-9a-f-]{36}/);

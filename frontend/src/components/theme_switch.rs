@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use super::after_paint;
 use crate::theme::Theme;
 
 /// Radio buttons that look like one control.
@@ -27,10 +26,7 @@ pub(crate) fn ThemeSwitch(
                         name=id
                         value=theme.key()
                         prop:checked=move || chosen.get() == theme
-                        on:change=move |_| {
-                            // The style of the whole page is computed again, so the choice itself is shown first.
-                            after_paint(move || on_choose.run(theme));
-                        }
+                        on:change=move |_| on_choose.run(theme)
                     />
                     <span>{theme.label()}</span>
                 </label>

@@ -36,6 +36,16 @@ pub(crate) struct Bus {
     _server: Running,
 }
 
+/// A program that is asked to stop when this is dropped.
+pub(crate) struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _gone = kill_process(Pid::from_child(&self.0), Signal::TERM);
+        let _ended = self.0.wait();
+    }
+}
+
 /// Compiles the examples in Rust, once in a run.
 pub(crate) fn build_examples() -> Result<()> {
     static BUILT: Mutex<bool> = Mutex::new(false);
@@ -45,16 +55,6 @@ pub(crate) fn build_examples() -> Result<()> {
         *built = true;
     }
     Ok(())
-}
-
-/// A program that is asked to stop when this is dropped.
-pub(crate) struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _gone = kill_process(Pid::from_child(&self.0), Signal::TERM);
-        let _ended = self.0.wait();
-    }
 }
 
 impl Bus {

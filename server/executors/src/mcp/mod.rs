@@ -2,7 +2,8 @@
 //!
 //! `rmcp` is the protocol. Ours is what surrounds it: `manager` has a `connection` for each server (or for each `instance` of it), which connects (`connect`)
 //! when it is first needed, pauses after failures and ends when nothing needs it. `http` and `sse` send through the guarded client (with the token of `bearer`), `stdio`
-//! starts a process in the `sandbox`. `handler` answers what servers ask and takes their notices, `listing` reads their lists,
+//! starts a process in the `sandbox`. `handler` answers what servers ask and takes their notices, `callers` knows whose calls run and
+//! `notices` passes progress and log messages to them; `listing` reads their lists,
 //! `call` sends one call and `answer` makes a result of what came back; `raw` keeps it as it came. `offers` reads what they have beside tools, `questions` puts what they
 //! ask to callers. `executor` is the seam to the guards.
 

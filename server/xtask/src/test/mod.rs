@@ -197,7 +197,7 @@ fn run_stages<'s>(stages: &[&'s Stage]) -> Vec<(&'s Stage, (Tally, Duration))> {
         let mut beside = None;
         for (at, &stage) in stages.iter().enumerate() {
             if stage.name == BESIDE && at + 1 < stages.len() {
-                // What the stages after it run: they must not wait for its lock on the build folder.
+                // The stages after the lint run these; compiling them later would wait for the lint's lock on the build folder.
                 for (what, built) in [
                     ("the server", code::build_server().map(|_| ())),
                     ("the examples", bus::build_examples()),
