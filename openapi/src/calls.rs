@@ -291,6 +291,11 @@ pub struct CallError {
     /// The upstream's own words, shortened and redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_message: Option<String>,
+    /// What a tool of an MCP server answered with, when it answered that it failed: `content`, `structuredContent` and `_meta`. Absent
+    /// when it is larger than 256 KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
+    pub upstream_answer: Option<JsonText>,
     /// What must change before the call can succeed, where that is one known thing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remedy: Option<Remedy>,

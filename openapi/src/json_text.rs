@@ -45,6 +45,8 @@ impl PartialEq for JsonText {
     }
 }
 
+impl Eq for JsonText {}
+
 /// Compares the values.
 impl PartialEq<Value> for JsonText {
     fn eq(&self, other: &Value) -> bool {

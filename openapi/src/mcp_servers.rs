@@ -188,6 +188,11 @@ pub struct McpServerDefinition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(minimum = 0, maximum = 86_400))]
     pub idle_stop_s: Option<u32>,
+    /// Seconds after which its tools are compared with the approved ones while it is connected, beside the times when it says that they
+    /// changed; 3600 when absent, 0 for never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, maximum = 604_800))]
+    pub refresh_s: Option<u32>,
     /// What becomes of calls of a tool that the server has changed since it was approved.
     #[serde(default, skip_serializing_if = "is_serve")]
     pub on_change: McpChangePolicy,

@@ -44,6 +44,18 @@ async function someone(role) {
   return people.get(role);
 }
 
+/** The place and the name of one of each kind of button: those of other rows do the same. */
+async function different(buttons) {
+  const found = await buttons.evaluateAll((all) =>
+    all.map((button) => ({
+      name: button.getAttribute('aria-label') ?? button.textContent.trim(),
+      kind: [button.className, button.textContent.trim() || button.innerHTML, button.closest('td, th')?.cellIndex, button.closest('table') !== null].join(),
+    })),
+  );
+  const first = new Map(found.map(({ kind, name }, at) => [kind, [at, name]]).reverse());
+  return [...first.values()].sort(([a], [b]) => a - b);
+}
+
 const hasNoAccess = async (page) => (await page.getByRole('heading', { name: NO_ACCESS }).count()) > 0;
 
 for (const role of Object.keys(CLOSED)) {
@@ -60,8 +72,7 @@ for (const role of Object.keys(CLOSED)) {
         }
         const links = await page.locator('main a[href^="/ui/"]').evaluateAll((all) => [...new Set(all.map((link) => link.getAttribute('href')))]);
         const buttons = page.locator('main button:visible:enabled');
-        const names = await buttons.evaluateAll((all) => all.map((button) => button.getAttribute('aria-label') ?? button.textContent.trim()));
-        for (const [at, name] of names.entries()) {
+        for (const [at, name] of await different(buttons)) {
           // Something may lie over it by now; what cannot be pressed offers nothing.
           await buttons.nth(at).click({ timeout: 2_000 }).catch(() => {});
           await assertNothingRefused(`${it.name}: ${name}`);

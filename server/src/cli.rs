@@ -101,6 +101,15 @@ enum KeysCommand {
 enum McpCommand {
     /// Bridge a client that only starts processes to a server: messages by standard input and output.
     Stdio(stdio::StdioArgs),
+    /// Run a command whose way to the network is a proxy at a socket. The server starts processes in sandboxes with it.
+    #[command(hide = true)]
+    Relay {
+        /// The socket.
+        socket: PathBuf,
+        /// The command and its arguments.
+        #[arg(last = true, required = true)]
+        command: Vec<OsString>,
+    },
 }
 
 #[derive(Subcommand)]
@@ -191,6 +200,13 @@ async fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Mcp {
             command: McpCommand::Stdio(args),
         } => stdio::run(args).await?,
+        Command::Mcp {
+            command: McpCommand::Relay { socket, command },
+        } => {
+            let status = toolgate_executors::run_behind(socket, &command)?;
+            let code = status.code().and_then(|code| u8::try_from(code).ok());
+            return Ok(code.map_or(ExitCode::FAILURE, ExitCode::from));
+        }
         Command::Audit {
             command: AuditCommand::Verify { json, serve },
         } => return verify_audit(&load(&serve)?, json).await,

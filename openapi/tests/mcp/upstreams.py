@@ -4,6 +4,7 @@
 setting. It reports in TAP.
 """
 
+import base64
 import http.server
 import json
 import os
@@ -98,11 +99,12 @@ def free_port() -> int:
 class Project:
     """A project of a server, as its administrator sees it."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, name: str) -> None:
         self.address = address
+        self.path = f"/projects/{name}"
         signed_in = self.ask("POST", "/auth/login", {"username": "admin", "password": PASSWORD}, token=None)
         self.token = signed_in["access_token"]
-        self.ask("POST", "/projects", {"id": "demo"})
+        self.ask("POST", "/projects", {"id": name})
 
     def ask(self, method: str, path: str, body: object = None, token: str | None = "", **headers: str) -> dict:
         request = urllib.request.Request(self.address + path, method=method)
@@ -123,20 +125,20 @@ class Project:
 
     def add(self, name: str, server: dict, prefix: str) -> list[str]:
         """Adds a server, imports its tools and enables them."""
-        self.ask("POST", "/projects/demo/mcp-servers", {"mcpServers": {name: server}})
-        report = self.ask("POST", f"/projects/demo/mcp-servers/{name}/refresh?prefix={prefix}", {})
+        self.ask("POST", f"{self.path}/mcp-servers", {"mcpServers": {name: server}})
+        report = self.ask("POST", f"{self.path}/mcp-servers/{name}/refresh?prefix={prefix}", {})
         tools = [one["tool"] for one in report["operations"] if one["outcome"] == "new"]
         assert len(tools) == len(report["operations"]) > 0, report
         enable = {"select": {"names": tools}, "change": {"enabled": True}}
-        self.ask("POST", "/projects/demo/tool-changes", enable)
+        self.ask("POST", f"{self.path}/tool-changes", enable)
         return tools
 
     def call(self, tool: str, arguments: dict, **more: str) -> dict:
-        return self.ask("POST", "/projects/demo/calls", {"tool": tool, "arguments": arguments, **more})
+        return self.ask("POST", f"{self.path}/calls", {"tool": tool, "arguments": arguments, **more})
 
     def call_by_mcp(self, tool: str, arguments: dict) -> dict:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
-        answer = self.ask("POST", "/projects/demo/mcp", message, Accept="application/json", MCP_Protocol_Version="2025-11-25")
+        answer = self.ask("POST", f"{self.path}/mcp", message, Accept="application/json", MCP_Protocol_Version="2025-11-25")
         return answer["result"]
 
 
@@ -192,7 +194,12 @@ def calls_all(project: Project, name: str, server: dict, prefix: str, calls: dic
     """Calls every tool of a server, by REST and then by MCP."""
     tools = project.add(name, server, prefix)
     assert sorted(tool.removeprefix(prefix) for tool in tools) == sorted(calls), tools
-    for way, number in ((project.call, "1"), (project.call_by_mcp, "2")):
+    succeeds(project, prefix, calls, ("1", "2"))
+
+
+def succeeds(project: Project, prefix: str, calls: dict, rounds: tuple[str, str]) -> None:
+    """Calls tools by REST and then by MCP; each round has a name of its own."""
+    for way, number in zip((project.call, project.call_by_mcp), rounds):
         for tool, arguments in calls.items():
             arguments = json.loads(json.dumps(arguments).replace("{n}", number))
             answer = way(prefix + tool, arguments)
@@ -219,11 +226,13 @@ class Page(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def fetches(project: Project) -> None:
-    pages = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+def fetches(project: Project, port: int) -> None:
+    pages = http.server.ThreadingHTTPServer(("127.0.0.1", port), Page)
     threading.Thread(target=pages.serve_forever, daemon=True).start()
+    unlisted = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
+    threading.Thread(target=unlisted.serve_forever, daemon=True).start()
     try:
-        url = f"http://127.0.0.1:{pages.server_port}/"
+        url = f"http://127.0.0.1:{port}/"
         args = ["-m", "mcp_server_fetch", "--ignore-robots-txt", "--allow-private-ips"]
         server = {"command": PYTHON, "args": args, "network": True}
         # As it came: to make a text of it, the server would install a program from the network.
@@ -231,6 +240,11 @@ def fetches(project: Project) -> None:
         calls_all(project, "fetch", server, "w_", {"fetch": asked})
         answer = project.call("w_fetch", asked)
         assert "High at noon" in answer["result"]["content"][0]["text"], answer
+        refused = project.call("w_fetch", {**asked, "url": f"http://127.0.0.1:{unlisted.server_port}/"})
+        assert refused["status"] == "failed", "the egress lists do not permit it"
+        log = project.ask("GET", "/projects/demo/mcp-servers/fetch/log")
+        assert str(unlisted.server_port) in json.dumps(log), log
+        behind_another_door(project, asked)
         project.ask("POST", "/projects/demo/mcp-servers", {"mcpServers": {"offline": {**server, "network": False}}})
         project.ask("POST", "/projects/demo/mcp-servers/offline/refresh?prefix=o_", {})
         enable = {"select": {"names": ["o_fetch"]}, "change": {"enabled": True}}
@@ -238,6 +252,17 @@ def fetches(project: Project) -> None:
         assert project.call("o_fetch", asked)["status"] == "failed", "it has no network"
     finally:
         pages.shutdown()
+        unlisted.shutdown()
+
+
+def behind_another_door(project: Project, asked: dict) -> None:
+    """The servers that speak only stdio, over streamable HTTP: a second project uses the first one as an MCP server."""
+    outer = Project(project.address, "outer")
+    project.ask("PUT", f"{outer.path}/secrets/DOOR", {"value": project.token}, If_None_Match="*")
+    headers = {"Authorization": "Bearer ${secret:DOOR}"}
+    outer.add("door", {"url": f"{project.address}{project.path}/mcp", "headers": headers}, "")
+    for prefix, calls in (("f_", FILES_CALLS), ("t_", TIME_CALLS), ("w_", {"fetch": asked})):
+        succeeds(outer, prefix, calls, ("3", "4"))
 
 
 def keeps_sessions_apart(project: Project) -> None:
@@ -271,7 +296,8 @@ async def uses_the_rest(project: Project, mode: str) -> None:
 
     async def answer(context: object, params: object) -> types.ElicitResult:
         questions.append(params)
-        return types.ElicitResult(action="accept", content={"name": "Ada"})
+        is_form = getattr(params, "mode", "form") == "form"
+        return types.ElicitResult(action="accept", content={"name": "Ada"} if is_form else None)
 
     headers = {"Authorization": f"Bearer {project.token}"}
     url = f"{project.address}/projects/demo/mcp"
@@ -298,7 +324,9 @@ async def uses_the_rest(project: Project, mode: str) -> None:
             asked = await client.call_tool("s_trigger-elicitation-request", {})
             assert asked.is_error is not True, asked
             assert "Name: Ada" in asked.content[1].text, asked
-    assert questions and questions[0].message.startswith("everything: "), questions
+            asked = await client.call_tool("s_trigger-url-elicitation", FAILING["trigger-url-elicitation"])
+            assert asked.is_error is not True, asked
+    assert [one.message.startswith("everything: ") for one in questions] == [True, True], questions
 
 
 def reads_files(project: Project) -> None:
@@ -340,14 +368,15 @@ def processes() -> int:
 
 def main() -> int:
     before = processes()
-    port, http, sse = free_port(), free_port(), free_port()
+    port, http, sse, pages = (free_port() for _ in range(4))
     with tempfile.TemporaryDirectory() as folder:
         env = {
             "PATH": os.environ["PATH"],
             "TOOLGATE_DATABASE_URL": f"sqlite:{folder}/toolgate.db",
             "TOOLGATE_LISTEN": f"127.0.0.1:{port}",
             "TOOLGATE_ADMIN_PASSWORD": PASSWORD,
-            "TOOLGATE_EGRESS_ALLOW": f"http://127.0.0.1:{http},http://127.0.0.1:{sse}",
+            "TOOLGATE_EGRESS_ALLOW": ",".join(f"http://127.0.0.1:{one}" for one in (port, http, sse, pages)),
+            "TOOLGATE_SECRETS_KEY": base64.b64encode(os.urandom(32)).decode(),
             "TOOLGATE_MCP_STDIO_COMMANDS": f"{NODE},{PYTHON}",
             "TOOLGATE_MCP_STDIO_READABLE": ",".join([str(PACKAGES), *node_folder(), *python_folders()]),
             # For the server that says it needs it.
@@ -358,7 +387,7 @@ def main() -> int:
         failed = 0
         try:
             wait_for(lambda: connects(port), "the server listens")
-            project = Project(f"http://127.0.0.1:{port}")
+            project = Project(f"http://127.0.0.1:{port}", "demo")
             checks = [
                 ("every tool over stdio, in the sandbox", lambda: over_stdio(project)),
                 ("resources, prompts and questions over stdio", lambda: offers_the_rest(project)),
@@ -366,7 +395,7 @@ def main() -> int:
                 ("every tool over HTTP with SSE", lambda: over_http(project, "sse", sse, "e_")),
                 ("every tool of a server of files, which writes only to its home", lambda: reads_files(project)),
                 ("every tool of a server of times from PyPI", lambda: tells_the_time(project)),
-                ("a server that fetches pages, with the network and without", lambda: fetches(project)),
+                ("a server that fetches pages: with the network, without, and behind another door", lambda: fetches(project, pages)),
                 ("a server for each session keeps files apart", lambda: keeps_sessions_apart(project)),
             ]
             print(f"1..{len(checks) + 1}")

@@ -371,11 +371,7 @@ struct Way<'a> {
 fn redacted(mut outcome: Result<Reply, Failure>, secrets: &Secrets) -> Result<Reply, Failure> {
     match &mut outcome {
         Ok(Reply { execution, .. }) => {
-            if secrets.spoil(execution.result.get().as_bytes()) {
-                let mut result = execution.result.to_value();
-                secrets.clean(&mut result);
-                execution.result = JsonText::from(&result);
-            }
+            cleaned(&mut execution.result, secrets);
             if let Some(artifact) = &mut execution.artifact {
                 artifact.content = secrets.clean_bytes(&artifact.content);
             }
@@ -385,9 +381,20 @@ fn redacted(mut outcome: Result<Reply, Failure>, secrets: &Secrets) -> Result<Re
             if let Some(said) = &mut failure.upstream_message {
                 *said = secrets.message(said);
             }
+            if let Some(answer) = &mut failure.upstream_answer {
+                cleaned(answer, secrets);
+            }
         }
     }
     outcome
+}
+
+fn cleaned(text: &mut JsonText, secrets: &Secrets) {
+    if secrets.spoil(text.get().as_bytes()) {
+        let mut value = text.to_value();
+        secrets.clean(&mut value);
+        *text = JsonText::from(&value);
+    }
 }
 
 /// What an outcome says about the upstream; `None` when nothing was learned.

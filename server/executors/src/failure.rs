@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use toolgate_api::ErrorCode;
 use toolgate_api::remedy::Remedy;
+use toolgate_api::{ErrorCode, JsonText};
 
 /// Why a call failed. Every text in it is fit for callers, records and logs: it holds no secret value and no query.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +20,8 @@ pub struct Failure {
     pub upstream_status: Option<u16>,
     /// What the upstream said, redacted and cut to 500 characters.
     pub upstream_message: Option<String>,
+    /// What the tool of an MCP server answered with, where it answered that it failed.
+    pub upstream_answer: Option<JsonText>,
     /// What must change first, where that is one known thing.
     pub remedy: Option<Remedy>,
 }
@@ -35,6 +37,7 @@ impl Failure {
             retry_after_s: None,
             upstream_status: None,
             upstream_message: None,
+            upstream_answer: None,
             remedy: None,
         }
     }

@@ -65,8 +65,9 @@ pub use invocation::{Artifact, ArtifactKind, Execution, Invocation, Parts};
 pub use ledger::Ledger;
 pub use management::Manager;
 pub use mcp::{
-    Completed, Completion, ConnectionStates, ConnectionStatus, Instance, LastError, LogLines, LoggedLine,
-    McpExecutor, McpServers, McpTarget, Offered, OfferedList, ServerSet, StdioSettings,
+    ComparedBecause, Comparison, Completed, Completion, ConnectionStates, ConnectionStatus, Instance,
+    LastError, LogLines, LoggedLine, McpExecutor, McpServers, McpTarget, Offered, OfferedList, ServerSet,
+    StdioSettings, run_behind,
 };
 pub use redact::Secrets;
 pub use reports::{AnswerUses, BreakerReport, OpenUpstream, PlaceUses, ProbeReport, ToolUpstream, ToolUses};

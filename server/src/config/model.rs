@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use secrecy::{ExposeSecret, SecretString};
@@ -306,7 +307,7 @@ pub struct McpConfig {
     pub stdio_commands: Vec<String>,
     /// Whether they run in bubblewrap; otherwise they run as the user of this server, with its rights.
     pub stdio_sandbox: bool,
-    /// Whether those that ask for it get the network.
+    /// Whether those that ask for it get the network: in the sandbox, what the egress lists permit.
     pub stdio_network: bool,
     /// Folders that they may read, beside those of the system's programs.
     pub stdio_readable: Vec<String>,
@@ -316,10 +317,14 @@ pub struct McpConfig {
     pub stdio_processes: u64,
     /// Those that serve one session or principal each, at the same time, of all projects together.
     pub stdio_instances: u32,
+    /// The program that brings the network into sandboxes (`mcp relay`); that of this process when absent. It is no setting.
+    #[serde(skip)]
+    pub relay: Option<PathBuf>,
 }
 
 impl From<&McpConfig> for StdioSettings {
     fn from(config: &McpConfig) -> Self {
+        let default = Self::default();
         Self {
             commands: config.stdio_commands.clone(),
             sandbox: config.stdio_sandbox,
@@ -328,6 +333,7 @@ impl From<&McpConfig> for StdioSettings {
             memory_mib: config.stdio_memory_mib,
             processes: config.stdio_processes,
             instances: config.stdio_instances,
+            relay: config.relay.clone().unwrap_or(default.relay),
         }
     }
 }

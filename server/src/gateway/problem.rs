@@ -39,6 +39,7 @@ impl Problem {
                 call_id: None,
                 upstream_status: None,
                 upstream_message: None,
+                upstream_answer: None,
                 remedy: None,
             }),
             retry_after_s: None,
@@ -51,6 +52,7 @@ impl Problem {
         error.body.retryable = failure.retryable;
         error.body.upstream_status = failure.upstream_status;
         error.body.upstream_message = failure.upstream_message;
+        error.body.upstream_answer = failure.upstream_answer;
         error.body.remedy = failure.remedy;
         error.retry_after_s = failure.retry_after_s;
         error

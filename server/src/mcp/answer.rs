@@ -3,11 +3,11 @@
 use std::fmt::Write;
 
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject, Resource};
-use serde_json::{Value, json};
-use toolgate_api::ErrorCode;
+use serde_json::{Map, Value, json};
 use toolgate_api::audit::ArgumentCoercion;
 use toolgate_api::calls::{CallError, CallResponse, CallStatus, ResultNotes};
 use toolgate_api::mcp_servers::StoredMcpServer;
+use toolgate_api::{ErrorCode, JsonText};
 use toolgate_core::mcp::upstream;
 
 use super::turn::Turn;
@@ -47,39 +47,38 @@ pub(super) fn response(
     let mut structured = None;
     let is_error = response.status == CallStatus::Failed;
     match (response.result, response.error) {
-        (_, Some(error)) => {
+        (_, Some(mut error)) => {
             meta.insert("toolgate/code".to_owned(), json!(error.code));
+            let answer = error
+                .upstream_answer
+                .take()
+                .and_then(|answer| of_mcp_server(whose, &answer));
+            if answer.is_some() {
+                // Its words are among the blocks.
+                error.upstream_message = None;
+            }
             content.push(ContentBlock::text(failure(&error)));
-        }
-        (Some(result), None) => {
-            let mut value: Value = serde_json::from_str(result.get()).unwrap_or_default();
-            let of_mcp_server = match whose {
-                Whose::McpServer(server) => {
-                    server
-                        .into_iter()
-                        .for_each(|server| readdress(server, &mut value));
-                    blocks(&value)
-                }
-                Whose::Others => None,
-            };
-            match of_mcp_server {
-                Some(blocks) => {
-                    content = blocks;
-                    structured = value.get_mut("structuredContent").map(Value::take);
-                    if let Some(Value::Object(noted)) = value.get_mut("_meta").map(Value::take) {
-                        let own = |key: &String| key.starts_with("toolgate/");
-                        meta.0.extend(noted.into_iter().filter(|(key, _)| !own(key)));
-                    }
-                }
-                None => {
-                    content.push(ContentBlock::text(match &value {
-                        Value::String(text) => text.clone(),
-                        _ => result.get().to_owned(),
-                    }));
-                    structured = value.is_object().then_some(value);
-                }
+            if let Some(answer) = answer {
+                content.extend(answer.blocks);
+                structured = answer.structured;
+                meta.0.extend(answer.noted);
             }
         }
+        (Some(result), None) => match of_mcp_server(whose, &result) {
+            Some(answer) => {
+                content = answer.blocks;
+                structured = answer.structured;
+                meta.0.extend(answer.noted);
+            }
+            None => {
+                let value = result.to_value();
+                content.push(ContentBlock::text(match &value {
+                    Value::String(text) => text.clone(),
+                    _ => result.get().to_owned(),
+                }));
+                structured = value.is_object().then_some(value);
+            }
+        },
         (None, None) => content.push(ContentBlock::text("null")),
     }
     let after_execution = response.notes.as_ref().and_then(|notes| notes.after_execution);
@@ -125,13 +124,38 @@ pub(super) fn invoked(
     result
 }
 
-/// The blocks of a result that is that of an MCP server; `None` when the definition made something else of it.
-fn blocks(result: &Value) -> Option<Vec<ContentBlock>> {
-    let blocks = result.get("content")?.as_array()?;
-    blocks
-        .iter()
-        .map(|block| serde_json::from_value(block.clone()).ok())
-        .collect()
+/// What an MCP server answered.
+struct OfMcpServer {
+    blocks: Vec<ContentBlock>,
+    structured: Option<Value>,
+    noted: Map<String, Value>,
+}
+
+/// What of an answer is passed on; `None` when it is no MCP server's, or the definition made something else of it.
+fn of_mcp_server(whose: Whose<'_>, answer: &JsonText) -> Option<OfMcpServer> {
+    let Whose::McpServer(server) = whose else {
+        return None;
+    };
+    let mut answer = answer.to_value();
+    if let Some(server) = server {
+        readdress(server, &mut answer);
+    }
+    let blocks: Option<Vec<ContentBlock>> = answer
+        .get_mut("content")?
+        .as_array_mut()?
+        .iter_mut()
+        .map(|block| serde_json::from_value(block.take()).ok())
+        .collect();
+    let mut noted = match answer.get_mut("_meta").map(Value::take) {
+        Some(Value::Object(noted)) => noted,
+        _ => Map::new(),
+    };
+    noted.retain(|key, _| !key.starts_with("toolgate/"));
+    Some(OfMcpServer {
+        blocks: blocks?,
+        structured: answer.get_mut("structuredContent").map(Value::take),
+        noted,
+    })
 }
 
 /// Gives what a result names of its server the addresses that clients see.

@@ -1,6 +1,7 @@
 //! MCP servers behind the gateway: as resources, as sources of tools, as upstreams.
 
 mod calls;
+mod comparisons;
 mod elicitation;
 mod floods;
 mod health;
@@ -25,7 +26,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 use futures_util::StreamExt;
-use futures_util::stream;
+use futures_util::stream::{self, BoxStream};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
@@ -41,6 +42,8 @@ pub(super) enum Reply {
     Error(i64, &'static str),
     /// A stream of these messages; in their texts `$ID` is the id of the request.
     Events(Vec<String>),
+    /// A stream of these messages as they come.
+    Stream(BoxStream<'static, String>),
     /// A stream of this message without an end, which is counted while it is read.
     Flood(&'static str, Streams),
     /// A body as it is.
@@ -213,6 +216,13 @@ async fn send(reply: Reply, id: &Value) -> Response<Body> {
                 .map(|event| format!("data: {}\n\n", event.replace("\"$ID\"", &id.to_string())))
                 .collect();
             body(StatusCode::OK, "text/event-stream", events.into_bytes())
+        }
+        Reply::Stream(messages) => {
+            let events = messages.map(|message| Ok::<_, Infallible>(format!("data: {message}\n\n")));
+            Response::builder()
+                .header("content-type", "text/event-stream")
+                .body(Body::from_stream(events))
+                .expect("a response")
         }
         Reply::Flood(message, streams) => {
             let open = streams.open();

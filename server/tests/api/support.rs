@@ -130,8 +130,10 @@ impl TestApp {
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
         );
-        let config = Config::load(&ServeArgs::default(), env, |path| std::fs::read_to_string(path))
+        let mut config = Config::load(&ServeArgs::default(), env, |path| std::fs::read_to_string(path))
             .unwrap_or_else(|error| panic!("{error}"));
+        // The program of this process is that of the tests.
+        config.mcp.relay = Some(env!("CARGO_BIN_EXE_toolgate").into());
         let time: Arc<dyn Clock> = clock.clone();
         let started = start::start(config, time, Shutdown::new(), Metrics::new())
             .await

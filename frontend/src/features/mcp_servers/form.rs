@@ -61,6 +61,7 @@ pub(super) struct ServerForm {
     timeout: RwSignal<String>,
     concurrent: RwSignal<String>,
     idle: RwSignal<String>,
+    refresh: RwSignal<String>,
     on_change: RwSignal<String>,
     instance: RwSignal<String>,
     instances: RwSignal<String>,
@@ -91,6 +92,7 @@ impl ServerForm {
             timeout: RwSignal::new(String::new()),
             concurrent: RwSignal::new(String::new()),
             idle: RwSignal::new(String::new()),
+            refresh: RwSignal::new(String::new()),
             on_change: RwSignal::new(POLICIES[0].0.to_owned()),
             instance: RwSignal::new(INSTANCES[0].0.to_owned()),
             instances: RwSignal::new(String::new()),
@@ -125,6 +127,7 @@ impl ServerForm {
         self.timeout.set(number(definition.timeout_ms));
         self.concurrent.set(number(definition.max_concurrent));
         self.idle.set(number(definition.idle_stop_s));
+        self.refresh.set(number(definition.refresh_s));
         let refuses = definition.on_change == McpChangePolicy::Refuse;
         self.on_change.set(POLICIES[usize::from(refuses)].0.to_owned());
         let is_apart = definition.instance == McpInstance::Session;
@@ -225,6 +228,7 @@ impl ServerForm {
                 timeout_ms: number(self.timeout),
                 max_concurrent: number(self.concurrent),
                 idle_stop_s: number(self.idle),
+                refresh_s: number(self.refresh),
                 on_change: McpChangePolicy::Serve,
                 instance: McpInstance::Shared,
                 max_instances: None,
@@ -410,6 +414,14 @@ impl ServerForm {
                             error=wrong("/idle_stop_s")
                         >
                             <TextInput id="server-idle" value=self.idle kind="number" max="5" />
+                        </Field>
+                        <Field
+                            id="server-refresh"
+                            label="Seconds between comparisons"
+                            help="Of its tools with the approved ones; 3600 when empty, 0: only when it says so."
+                            error=wrong("/refresh_s")
+                        >
+                            <TextInput id="server-refresh" value=self.refresh kind="number" max="6" />
                         </Field>
                     </div>
                     <Field id="server-on-change" label="Calls of a tool that the server has changed">

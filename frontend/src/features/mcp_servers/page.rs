@@ -201,6 +201,10 @@ fn bounds(definition: &McpServerDefinition) -> String {
             0 => "never ended".to_owned(),
             s => format!("ended after {s} s without a call"),
         }),
+        definition.refresh_s.map(|s| match s {
+            0 => "tools compared when it says that they changed".to_owned(),
+            s => format!("tools compared every {s} s"),
+        }),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     if parts.is_empty() {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{McpInstance, McpServerDefinition, McpTransport};
 
+use super::LEAST_REFRESH_S;
 use super::value::ValueTemplate;
 use crate::ids::ImportId;
 use crate::pointer;
@@ -197,6 +198,13 @@ pub fn check(server: &McpServerDefinition) -> Vec<Diagnostic> {
             "/idle_stop_s",
             "it must be between 0 and 86400",
             "leave it out for 600",
+        );
+    }
+    if !between(server.refresh_s.filter(|&s| s != 0), LEAST_REFRESH_S, 604_800) {
+        fault(
+            "/refresh_s",
+            "it must be 0, or between 10 and 604800",
+            "leave it out for 3600",
         );
     }
     if !between(server.max_instances, 1, 1000) {

@@ -174,6 +174,7 @@ fn server(name: &str, at: &str, entry: &Map<String, Value>) -> Result<Named, Vec
             "timeoutms" => ("timeout_ms", value.clone()),
             "maxconcurrent" => ("max_concurrent", value.clone()),
             "idlestops" => ("idle_stop_s", value.clone()),
+            "refreshs" => ("refresh_s", value.clone()),
             "onchange" => ("on_change", value.clone()),
             "instance" => ("instance", value.clone()),
             "maxinstances" => ("max_instances", value.clone()),

@@ -23,3 +23,7 @@ pub const MAX_CONCURRENT: u32 = 16;
 pub const MAX_INSTANCES: u32 = 16;
 /// Seconds without a call after which a connection ends where the server does not say.
 pub const IDLE_STOP_S: u32 = 600;
+/// Seconds between comparisons of a server's tools with the approved ones, where it does not say.
+pub const REFRESH_S: u32 = 3_600;
+/// The shortest time between comparisons by schedule, in seconds.
+pub const LEAST_REFRESH_S: u32 = 10;

@@ -40,6 +40,7 @@ fn faults(server: Value) -> String {
 #[case(json!({"command": "npx", "max_instances": 4}), "/max_instances a shared server")]
 #[case(json!({"command": "npx", "instance": "session", "max_instances": 0}), "/max_instances it must be")]
 #[case(json!({"command": "npx", "instance": "session", "idle_stop_s": 0}), "/idle_stop_s")]
+#[case(json!({"command": "npx", "refresh_s": 9}), "/refresh_s it must be 0, or between")]
 #[case(json!({"url": "https://a.example", "resources": {"group": ["a", ""]}}), "/resources/group/1")]
 #[case(json!({"url": "https://a.example", "prompts": {"group": [], "available_in_states": ["\u{7}"]}}), "/prompts/available_in_states/0")]
 fn faults_of_a_server_name_their_place(#[case] server: Value, #[case] expected: &str) {
@@ -51,6 +52,7 @@ fn faults_of_a_server_name_their_place(#[case] server: Value, #[case] expected: 
 #[rstest]
 #[case(json!({"command": "uvx", "args": ["mcp-server-time", "--local-timezone", "UTC"], "env": {"API_KEY": "${secret:K}"}}))]
 #[case(json!({"command": "npx", "instance": "session", "max_instances": 4, "idle_stop_s": 60}))]
+#[case(json!({"command": "npx", "refresh_s": 0}))]
 #[case(json!({"url": "https://a.example/mcp", "headers": {"Authorization": "Bearer ${secret:K}", "X-Region": "eu"}}))]
 fn good_servers_have_no_faults(#[case] server: Value) {
     assert_eq!(faults(server), "");

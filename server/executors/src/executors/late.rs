@@ -29,7 +29,7 @@ impl Executors {
         // The values of arguments that are secret are not at hand any more, and messages may repeat them.
         if let (Err(failure), Some(_)) = (&mut outcome, &tool.marked) {
             failure.message = "the tool failed".to_owned();
-            failure.upstream_message = None;
+            (failure.upstream_message, failure.upstream_answer) = (None, None);
         }
         match &tool.shape {
             Some(shape) => shape.of_json(outcome?),

@@ -4,7 +4,6 @@
 //! connections by scheme, host and port. What may be dialled depends on these and on the server's own configuration, never
 //! on the project that calls; which hosts a project may name is checked before every request (`send.rs`).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,7 +16,6 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use super::tls;
 use crate::egress::connector::GuardedConnector;
-use crate::egress::{EgressPolicy, Resolve};
 
 /// Connections of HTTP/1 that are kept per origin.
 const PER_ORIGIN: usize = 128;
@@ -31,12 +29,12 @@ pub(crate) type SendError = legacy::Error;
 pub(crate) struct Client(legacy::Client<HttpsConnector<GuardedConnector>, Full<Bytes>>);
 
 impl Client {
-    pub(crate) fn new(policy: Arc<EgressPolicy>, resolver: Arc<dyn Resolve>) -> Self {
+    pub(crate) fn new(guarded: GuardedConnector) -> Self {
         let connector = HttpsConnectorBuilder::new()
             .with_tls_config(tls::config())
             .https_or_http()
             .enable_all_versions()
-            .wrap_connector(GuardedConnector::new(policy, resolver));
+            .wrap_connector(guarded);
         Self(pooled(connector))
     }
 
@@ -65,7 +63,7 @@ mod tests {
     use std::future::{Ready, ready};
     use std::io;
     use std::pin::Pin;
-    use std::sync::Mutex;
+    use std::sync::{Arc, Mutex};
     use std::task::{Context, Poll};
 
     use http::{Response, Uri, header};
@@ -79,6 +77,7 @@ mod tests {
     use tower::Service;
 
     use super::*;
+    use crate::egress::EgressPolicy;
     use crate::egress::connector::SystemResolver;
 
     /// A connection that was made already, by HTTP/2 or HTTP/1.
@@ -285,7 +284,7 @@ mod tests {
     #[tokio::test]
     async fn without_a_host_there_is_nowhere_to_go() {
         let policy = EgressPolicy::parse(&[]).expect("no entries");
-        let client = Client::new(Arc::new(policy), Arc::new(SystemResolver));
+        let client = Client::new(GuardedConnector::new(Arc::new(policy), Arc::new(SystemResolver)));
         client.request(get("/b")).await.expect_err("no host");
     }
 }

@@ -15,6 +15,7 @@ use super::parts::Watch;
 use super::plan::RequestPlan;
 use super::redirect::{Hop, MAX_REDIRECTS};
 use super::{body, error};
+use crate::egress::connector::GuardedConnector;
 use crate::egress::{EgressError, EgressPolicy, Resolve};
 use crate::failure::Failure;
 use crate::invocation::Parts;
@@ -23,6 +24,7 @@ use crate::redact::Secrets;
 /// The client that every request of every tool goes through.
 pub(crate) struct Sender {
     client: Client,
+    connector: GuardedConnector,
     policy: Arc<EgressPolicy>,
     max_response_bytes: usize,
 }
@@ -40,11 +42,18 @@ impl Sender {
         resolver: Arc<dyn Resolve>,
         max_response_bytes: usize,
     ) -> Self {
+        let connector = GuardedConnector::new(Arc::clone(&policy), resolver);
         Self {
-            client: Client::new(policy.clone(), resolver),
+            client: Client::new(connector.clone()),
+            connector,
             policy,
             max_response_bytes,
         }
+    }
+
+    /// What opens its connections, at checked addresses only.
+    pub(crate) fn connector(&self) -> GuardedConnector {
+        self.connector.clone()
     }
 
     /// Where requests may go.

@@ -9,6 +9,9 @@ use crate::invocation::Execution;
 /// What of an answer is kept: blocks of content, the structured result, and what the server notes beside them.
 const KEPT: [&str; 3] = ["content", "structuredContent", "_meta"];
 
+/// Bytes of the largest answer with an error that is passed on whole. Of a larger one its text is.
+const LARGEST_ERROR: usize = 256 << 10;
+
 /// Makes a result of an answer.
 ///
 /// # Errors
@@ -26,13 +29,17 @@ pub(super) fn read(answer: Value) -> Result<Execution, Failure> {
     if !answer.contains_key("content") && !answer.contains_key("structuredContent") {
         return Err(invalid("the MCP server's answer is no result of a tool"));
     }
-    if answer.get("isError") == Some(&Value::Bool(true)) {
+    let has_failed = answer.get("isError") == Some(&Value::Bool(true));
+    answer.retain(|key, value| KEPT.contains(&key.as_str()) && !value.is_null());
+    if has_failed {
+        let said = text(&answer);
+        let whole = JsonText::from(&Value::Object(answer));
         return Err(Failure {
-            upstream_message: Some(text(&answer)).filter(|text| !text.is_empty()),
+            upstream_message: (!said.is_empty()).then_some(said),
+            upstream_answer: (whole.get().len() <= LARGEST_ERROR).then_some(whole),
             ..Failure::new(ErrorCode::ExecutionFailed, "the tool answered with an error")
         });
     }
-    answer.retain(|key, value| KEPT.contains(&key.as_str()) && !value.is_null());
     Ok(Execution {
         result: JsonText::from(&Value::Object(answer)),
         usage: None,

@@ -17,6 +17,7 @@ use super::connection::{Connection, Live};
 use super::error;
 use super::handler::Handler;
 use super::http::GuardedClient;
+use super::listen;
 use super::manager::Shared;
 use super::notices::Notices;
 use super::offers::KeptLists;
@@ -45,6 +46,7 @@ impl Connection {
                     &shared.stdio,
                     shared.values(&target),
                     &self.log,
+                    &shared.transport,
                     shared.max_bytes,
                 )?;
                 // The reader fails at a line that is too long; rmcp's own limit would drop the line and let its call wait.
@@ -113,6 +115,7 @@ impl Connection {
             .map_err(|error| clean(error::of_start(&error), &with_token(&secrets, bearer.as_deref())))?;
         let agreed = service.peer().peer_info();
         self.seen().is_legacy = agreed.is_some_and(|info| info.protocol_version.has_initialize());
+        listen::start(service.peer(), &handler);
         Ok(Live::new(service, handler, secrets, None, bearer))
     }
 
@@ -127,7 +130,8 @@ impl Connection {
         let mut config = StreamableHttpClientTransportConfig::with_uri(url)
             .max_sse_event_size(shared.max_bytes)
             .max_json_response_size(shared.max_bytes)
-            .max_concurrent_requests(self.most.saturating_add(4))
+            // Beside the calls: listening, and what lists.
+            .max_concurrent_requests(self.most.saturating_add(5))
             .control_request_timeout(self.within())
             // Whether a call may be sent twice is decided where it is sent.
             .reinit_on_expired_session(false);

@@ -10,9 +10,10 @@ use rmcp::service::{Peer, RunningService};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout};
 use toolgate_api::mcp_servers::{McpConnectionState, StoredMcpServer};
-use toolgate_core::mcp_servers::{IDLE_STOP_S, MAX_CONCURRENT, TIMEOUT_MS};
+use toolgate_core::mcp_servers::{IDLE_STOP_S, MAX_CONCURRENT, REFRESH_S, TIMEOUT_MS};
 
 use super::bearer::Bearer;
+use super::comparison::{Compared, ComparedBecause};
 use super::handler::Handler;
 use super::listing::{self, Listed};
 use super::log::Log;
@@ -27,6 +28,8 @@ use crate::redact::Secrets;
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(300);
+/// How long a list of tools is trusted: there are servers that do not say that their tools change.
+const LIST_TRUSTED: Duration = Duration::from_secs(60);
 
 /// The connection to a server, at one revision of its definition.
 pub(super) struct Connection {
@@ -51,6 +54,8 @@ pub(super) struct Seen {
     /// No attempt is made until then.
     paused_until: Option<Instant>,
     last_error: Option<(Instant, Failure)>,
+    /// When its tools were compared with the approved ones.
+    pub(super) compared: Compared,
     /// Whether the server was found to speak a revision with `initialize`.
     pub(super) is_legacy: bool,
     /// Whether it is not connected to any more.
@@ -68,6 +73,7 @@ pub(super) struct Live {
     listed: ArcSwapOption<Listed>,
     /// The servers of the project when the tools were listed.
     listed_under: Mutex<Weak<ServerSet>>,
+    listing: tokio::sync::Mutex<()>,
 }
 
 impl Live {
@@ -87,6 +93,7 @@ impl Live {
             bearer,
             listed: ArcSwapOption::empty(),
             listed_under: Mutex::default(),
+            listing: tokio::sync::Mutex::default(),
         }
     }
 
@@ -105,15 +112,23 @@ impl Live {
         !self.service.is_closed() && !self.service.peer().is_transport_closed()
     }
 
-    /// Its tools, as it listed them since the project was loaded last. The project is loaded again after a change that another
-    /// server of Toolgate has found.
+    /// Its tools, as it listed them within the last minute and since the project was loaded last. The project is loaded again after
+    /// a change that another server of Toolgate has found.
     ///
     /// # Errors
     /// Why it could not.
     pub(super) async fn listed(&self, servers: Option<&Arc<ServerSet>>) -> Result<Arc<Listed>, Failure> {
         let under = servers.map(Arc::downgrade).unwrap_or_default();
-        let is_current = self.listed_under().ptr_eq(&under);
-        if let Some(listed) = self.listed.load_full().filter(|_| is_current) {
+        let known = || {
+            let is_current = self.listed_under().ptr_eq(&under);
+            let listed = self.listed.load_full().filter(|_| is_current)?;
+            (listed.at.elapsed() < LIST_TRUSTED).then_some(listed)
+        };
+        if let Some(listed) = known() {
+            return Ok(listed);
+        }
+        let _one_at_a_time = self.listing.lock().await;
+        if let Some(listed) = known() {
             return Ok(listed);
         }
         let listed = self.list().await?;
@@ -203,6 +218,7 @@ impl Connection {
                 failures: 0,
                 paused_until: None,
                 last_error: None,
+                compared: Compared::new(),
                 is_legacy: false,
                 closed: false,
             }),
@@ -365,16 +381,30 @@ impl Connection {
         seen.state == McpConnectionState::Failed && over && !seen.closed
     }
 
-    /// Whether the server has said that its tools changed. They are listed again then.
-    pub(super) fn take_tools_changed(&self) -> bool {
-        let live = self.seen().live.clone();
-        live.is_some_and(|live| {
-            let changed = live.handler.take_tools_changed();
-            if changed {
+    /// Whether the server has said that its tools changed. They are listed and compared again then.
+    pub(super) fn hear_changes(&self) -> bool {
+        let mut seen = self.seen();
+        let has_changed = seen.live.as_ref().is_some_and(|live| {
+            let has_changed = live.handler.take_tools_changed();
+            if has_changed {
                 live.listed.store(None);
             }
-            changed
-        })
+            has_changed
+        });
+        if has_changed {
+            seen.compared.changed();
+        }
+        has_changed
+    }
+
+    /// Begins a comparison of its tools with the approved ones, if one is due.
+    pub(super) fn begin_comparison(&self) -> Option<ComparedBecause> {
+        let every = self.server.definition.refresh_s.unwrap_or(REFRESH_S);
+        let every = (every > 0).then(|| Duration::from_secs(every.into()));
+        let mut seen = self.seen();
+        let live = seen.live.as_ref().filter(|live| live.is_open());
+        let open_since = live.map(|live| live.since);
+        seen.compared.begin(open_since, every)
     }
 
     /// How it is.
@@ -414,6 +444,8 @@ impl Seen {
     fn fail(&mut self, failure: &Failure) {
         let now = Instant::now();
         self.state = McpConnectionState::Failed;
+        // It may have been replaced by one of another revision.
+        self.is_legacy = false;
         self.failures = self.failures.saturating_add(1);
         let pause = FIRST_PAUSE
             .saturating_mul(1 << self.failures.saturating_sub(1).min(16))

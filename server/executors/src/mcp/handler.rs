@@ -143,6 +143,29 @@ impl Handler {
         }
     }
 
+    /// Takes that its tools changed.
+    pub(super) fn tools_changed(&self) {
+        self.shared.tools_changed.store(true, Ordering::Release);
+    }
+
+    /// Takes that its resources or their templates changed.
+    pub(super) fn resources_changed(&self) {
+        let lists = [OfferedList::Resources, OfferedList::ResourceTemplates];
+        self.shared.lists.forget(&lists);
+    }
+
+    /// Takes that its prompts changed.
+    pub(super) fn prompts_changed(&self) {
+        self.shared.lists.forget(&[OfferedList::Prompts]);
+    }
+
+    /// Takes that all of it may have changed.
+    pub(super) fn everything_changed(&self) {
+        self.tools_changed();
+        self.resources_changed();
+        self.prompts_changed();
+    }
+
     /// Whether the tools have changed since this was asked the last time.
     pub(super) fn take_tools_changed(&self) -> bool {
         self.shared.tools_changed.swap(false, Ordering::AcqRel)
@@ -221,16 +244,14 @@ impl ClientHandler for Handler {
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.shared.tools_changed.store(true, Ordering::Release);
+        self.tools_changed();
     }
 
     async fn on_resource_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.shared
-            .lists
-            .forget(&[OfferedList::Resources, OfferedList::ResourceTemplates]);
+        self.resources_changed();
     }
 
     async fn on_prompt_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.shared.lists.forget(&[OfferedList::Prompts]);
+        self.prompts_changed();
     }
 }

@@ -243,7 +243,12 @@ impl StreamableHttpClient for GuardedClient {
         let passed_on = raw::passed_on(&message);
         match media_type.as_str() {
             "text/event-stream" => {
-                let events = self.events(response, self.max_bytes.saturating_mul(EVENTS_OF_AN_ANSWER));
+                let in_all = match &message {
+                    // It ends with the connection.
+                    ClientJsonRpcMessage::Request(request) if listens(&request.request) => usize::MAX,
+                    _ => self.max_bytes.saturating_mul(EVENTS_OF_AN_ANSWER),
+                };
+                let events = self.events(response, in_all);
                 let events = events
                     .map_ok(move |event| as_it_came(event, passed_on.as_ref()))
                     .boxed();
@@ -309,6 +314,10 @@ impl StreamableHttpClient for GuardedClient {
         let events = self.events(response, usize::MAX);
         Ok(events.map_ok(|event| as_it_came(event, None)).boxed())
     }
+}
+
+const fn listens(request: &ClientRequest) -> bool {
+    matches!(request, ClientRequest::SubscriptionsListenRequest(_))
 }
 
 /// What a body of JSON answers the request with. What belongs to another request would be waited for in vain.

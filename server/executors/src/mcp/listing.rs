@@ -6,6 +6,7 @@ use rmcp::RoleClient;
 use rmcp::model::{ClientRequest, ListToolsRequest, PaginatedRequestParams};
 use rmcp::service::Peer;
 use serde_json::Value;
+use tokio::time::Instant;
 use toolgate_api::ErrorCode;
 use toolgate_core::mcp_import::{McpListing, fingerprint};
 
@@ -19,6 +20,7 @@ const MAX_ITEMS: usize = 5_000;
 
 /// What a server lists, and the digest of each tool by its name.
 pub(super) struct Listed {
+    pub(super) at: Instant,
     pub(super) listing: McpListing,
     pub(super) fingerprints: HashMap<String, String>,
 }
@@ -98,6 +100,7 @@ fn listed(peer: &Peer<RoleClient>, tools: Vec<Value>) -> Listed {
         .filter_map(|tool| Some((tool.get("name")?.as_str()?.to_owned(), fingerprint(tool))))
         .collect();
     Listed {
+        at: Instant::now(),
         listing: McpListing {
             title,
             version,

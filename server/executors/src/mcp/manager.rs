@@ -25,8 +25,10 @@ use crate::http::executor::Transport;
 use crate::http::send::denied;
 use crate::values::Values;
 
-/// Connections that are made in advance at the same time.
-const AT_ONCE: usize = 32;
+/// Processes that are started in advance at the same time.
+const PROCESSES_AT_ONCE: usize = 32;
+/// Connections over HTTP that are made in advance at the same time. Those to servers that do not answer delay no others.
+const CONNECTIONS_AT_ONCE: usize = 512;
 
 /// What all connections share.
 pub(super) struct Shared {
@@ -54,7 +56,8 @@ pub type ConnectionStates = HashMap<(ProjectId, String), Vec<McpConnectionState>
 pub struct McpServers {
     pub(super) shared: Shared,
     connections: Mutex<Connections>,
-    in_advance: Arc<Semaphore>,
+    processes_in_advance: Arc<Semaphore>,
+    connections_in_advance: Arc<Semaphore>,
 }
 
 impl McpServers {
@@ -73,7 +76,8 @@ impl McpServers {
                 list_changes: Arc::default(),
             },
             connections: Mutex::default(),
-            in_advance: Arc::new(Semaphore::new(AT_ONCE)),
+            processes_in_advance: Arc::new(Semaphore::new(PROCESSES_AT_ONCE)),
+            connections_in_advance: Arc::new(Semaphore::new(CONNECTIONS_AT_ONCE)),
         }
     }
 
@@ -146,7 +150,11 @@ impl McpServers {
         }) {
             let servers = Arc::clone(self);
             tokio::spawn(async move {
-                let Ok(_place) = Arc::clone(&servers.in_advance).acquire_owned().await else {
+                let places = match target.server.definition.transport() {
+                    McpTransport::Stdio => &servers.processes_in_advance,
+                    McpTransport::StreamableHttp | McpTransport::Sse => &servers.connections_in_advance,
+                };
+                let Ok(_place) = places.acquire().await else {
                     return;
                 };
                 let connected = match servers.connection(&target) {
@@ -172,19 +180,14 @@ impl McpServers {
             let url = Url::parse(target.server.definition.url.as_deref()?).ok()?;
             account::may_be_sent(account.provider(), &url).err()
         };
-        let refused = self.unavailable_with(
-            &target.server,
-            target.egress.as_deref(),
-            self.shared.values(target),
-        );
-        refused.or(no_account).or_else(wrong_host)
+        self.unavailable_to_all(target).or(no_account).or_else(wrong_host)
     }
 
-    /// Whether no caller can reach a server from here.
+    /// Why no caller can reach a server from here, whatever account it has; `None` when one can.
     #[must_use]
-    pub fn is_unavailable(&self, target: &McpTarget) -> bool {
+    pub fn unavailable_to_all(&self, target: &McpTarget) -> Option<Failure> {
         let (egress, values) = (target.egress.as_deref(), self.shared.values(target));
-        self.unavailable_with(&target.server, egress, values).is_some()
+        self.unavailable_with(&target.server, egress, values)
     }
 
     /// The same of a server with these values.
@@ -258,22 +261,6 @@ impl McpServers {
         Ok(listed.listing.clone())
     }
 
-    /// The servers that have said that their tools changed, each once.
-    #[must_use]
-    pub fn take_changed(&self) -> Vec<McpTarget> {
-        let connections: Vec<_> = self.lock().values().cloned().collect();
-        let mut changed: Vec<McpTarget> = Vec::new();
-        for connection in connections {
-            let target = connection.target();
-            let is_other =
-                |one: &McpTarget| (&one.project, &one.server.name) != (&target.project, &target.server.name);
-            if connection.take_tools_changed() && changed.iter().all(is_other) {
-                changed.push(target);
-            }
-        }
-        changed
-    }
-
     /// How the connection of a server is.
     #[must_use]
     pub fn status(&self, target: &McpTarget) -> ConnectionStatus {
@@ -293,7 +280,7 @@ impl McpServers {
         let mut status = statuses.into_iter().next().unwrap_or_default();
         status.running = running;
         status.instances = u32::try_from(instances).unwrap_or(u32::MAX);
-        if self.is_unavailable(target) {
+        if self.unavailable_to_all(target).is_some() {
             status.state = McpConnectionState::Unavailable;
         }
         status

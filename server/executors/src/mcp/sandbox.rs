@@ -1,10 +1,10 @@
-//! The command line with which the process of a server is started, and the cgroup that bounds it.
+//! The command line with which the process of a server is started.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::cgroup::Cgroup;
 use super::settings::StdioSettings;
 
 /// The program that makes the sandbox.
@@ -30,8 +30,10 @@ const SYSTEM: [&str; 14] = [
     "/etc/passwd",
     "/etc/group",
 ];
-/// What processes with the network need beside them.
-const NETWORK: [&str; 2] = ["/etc/resolv.conf", "/etc/hosts"];
+/// Where the relay of a process with the network is in the sandbox.
+const RELAY: &str = "/run/toolgate/relay";
+/// Where the socket of its proxy is.
+const PROXY: &str = "/run/toolgate/proxy";
 /// Bytes that a process may write to its home.
 const HOME_BYTES: &str = "268435456";
 
@@ -54,10 +56,10 @@ pub(super) fn missing() -> Option<&'static str> {
     })
 }
 
-/// The program and the arguments that start a command.
+/// The program and the arguments that start a command; `proxy` is the socket of its way out.
 pub(super) fn command_line(
     settings: &StdioSettings,
-    network: bool,
+    proxy: Option<&Path>,
     cgroup: Option<&Cgroup>,
     command: &str,
     args: &[String],
@@ -68,18 +70,16 @@ pub(super) fn command_line(
         let enter =
             "while [ \"$1\" != -- ]; do echo $$ > \"$1\" || exit 125; shift; done; shift; exec \"$@\"";
         line.extend(["/bin/sh", "-c", enter, "sh"].map(OsString::from));
-        line.extend(
-            cgroup
-                .folders
-                .iter()
-                .map(|folder| folder.join("cgroup.procs").into_os_string()),
-        );
+        line.extend(cgroup.entrances().map(PathBuf::into_os_string));
         line.push("--".into());
     }
     if settings.sandbox {
         line.push(BUBBLEWRAP.into());
-        line.extend(sandbox(settings, network));
+        line.extend(sandbox(settings, proxy));
         line.push("--".into());
+        if proxy.is_some() {
+            line.extend([RELAY, "mcp", "relay", PROXY, "--"].map(OsString::from));
+        }
     }
     line.push(command.into());
     line.extend(args.iter().map(OsString::from));
@@ -87,8 +87,9 @@ pub(super) fn command_line(
     (program, line)
 }
 
-/// The options of bubblewrap: no privileges, no network, no files but programs, an end with this process.
-fn sandbox(settings: &StdioSettings, network: bool) -> Vec<OsString> {
+/// The options of bubblewrap: no privileges, no network but a proxy, no files but programs, an end with
+/// this process.
+fn sandbox(settings: &StdioSettings, proxy: Option<&Path>) -> Vec<OsString> {
     let mut options: Vec<OsString> = Vec::new();
     let mut add = |more: &[&str]| options.extend(more.iter().map(OsString::from));
     add(&[
@@ -99,11 +100,9 @@ fn sandbox(settings: &StdioSettings, network: bool) -> Vec<OsString> {
         "ALL",
     ]);
     add(&["--uid", "65534", "--gid", "65534", "--hostname", "mcp"]);
-    if network {
-        add(&["--share-net"]);
-        for path in NETWORK {
-            add(&["--ro-bind-try", path, path]);
-        }
+    if let Some(proxy) = proxy {
+        add(&["--ro-bind", &settings.relay.to_string_lossy(), RELAY]);
+        add(&["--bind", &proxy.to_string_lossy(), PROXY]);
     }
     for path in SYSTEM {
         match std::fs::read_link(path) {
@@ -127,57 +126,4 @@ fn sandbox(settings: &StdioSettings, network: bool) -> Vec<OsString> {
 
 fn options_of(to: &Path, path: &str, add: &mut impl FnMut(&[&str])) {
     add(&[&to.to_string_lossy(), path]);
-}
-
-/// The groups of one process, which bound its memory and its processes. They are removed with the value.
-#[derive(Debug)]
-pub(super) struct Cgroup {
-    folders: Vec<PathBuf>,
-}
-
-impl Cgroup {
-    /// Makes the groups; `None` where this process may not.
-    pub(super) fn new(settings: &StdioSettings) -> Option<Self> {
-        static NUMBER: AtomicU64 = AtomicU64::new(0);
-        let name = format!(
-            "toolgate-mcp-{}-{}",
-            std::process::id(),
-            NUMBER.fetch_add(1, Ordering::Relaxed)
-        );
-        let memory = (settings.memory_mib << 20).to_string();
-        let processes = settings.processes.to_string();
-        let root = Path::new("/sys/fs/cgroup");
-        let own = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-        let mut made = Self { folders: Vec::new() };
-        if root.join("cgroup.controllers").exists() {
-            let unified = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-            made.add(
-                &root.join(unified),
-                &name,
-                &[("memory.max", &memory), ("pids.max", &processes)],
-            )?;
-        } else {
-            made.add(&root.join("memory"), &name, &[("memory.limit_in_bytes", &memory)])?;
-            made.add(&root.join("pids"), &name, &[("pids.max", &processes)])?;
-        }
-        Some(made)
-    }
-
-    fn add(&mut self, parent: &Path, name: &str, limits: &[(&str, &str)]) -> Option<()> {
-        let folder = parent.join(name);
-        std::fs::create_dir(&folder).ok()?;
-        self.folders.push(folder.clone());
-        for (file, limit) in limits {
-            std::fs::write(folder.join(file), limit).ok()?;
-        }
-        Some(())
-    }
-}
-
-impl Drop for Cgroup {
-    fn drop(&mut self) {
-        for folder in &self.folders {
-            let _still_used = std::fs::remove_dir(folder);
-        }
-    }
 }

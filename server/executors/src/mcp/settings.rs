@@ -9,8 +9,10 @@ pub struct StdioSettings {
     pub commands: Vec<String>,
     /// Whether they run in bubblewrap. Without it they run as this process's user.
     pub sandbox: bool,
-    /// Whether those that ask for it get the network.
+    /// Whether those that ask for it get the network: in the sandbox, what the egress lists permit.
     pub network: bool,
+    /// The program that brings the way out into a sandbox: that of Toolgate.
+    pub relay: PathBuf,
     /// Folders that they may read, beside those of the system's programs.
     pub readable: Vec<PathBuf>,
     /// MiB of memory that one may use, where there is a cgroup to bound it.
@@ -27,6 +29,8 @@ impl Default for StdioSettings {
             commands: Vec::new(),
             sandbox: true,
             network: false,
+            // Where the program cannot be found, starting a server that needs it fails with the reason.
+            relay: std::env::current_exe().unwrap_or_default(),
             readable: Vec::new(),
             memory_mib: 1024,
             processes: 256,

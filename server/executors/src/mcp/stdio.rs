@@ -14,11 +14,14 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 use toolgate_api::ErrorCode;
 
+use super::cgroup::Cgroup;
 use super::log::Log;
-use super::sandbox::{self, Cgroup};
+use super::proxy::Proxy;
 use super::settings::StdioSettings;
 use super::target::{McpTarget, fill};
+use super::{relay, sandbox};
 use crate::failure::Failure;
+use crate::http::executor::Transport;
 use crate::redact::Secrets;
 use crate::values::Values;
 
@@ -63,6 +66,7 @@ pub(super) fn start(
     settings: &StdioSettings,
     values: Values<'_>,
     log: &Arc<Log>,
+    transport: &Arc<Transport>,
     max_bytes: usize,
 ) -> Result<(Process, Streams, Secrets), Failure> {
     let definition = &target.server.definition;
@@ -71,10 +75,24 @@ pub(super) fn start(
         return Err(Failure::misconfigured(why));
     }
     let filled = fill(&definition.env, values)?;
-    let cgroup = Cgroup::new(settings);
-    let network = definition.network && settings.network;
-    let (program, args) =
-        sandbox::command_line(settings, network, cgroup.as_ref(), command, &definition.args);
+    let cgroup = Cgroup::new(settings)
+        .inspect_err(|why| {
+            log.add(&format!("[memory and processes are not bounded: {why}]"));
+        })
+        .ok();
+    let goes_out = definition.network && settings.network && settings.sandbox;
+    let proxy = goes_out
+        .then(|| Proxy::start(Arc::clone(transport), target.egress.clone(), Arc::clone(log)))
+        .transpose()
+        .map_err(|error| Failure::misconfigured(format!("its way to the network cannot be made: {error}")))?;
+    let socket = proxy.as_ref().map(Proxy::socket);
+    let (program, args) = sandbox::command_line(
+        settings,
+        socket.as_deref(),
+        cgroup.as_ref(),
+        command,
+        &definition.args,
+    );
     let mut starting = Command::new(program);
     starting
         .args(args)
@@ -89,6 +107,7 @@ pub(super) fn start(
                 std::env::temp_dir()
             },
         )
+        .envs(proxy.iter().flat_map(|_| by_proxy()))
         .envs(
             filled
                 .values
@@ -131,7 +150,7 @@ pub(super) fn start(
         let _unasked = tell.send(Some(text.clone()));
         let _lines = timeout(GRACE, following).await;
         log.add(&format!("[{text}]"));
-        drop(cgroup);
+        drop((cgroup, proxy));
     });
     let process = Process { _end: end, ended };
     Ok((
@@ -139,6 +158,15 @@ pub(super) fn start(
         (BoundedLines::new(stdout, max_bytes), stdin),
         filled.secrets,
     ))
+}
+
+/// The variables by which programs find their proxy.
+fn by_proxy() -> impl Iterator<Item = (&'static str, String)> {
+    let names = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"];
+    let address = format!("http://127.0.0.1:{}", relay::PORT);
+    let named = names.into_iter().map(move |name| (name, address.clone()));
+    // Node takes no notice of them otherwise.
+    named.chain([("NODE_USE_ENV_PROXY", "1".to_owned())])
 }
 
 /// The processes of one server. They end with the value, also when this process stops.

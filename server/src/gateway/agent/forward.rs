@@ -198,6 +198,7 @@ fn unusable(what: &str) -> Failure {
         retry_after_s: None,
         upstream_status: None,
         upstream_message: None,
+        upstream_answer: None,
         remedy: None,
     }
 }

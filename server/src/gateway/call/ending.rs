@@ -242,6 +242,7 @@ fn shape(
                     retry_after_s: failure.retry_after_s,
                     upstream_status: failure.upstream_status,
                     upstream_message: failure.upstream_message,
+                    upstream_answer: failure.upstream_answer,
                     remedy: failure.remedy,
                 }),
                 state,

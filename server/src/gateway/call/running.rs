@@ -121,6 +121,7 @@ pub(super) fn cancelled() -> Failure {
         retry_after_s: None,
         upstream_status: None,
         upstream_message: None,
+        upstream_answer: None,
         remedy: None,
     }
 }

@@ -60,6 +60,7 @@ impl ProjectManager {
                 retry_after_s: error.retry_after_s,
                 upstream_status: error.upstream_status,
                 upstream_message: error.upstream_message,
+                upstream_answer: error.upstream_answer,
                 remedy: error.remedy,
             }),
         }

@@ -130,6 +130,7 @@ fn failure(problem: Problem) -> Failure {
         retry_after_s,
         upstream_status: body.upstream_status,
         upstream_message: body.upstream_message,
+        upstream_answer: body.upstream_answer,
         remedy: body.remedy,
     }
 }

@@ -6,7 +6,7 @@ use toolgate_api::auth::PrincipalKind;
 use toolgate_core::ids::{ImportId, SessionId};
 use toolgate_core::policy::groups::GroupSet;
 use toolgate_core::principal::Principal;
-use toolgate_executors::McpTarget;
+use toolgate_executors::{ComparedBecause, Comparison, McpTarget};
 use toolgate_store::StoreError;
 
 use super::target;
@@ -47,19 +47,29 @@ pub fn close_unwanted(gateway: &Gateway) {
     gateway.executors.mcp().keep(&targets(gateway));
 }
 
-/// Ends connections that nothing wants any more, tries failed ones again, and imports what has changed.
+/// Ends connections that nothing wants any more, tries failed ones again, and compares the tools of servers with the approved ones.
 ///
 /// # Errors
 /// When the database does not say which sessions have ended.
 pub async fn keep(gateway: &Arc<Gateway>) -> Result<(), StoreError> {
     let servers = gateway.executors.mcp();
     servers.keep(&targets(gateway));
-    for changed in servers.take_changed() {
-        if let Err(problem) = import_again(gateway, &changed).await {
-            tracing::warn!(project = %changed.project, server = %changed.server.name, code = %problem.code(), "the changed tools of an MCP server were not imported");
-        }
+    for comparison in servers.take_comparisons() {
+        // Each by itself: one server that does not answer delays no other.
+        tokio::spawn(compare(Arc::clone(gateway), comparison));
     }
     end_instances(gateway).await
+}
+
+async fn compare(gateway: Arc<Gateway>, comparison: Comparison) {
+    let compared = import_again(&gateway, &comparison).await;
+    let (project, server) = (&comparison.target.project, &comparison.target.server.name);
+    match compared {
+        Ok(()) => comparison.done(),
+        Err(problem) => {
+            tracing::warn!(%project, server, code = %problem.code(), "the tools of an MCP server were not compared with the approved ones");
+        }
+    }
 }
 
 /// Ends the instances of sessions that have ended or expired, here or on another server.
@@ -81,9 +91,12 @@ async fn end_instances(gateway: &Gateway) -> Result<(), StoreError> {
 }
 
 /// Imports the tools of a server again, if they were imported before: what changed waits in the quarantine.
-async fn import_again(gateway: &Arc<Gateway>, changed: &McpTarget) -> Result<(), Problem> {
-    let name = &changed.server.name;
-    let Some(project) = gateway.snapshots.now().project(changed.project.as_str()).cloned() else {
+async fn import_again(gateway: &Arc<Gateway>, comparison: &Comparison) -> Result<(), Problem> {
+    let McpTarget {
+        project: id, server, ..
+    } = &comparison.target;
+    let name = &server.name;
+    let Some(project) = gateway.snapshots.now().project(id.as_str()).cloned() else {
         return Ok(());
     };
     if gateway
@@ -107,11 +120,15 @@ async fn import_again(gateway: &Arc<Gateway>, changed: &McpTarget) -> Result<(),
             principal: &principal,
             granted: &GroupSet::default(),
             reads_definitions: false,
-            origin: &Origin::internal("mcp-list-changed"),
+            origin: &Origin::internal("mcp-comparison"),
         },
         author: Author {
             name: &principal.name,
-            note: Some(format!("the MCP server {name} says that its tools changed")),
+            note: Some(match comparison.why {
+                ComparedBecause::Changed => format!("the MCP server {name} says that its tools changed"),
+                ComparedBecause::Connected => format!("the MCP server {name} was connected to again"),
+                ComparedBecause::Schedule => format!("the MCP server {name} is compared by its schedule"),
+            }),
             ignore_policy_tests: false,
         },
     };
@@ -121,6 +138,6 @@ async fn import_again(gateway: &Arc<Gateway>, changed: &McpTarget) -> Result<(),
         ..ImportRequest::default()
     };
     let same_server = |_: Option<i64>| Ok(());
-    run::import(gateway, &changed.project, id, &by, request, same_server).await?;
+    run::import(gateway, &project.row.id, id, &by, request, same_server).await?;
     Ok(())
 }

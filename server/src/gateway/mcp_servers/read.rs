@@ -8,7 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::Diagnostic;
 use toolgate_api::mcp_servers::{
     McpConnection, McpConnectionError, McpConnectionState, McpLogLine, McpServer, McpServerDefinition,
-    McpServerLog, McpServerTest, McpTransport, StoredMcpServer,
+    McpServerLog, McpServerTest, StoredMcpServer,
 };
 use toolgate_core::principal::PrincipalRef;
 use toolgate_executors::{ConnectionStates, ConnectionStatus, McpTarget};
@@ -65,7 +65,8 @@ pub fn states<'p>(
         let is_unavailable = gateway
             .executors
             .mcp()
-            .is_unavailable(&target(gateway, project, server));
+            .unavailable_to_all(&target(gateway, project, server))
+            .is_some();
         let found = connections.get(&(project.row.id.clone(), server.name.clone()));
         let states = match found {
             _ if is_unavailable => &[McpConnectionState::Unavailable][..],
@@ -87,11 +88,11 @@ pub fn warnings(gateway: &Gateway, target: &McpTarget) -> Vec<Diagnostic> {
     let definition = &target.server.definition;
     let mut found = Vec::new();
     if (definition.enabled || target.server.awaits_approval)
-        && let Some(failure) = servers.unavailable(target)
+        && let Some(failure) = servers.unavailable_to_all(target)
     {
         found.push(Diagnostic::warning(failure.message).hint("until then calls of its tools are refused"));
     }
-    if definition.transport() == McpTransport::Stdio && definition.network && !servers.allows_network() {
+    if definition.network && !servers.allows_network() {
         found.push(
             Diagnostic::warning("the server asks for the network and does not get it")
                 .hint("an operator allows it by mcp.stdio_network (TOOLGATE_MCP_STDIO_NETWORK)")

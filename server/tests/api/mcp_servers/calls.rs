@@ -53,18 +53,55 @@ async fn everything_that_an_answer_has_survives_by_rest_and_by_mcp() {
 }
 
 #[tokio::test]
-async fn an_error_of_a_tool_is_a_failed_call_with_its_words() {
+async fn an_error_of_a_tool_is_a_failed_call_with_all_that_it_says() {
     let upstream = Upstream::new(|message| {
         (message["method"] == "tools/call").then(|| {
-            Reply::Result(json!({"content": [{"type": "text", "text": "no such city"}], "isError": true}))
+            let mut answer = everything();
+            answer["isError"] = json!(true);
+            answer["content"][0]["text"] = json!("no such city");
+            if message["params"]["arguments"]["city"] == "Large" {
+                answer["structuredContent"] = json!("x".repeat(300_000));
+            }
+            Reply::Result(answer)
         })
     })
     .await;
     let app = with_tools(&upstream, json!({"url": upstream.url})).await;
     let admin = app.admin().await;
     let answer = call(&admin, "forecast", json!({"city": "Oslo"})).await;
-    assert_eq!(answer["error"]["code"], "execution_failed", "{answer}");
-    assert_eq!(answer["error"]["upstream_message"], "no such city");
+    let error = &answer["error"];
+    assert_eq!(error["code"], "execution_failed", "{answer}");
+    assert_eq!(error["upstream_message"], "no such city");
+    assert_eq!(
+        error["upstream_answer"]["content"][1],
+        everything()["content"][1],
+        "{answer}"
+    );
+    for member in ["structuredContent", "_meta"] {
+        assert_eq!(error["upstream_answer"][member], everything()[member], "{answer}");
+    }
+    let large = call(&admin, "forecast", json!({"city": "Large"})).await;
+    assert_eq!(large["error"]["upstream_message"], "no such city");
+    assert_eq!(large["error"].get("upstream_answer"), None);
+
+    let agent = app.key(&admin, "demo", "agent", &["default"]).await;
+    let client = McpClient::begun(agent, "").await;
+    let result = client.call("forecast", json!({"city": "Oslo"})).await;
+    assert_eq!(result["isError"], true, "{result}");
+    let blocks = result["content"].as_array().expect("blocks");
+    let said = blocks[0]["text"].as_str().expect("a text");
+    assert!(
+        said.starts_with("execution_failed: ") && !said.contains("no such city"),
+        "{said}"
+    );
+    assert_eq!(blocks[1]["text"], "no such city");
+    assert_eq!(
+        blocks[2..],
+        everything()["content"].as_array().expect("blocks")[1..]
+    );
+    assert_eq!(result["structuredContent"], everything()["structuredContent"]);
+    assert_eq!(result["_meta"]["example.com/trace"], "t1");
+    assert_eq!(result["_meta"]["toolgate/code"], "execution_failed");
 }
 
 #[tokio::test]

@@ -23,6 +23,24 @@ while read -r line; do
       case "$mode" in
         flood) head -c 40000000 /dev/zero | tr '\0' x ;;
         exit) exit 7 ;;
+        eats) all=$(head -c 300000000 /dev/zero | tr '\0' x); answer '{"content":[]}' ;;
+        reaches*)
+          for request in $(printf '%s' "$mode" | cut -d' ' -f2-); do
+            exec 3<>/dev/tcp/127.0.0.1/${HTTP_PROXY##*:}
+            method=${request%%+*}; address=${request#*+}
+            printf '%s %s HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' "$method" "$address" >&3
+            read -r status <&3
+            case "$method $status" in "CONNECT HTTP/1.1 200"*)
+              while read -r header <&3 && [ "${#header}" -gt 1 ]; do :; done
+              printf 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' >&3
+              read -r within <&3 ;;
+            esac
+            said="$said|${status%?}|${within%?}"
+            within=
+            exec 3>&-
+          done
+          net=$(cat /proc/net/dev | grep -vc 'lo:\|face\|Inter-')
+          answer '{"content":[{"type":"text","text":"networks='"$net$said"'"}]}' ;;
         notices*) while :; do echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"hello"}}'; done ;;
         babbles)
           printf 'a log line\n\n{"jsonrpc":\n[1,2]\n42\n{"jsonrpc":"2.0","method":"notifications/none"}\n'
@@ -186,4 +204,64 @@ async fn a_change_that_the_server_announces_waits_in_the_quarantine() {
         .await
         .expect("it waits");
     assert_eq!(found["items"][0]["by"], "server", "{found}");
+}
+
+#[tokio::test]
+async fn a_process_that_takes_more_memory_than_it_may_is_ended() {
+    let app = started("eats", &[("TOOLGATE_MCP_STDIO_MEMORY_MIB", "64")]).await;
+    let admin = app.admin().await;
+    let answer = look(&admin).await;
+    let log = admin
+        .get(&format!("{SERVERS}/shell/log"))
+        .await
+        .expect(200)
+        .json();
+    if log.to_string().contains("not bounded") {
+        // This machine has no groups that the test may make.
+        assert!(log.to_string().contains("control group"), "{log}");
+        return;
+    }
+    assert_eq!(answer["error"]["code"], "upstream_unavailable", "{answer}");
+    assert!(log.to_string().contains("[the process ended with"), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_reaches_what_the_egress_lists_permit_and_nothing_else() {
+    let upstream = crate::support::serve(axum::Router::new().fallback(async || "here")).await;
+    let other = crate::support::serve(axum::Router::new().fallback(async || "not here")).await;
+    let host = upstream.trim_start_matches("http://");
+    let tunnel = format!("https://{host}");
+    let allowed = format!("{upstream},{tunnel}");
+    let app = TestApp::with(&[
+        ("TOOLGATE_EGRESS_ALLOW", &allowed),
+        ("TOOLGATE_MCP_STDIO_COMMANDS", "bash"),
+        ("TOOLGATE_MCP_STDIO_NETWORK", "true"),
+    ])
+    .await;
+    let admin = app.demo().await;
+    let other_host = other.trim_start_matches("http://");
+    let mode = format!(
+        "reaches GET+{upstream}/ CONNECT+{host} GET+{other}/ CONNECT+{other_host} GET+http://169.254.169.254/ CONNECT+:0"
+    );
+    let mut definition = server(&mode);
+    definition["command"] = json!("bash");
+    definition["network"] = json!(true);
+    put(&admin, "shell", definition).await;
+    import(&admin, "shell").await;
+    enable(&admin).await;
+    let answer = look(&admin).await;
+    let said = answer["result"]["content"][0]["text"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{answer}"));
+    let expected = "networks=0|HTTP/1.1 200 OK||HTTP/1.1 200 OK|HTTP/1.1 200 OK|HTTP/1.1 403 Forbidden||HTTP/1.1 403 Forbidden\
+        ||HTTP/1.1 403 Forbidden||HTTP/1.1 403 Forbidden|";
+    assert_eq!(said, expected);
+    let log = admin
+        .get(&format!("{SERVERS}/shell/log"))
+        .await
+        .expect(200)
+        .json()
+        .to_string();
+    assert!(log.contains(&format!("[network: {other}")), "{log}");
+    assert!(log.contains("169.254.169.254"), "{log}");
 }

@@ -1,0 +1,223 @@
+//! When the tools of a server are compared with what was approved: after it said that they changed, after it was connected to
+//! again, and by its schedule.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::connection::Connection;
+use super::instances::Place;
+use super::manager::McpServers;
+use super::target::McpTarget;
+
+/// The pause after a comparison that failed.
+const AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// A new connection is compared if nothing was compared for this long: a server may have been replaced while it was not connected.
+const NEW_AFTER: Duration = Duration::from_secs(60);
+/// Comparisons that begin in one look. The others begin in the next ones.
+const AT_ONCE: usize = 16;
+
+/// Why the tools of a server are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComparedBecause {
+    /// It said that they changed.
+    Changed,
+    /// It was connected to again.
+    Connected,
+    /// Its schedule.
+    Schedule,
+}
+
+/// When a server was compared.
+#[derive(Debug)]
+pub(super) struct Compared {
+    at: Instant,
+    /// Since when the connection is open that was compared last.
+    connection: Option<Instant>,
+    has_changed: bool,
+    is_running: bool,
+    not_before: Option<Instant>,
+}
+
+impl Compared {
+    pub(super) fn new() -> Self {
+        Self {
+            at: Instant::now(),
+            connection: None,
+            has_changed: false,
+            is_running: false,
+            not_before: None,
+        }
+    }
+
+    /// The server said that its tools changed.
+    pub(super) fn changed(&mut self) {
+        self.has_changed = true;
+    }
+
+    /// Begins a comparison, if one is due on the connection that is open since then.
+    pub(super) fn begin(
+        &mut self,
+        open_since: Option<Instant>,
+        every: Option<Duration>,
+    ) -> Option<ComparedBecause> {
+        let waits = self.not_before.is_some_and(|until| until > Instant::now());
+        if self.is_running || waits {
+            return None;
+        }
+        let age = self.at.elapsed();
+        let why = match open_since {
+            _ if self.has_changed => ComparedBecause::Changed,
+            Some(since) if self.connection != Some(since) && every.is_some() && age >= NEW_AFTER => {
+                ComparedBecause::Connected
+            }
+            Some(_) if every.is_some_and(|every| age >= every) => ComparedBecause::Schedule,
+            _ => return None,
+        };
+        *self = Self {
+            at: Instant::now(),
+            connection: open_since,
+            has_changed: false,
+            is_running: true,
+            not_before: None,
+        };
+        Some(why)
+    }
+
+    /// It ended. One that failed is made again.
+    fn end(&mut self, failed: bool) {
+        self.is_running = false;
+        if failed {
+            self.has_changed = true;
+            self.not_before = Some(Instant::now() + AGAIN_AFTER);
+        }
+    }
+}
+
+/// A comparison that runs. There is no other one of its server meanwhile; unless it is done, it is made again.
+pub struct Comparison {
+    connection: Arc<Connection>,
+    /// The server.
+    pub target: McpTarget,
+    /// Why it is made.
+    pub why: ComparedBecause,
+    is_done: bool,
+}
+
+impl Comparison {
+    /// It has succeeded, or there is nothing to compare.
+    pub fn done(mut self) {
+        self.is_done = true;
+    }
+}
+
+impl Drop for Comparison {
+    fn drop(&mut self) {
+        self.connection.seen().compared.end(!self.is_done);
+    }
+}
+
+impl McpServers {
+    /// The comparisons that are due. Servers that are called with the accounts of callers list nothing without one.
+    #[must_use]
+    pub fn take_comparisons(&self) -> Vec<Comparison> {
+        let (shared, own): (Vec<_>, Vec<_>) = {
+            let connections = self.lock();
+            let all = connections
+                .iter()
+                .map(|(place, connection)| (place.clone(), Arc::clone(connection)));
+            all.partition(|(place, _)| place.is_shared())
+        };
+        let of_instances = own.iter().filter(|(_, connection)| connection.hear_changes());
+        let heard: Vec<&Place> = of_instances.map(|(place, _)| place).collect();
+        let mut begun = Vec::new();
+        for (place, connection) in shared {
+            connection.hear_changes();
+            if heard
+                .iter()
+                .any(|other| other.is_of(&place.project, &place.server))
+            {
+                connection.seen().compared.changed();
+            }
+            let target = connection.target();
+            if target.server.definition.account.is_some() || begun.len() == AT_ONCE {
+                continue;
+            }
+            if let Some(why) = connection.begin_comparison() {
+                begun.push(Comparison {
+                    connection,
+                    target,
+                    why,
+                    is_done: false,
+                });
+            }
+        }
+        begun
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Option<Duration> = Some(Duration::from_secs(3600));
+
+    async fn after(seconds: u64) {
+        tokio::time::advance(Duration::from_secs(seconds)).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_is_compared_after_a_notice_a_new_connection_and_by_its_schedule() {
+        let mut compared = Compared::new();
+        let first = Some(Instant::now());
+        assert_eq!(compared.begin(first, HOUR), None, "it was just started");
+        compared.changed();
+        assert_eq!(compared.begin(first, HOUR), Some(ComparedBecause::Changed));
+        compared.changed();
+        assert_eq!(compared.begin(first, HOUR), None, "one runs");
+        compared.end(false);
+        assert_eq!(
+            compared.begin(first, HOUR),
+            Some(ComparedBecause::Changed),
+            "said meanwhile"
+        );
+        compared.end(false);
+        after(3599).await;
+        assert_eq!(compared.begin(first, HOUR), None);
+        after(1).await;
+        assert_eq!(compared.begin(None, HOUR), None, "not connected");
+        assert_eq!(compared.begin(first, HOUR), Some(ComparedBecause::Schedule));
+        compared.end(false);
+        after(59).await;
+        let second = Some(Instant::now());
+        assert_eq!(compared.begin(second, HOUR), None, "compared a moment ago");
+        after(1).await;
+        assert_eq!(compared.begin(second, HOUR), Some(ComparedBecause::Connected));
+        compared.end(false);
+        after(60).await;
+        assert_eq!(compared.begin(second, HOUR), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_comparison_that_failed_is_made_again() {
+        let mut compared = Compared::new();
+        compared.changed();
+        assert!(compared.begin(None, None).is_some());
+        compared.end(true);
+        after(29).await;
+        assert_eq!(compared.begin(None, None), None);
+        after(1).await;
+        assert_eq!(compared.begin(None, None), Some(ComparedBecause::Changed));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn without_a_schedule_only_a_notice_compares() {
+        let mut compared = Compared::new();
+        after(90_000).await;
+        let open = Some(Instant::now());
+        assert_eq!(compared.begin(open, None), None);
+        compared.changed();
+        assert_eq!(compared.begin(open, None), Some(ComparedBecause::Changed));
+    }
+}
