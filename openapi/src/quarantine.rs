@@ -89,6 +89,10 @@ pub struct QuarantinedChange {
     pub by: String,
     /// What changed.
     pub change: OperationChange,
+    /// What to look at before it is approved: instructions that the new definition hides from people, and the tool as it is does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(max_items = 10))]
+    pub notes: Vec<String>,
     /// The whole definitions; not in lists.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definitions: Option<MergeSides>,

@@ -8,29 +8,33 @@ import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
+import { createRequire } from "node:module";
 import os from "node:os";
 import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const find = createRequire(path.resolve(process.env.PACKAGES, "package.json"));
+const load = (name) => import(pathToFileURL(find.resolve(name)));
 
 const PASSWORD = "correct horse battery staple";
 
 const BOTH = ["tools_call", "json-schema-2020-12-preservation"];
 const SCENARIOS = {
-  "2025-11-25": ["initialize", "sse-retry", ...BOTH],
+  "2025-11-25": ["initialize", "sse-retry", "elicitation-sep1034-client-defaults", ...BOTH],
   "2026-07-28": [
     "request-metadata",
     "http-standard-headers",
     "http-custom-headers",
     "http-invalid-tool-headers",
     "json-schema-ref-no-deref",
+    "sep-2322-client-request-state",
     ...BOTH,
   ],
 };
 
 // Scenarios that do not apply, and why.
 const LEFT_OUT = {
-  "elicitation-sep1034-client-defaults": "nothing is answered in a person's name: servers are not offered elicitation",
-  "sep-2322-client-request-state": "the same for answers that ask for input",
-  "auth/*": "persons connect accounts in a browser, and the addresses of a provider are an administrator's: tests of accounts have them",
+  "auth/*": "an administrator writes the addresses of a provider, and persons connect accounts in a browser: tests of accounts have them",
   "sep-2640-*": "an extension (skills) that is not offered",
 };
 
@@ -73,6 +77,19 @@ function sample(schema) {
   return { number: 2, integer: 2, boolean: true, array: [], object: {} }[schema.type] ?? "text";
 }
 
+// An agent whose user accepts what a server asks, with the defaults.
+async function client(url, token) {
+  const { Client } = await load("@modelcontextprotocol/sdk/client/index.js");
+  const { StreamableHTTPClientTransport } = await load("@modelcontextprotocol/sdk/client/streamableHttp.js");
+  const { ElicitRequestSchema } = await load("@modelcontextprotocol/sdk/types.js");
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  const elicitation = { form: { applyDefaults: true } };
+  const agent = new Client({ name: "suite", version: "1" }, { capabilities: { elicitation } });
+  agent.setRequestHandler(ElicitRequestSchema, async () => ({ action: "accept", content: {} }));
+  await agent.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  return agent;
+}
+
 // The command: what a user of Toolgate would do with the server at that address.
 async function drive(url) {
   const target = new URL(url);
@@ -106,17 +123,14 @@ async function drive(url) {
       const { definition } = await ask(address, token, "GET", `${project}/tools/${name}`);
       tools.push({ name, id: definition.mcp_tool_id ?? name, parameters: definition.parameters ?? {} });
     }
+    const agent = await client(new URL(`${address}${project}/mcp`), token);
     for (const call of calls(context, tools)) {
       const tool = tools.find((tool) => tool.id === call.name);
       if (!tool) continue;
-      const params = { name: tool.name, arguments: call.arguments };
-      const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
-      const answer = await ask(address, token, "POST", `${project}/mcp`, message, {
-        accept: "application/json",
-        "mcp-protocol-version": "2025-11-25",
-      });
+      const answer = await agent.callTool({ name: tool.name, arguments: call.arguments });
       console.log(tool.name, JSON.stringify(answer));
     }
+    await agent.close();
     await ask(address, token, "DELETE", server, undefined, { "if-match": "*" });
   } finally {
     forward.close();

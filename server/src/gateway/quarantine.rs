@@ -13,6 +13,7 @@ use toolgate_api::{Diagnostic, ErrorCode};
 use toolgate_core::definition::{ToolDefinition, check_tool};
 use toolgate_core::ids::ProjectId;
 use toolgate_core::imports::{approved, compare, value};
+use toolgate_core::mcp_import::suspicions;
 use toolgate_core::snapshot::CompiledTool;
 use toolgate_store::rows::{ImportChange, ImportOperationRow, WaitingRow};
 
@@ -285,8 +286,17 @@ fn told(
         change: with_context(gateway, project, |context| {
             compare(&row.base, ours, &waiting.definition, context)
         }),
+        notes: notes(ours, &waiting.definition),
         definitions: None,
     }
+}
+
+/// What a new definition hides from people, and the present one does not.
+fn notes(ours: &ToolDefinition, theirs: &ToolDefinition) -> Vec<String> {
+    let before = suspicions(&value(ours));
+    let mut found = suspicions(&value(theirs));
+    found.retain(|note| !before.contains(note));
+    found
 }
 
 fn tag(row: &ImportOperationRow, tool: &CompiledTool) -> String {

@@ -60,7 +60,12 @@ pub(super) fn response(
             content.push(ContentBlock::text(failure(&error)));
             if let Some(answer) = answer {
                 content.extend(answer.blocks);
-                structured = answer.structured;
+                // Clients check structured content against the schema of results, also that of an error.
+                content.extend(
+                    answer
+                        .structured
+                        .map(|structured| ContentBlock::text(structured.to_string())),
+                );
                 meta.0.extend(answer.noted);
             }
         }

@@ -1,5 +1,7 @@
 //! Accounts of persons: each call is sent with the caller's own credential, which is shown nowhere.
 
+mod ended;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 

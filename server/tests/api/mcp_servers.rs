@@ -2,6 +2,7 @@
 
 mod calls;
 mod comparisons;
+mod connections;
 mod elicitation;
 mod floods;
 mod health;

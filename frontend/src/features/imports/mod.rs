@@ -1,6 +1,7 @@
 //! Imports of descriptions of APIs: taking one in, importing it again, and the changes that wait for approval.
 
 mod again;
+mod awaiting;
 mod badges;
 mod change;
 mod choose;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use toolgate_api::quarantine::{ApproveChange, MergeChoice, QuarantinedChange};
 
+use super::awaiting::Awaiting;
 use super::badges::operation_name;
 use super::change::{Decisions, breaking, change_view, sides_view};
 use super::decide::{Selected, Several, select_box};
@@ -81,6 +82,7 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
                     </button>
                 </p>
             </When>
+            <Awaiting project />
             <When test=move || may_edit.get()>
                 <Several project list selected />
             </When>
@@ -109,6 +111,8 @@ fn row(
     );
     let conflicts = (!change.conflicts.is_empty())
         .then(|| view! { <Badge tone=Tone::Bad text=counted(change.conflicts.len(), "conflict") /> });
+    let notes = (!waiting.notes.is_empty())
+        .then(|| view! { <Badge tone=Tone::Bad text=counted(waiting.notes.len(), "suspicious text") /> });
     let name = waiting.tool.clone();
     view! {
         <th scope="row" role="rowheader">
@@ -121,7 +125,7 @@ fn row(
         </th>
         <td role="cell" data-label="Operation">{operation_name(&waiting.method, &waiting.path)}</td>
         <td role="cell" data-label="What changed">
-            <span class="row">{sum} {breaking(change)} {conflicts}</span>
+            <span class="row">{sum} {breaking(change)} {conflicts} {notes}</span>
         </td>
         <td role="cell" data-label="Import">
             <a href=import>{waiting.import}</a>
@@ -181,11 +185,32 @@ fn one(project: &str, waiting: &QuarantinedChange, decisions: Option<Decisions>)
                 {operation_name(&waiting.method, &waiting.path)} " of " <a href=import>{waiting.import.clone()}</a>
                 ", noticed " <TimeAgo at=waiting.since /> {format!(" by {}. ", waiting.by)} <a href=tool>"Show the tool"</a>
             </p>
+            {suspicious(&waiting.notes)}
             {change_view(&waiting.tool, &waiting.change, decisions)}
         </section>
         {waiting.definitions.as_ref().map(sides_view)}
     }
     .into_any()
+}
+
+/// What the new definition hides from people.
+fn suspicious(notes: &[String]) -> Option<AnyView> {
+    let items: Vec<_> = notes
+        .iter()
+        .map(|note| view! { <li class="break">{note.clone()}</li> })
+        .collect();
+    (!items.is_empty()).then(|| {
+        view! {
+            <div class="stack-small">
+                <p>
+                    <Badge tone=Tone::Bad text="look closely" />
+                    " The new definition may give instructions to the model that the tool does not have today."
+                </p>
+                <ul>{items}</ul>
+            </div>
+        }
+        .into_any()
+    })
 }
 
 /// Approving and rejecting.

@@ -1,6 +1,36 @@
 //! With which credentials a server is called.
 
+use leptos::prelude::*;
+use toolgate_api::accounts::OwnAccountList;
 use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
+
+use crate::api::in_project;
+use crate::loaded::Loaded;
+use crate::reactive::part;
+use crate::routes::{Page, PageKind};
+
+/// The account that a call of the user would be sent with, of a server that is called with the accounts of callers.
+pub(super) fn own_account(project: &str, provider: String) -> AnyView {
+    let path = in_project(project, &["accounts"]);
+    let page = Page::of_project(project.to_owned(), PageKind::Accounts).path();
+    let loaded = Loaded::new(move || path.clone());
+    let of = provider.clone();
+    let own = move || {
+        let accounts = loaded.read::<OwnAccountList>()?.items.into_iter();
+        let own = accounts.into_iter().find(|own| own.provider == of)?;
+        Some(match own.account {
+            Some(account) => format!("connected as {}", account.label.unwrap_or(account.username)),
+            None => "not connected".to_owned(),
+        })
+    };
+    view! {
+        "the caller's own at "
+        <code>{provider}</code>
+        "; yours: "
+        <a href=page>{part(move || own().unwrap_or_else(|| "your accounts".to_owned()).into_any())}</a>
+    }
+    .into_any()
+}
 
 /// Each credential with the header or the variable that carries it; empty when calls carry none. They are the project's, so that
 /// they are the same for every caller.

@@ -5,7 +5,7 @@ use toolgate_api::mcp_servers::{
     McpChangePolicy, McpInstance, McpServer, McpServerDefinition, McpTransport, StoredMcpServer,
 };
 
-use super::account::credentials;
+use super::account::{credentials, own_account};
 use super::connection::{connection_facts, target, transport_name, warnings_view};
 use super::edit::Edit;
 use super::follow::follow;
@@ -121,7 +121,7 @@ pub(crate) fn McpServerPage() -> impl IntoView {
                     </section>
                     <section class="panel" aria-label="About">
                         <h2>"About"</h2>
-                        {part(move || stored.with(|stored| stored.as_ref().map(about)).into_any())}
+                        {part(move || stored.with(|stored| stored.as_ref().map(|stored| about(&project.get_untracked(), stored))).into_any())}
                     </section>
                 </div>
             </When>
@@ -137,7 +137,7 @@ pub(crate) fn McpServerPage() -> impl IntoView {
 }
 
 /// What is stored of it.
-fn about(stored: &StoredMcpServer) -> AnyView {
+fn about(project: &str, stored: &StoredMcpServer) -> AnyView {
     let definition = &stored.definition;
     let is_stdio = definition.transport() == McpTransport::Stdio;
     let place = if is_stdio { "Command" } else { "Address" };
@@ -151,10 +151,10 @@ fn about(stored: &StoredMcpServer) -> AnyView {
         .map(|(name, value)| format!("{name}: {value}"))
         .collect();
     let credentials = credentials(definition);
-    let account = if credentials.is_empty() {
-        "none: calls carry no credential".to_owned()
-    } else {
-        format!("{}; the same for every caller", credentials.join(", "))
+    let account = match &definition.account {
+        Some(provider) => own_account(project, provider.clone()),
+        None if credentials.is_empty() => "none: calls carry no credential".into_any(),
+        None => format!("{}; the same for every caller", credentials.join(", ")).into_any(),
     };
     let network = is_stdio.then(|| {
         let text = if definition.network { "asked for" } else { "none" };

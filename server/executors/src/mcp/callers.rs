@@ -1,7 +1,7 @@
 //! The callers of the calls that run over a connection: who is asked, and who sees the progress and the log.
 //!
 //! Calls of several callers share a connection. A message that comes in the stream of a call's answer is of that call: the transport says so in
-//! the message. Over one stream for all, a message is of the only call that runs; with several, it is of none.
+//! the message. Outside of such a stream, a message is of the only call that runs; with several, it is of none.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -93,17 +93,18 @@ impl Callers {
     /// Why it is of none.
     pub(super) fn of(&self, meta: Option<&Value>) -> Result<Caller, &'static str> {
         let running = self.running();
-        let found = match (self.by_stream, &running[..]) {
-            (true, _) => {
-                let request = meta.and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
-                let request = request
-                    .ok_or("the question came outside of the stream of a call, so it is of no caller")?;
-                running.iter().find(|running| running.request == request)
-            }
-            (false, [only]) if !self.has_strays.load(Ordering::Acquire) => Some(only),
-            (false, _) => return Err("which of several calls the question belongs to is unknown"),
+        let request = meta
+            .filter(|_| self.by_stream)
+            .and_then(|id| serde_json::from_value::<RequestId>(id.clone()).ok());
+        let found = match (request, &running[..]) {
+            (Some(request), _) => running
+                .iter()
+                .find(|running| running.request == request)
+                .ok_or("the call in whose stream it came has ended")?,
+            (None, [only]) if !self.has_strays.load(Ordering::Acquire) => only,
+            (None, []) => return Err("it belongs to no call: none runs"),
+            (None, _) => return Err("which of several calls it belongs to is unknown"),
         };
-        let found = found.ok_or("the call that the question belongs to has ended")?;
         Ok(found.caller.clone())
     }
 }
@@ -191,11 +192,25 @@ mod tests {
             "it may be of the call that was given up"
         );
 
+        let forged = Some(json!(1));
+        assert!(
+            why(&shared, forged).is_some_and(|why| why.contains("several")),
+            "a process cannot choose the call"
+        );
+        assert!(why(&Callers::new(false), None).is_some_and(|why| why.contains("none runs")));
+
         let own = Callers::new(true);
         add(&own, 1);
-        assert!(why(&own, None).is_some_and(|why| why.contains("outside")));
+        assert_eq!(
+            why(&own, None),
+            None,
+            "outside of the stream it is of the only call"
+        );
         assert!(why(&own, Some(json!(2))).is_some_and(|why| why.contains("ended")));
         assert_eq!(why(&own, Some(json!(1))), None);
+        add(&own, 2);
+        assert!(why(&own, None).is_some_and(|why| why.contains("several")));
+        own.remove(&RequestId::Number(2), true);
         let token = |id| ProgressToken(NumberOrString::Number(id));
         assert!(own.with_progress(&token(1)).is_some());
         assert!(own.with_progress(&token(2)).is_none());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use secrecy::ExposeSecret;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
@@ -89,6 +90,7 @@ impl Prepared for McpTool {
 
     fn foresee(&self, circumstances: Circumstances<'_>) -> Result<(), Failure> {
         let server = self.server(circumstances.project, circumstances.servers)?;
+        circumstances.values.all(circumstances.envs)?;
         let egress = circumstances.egress.map(Arc::as_ref);
         match self
             .servers
@@ -102,7 +104,7 @@ impl Prepared for McpTool {
     async fn plan<'a>(
         &'a self,
         call: &mut Invocation,
-        _scope: Scope<'_>,
+        scope: Scope<'_>,
     ) -> Result<Box<dyn Planned + 'a>, Failure> {
         let server = self.server(&call.project, call.servers.as_ref())?;
         let target = McpTarget {
@@ -116,12 +118,18 @@ impl Prepared for McpTool {
         if let Some(failure) = self.servers.unavailable(&target) {
             return Err(failure);
         }
+        let mut secrets = Secrets::default();
+        let mut arguments = std::mem::take(&mut call.arguments);
+        for (name, value) in scope.values.all(&call.envs)? {
+            secrets.add(&value);
+            arguments.insert(name, Value::from(value.expose_secret()));
+        }
         Ok(Box::new(McpCall {
             connection: self.servers.connection(&target)?,
             servers: &self.servers,
             call: Call {
                 tool: self.tool.clone(),
-                arguments: std::mem::take(&mut call.arguments),
+                arguments,
                 fingerprint: self.fingerprint.clone(),
                 is_repeatable: self.is_repeatable,
                 parts: call.parts.take(),
@@ -129,7 +137,7 @@ impl Prepared for McpTool {
                 log: call.log.take(),
                 servers: call.servers.clone(),
             },
-            secrets: Secrets::default(),
+            secrets,
         }))
     }
 }

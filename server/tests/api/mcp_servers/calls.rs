@@ -95,11 +95,15 @@ async fn an_error_of_a_tool_is_a_failed_call_with_all_that_it_says() {
         "{said}"
     );
     assert_eq!(blocks[1]["text"], "no such city");
-    assert_eq!(
-        blocks[2..],
-        everything()["content"].as_array().expect("blocks")[1..]
-    );
-    assert_eq!(result["structuredContent"], everything()["structuredContent"]);
+    let all = everything();
+    let others = &all["content"].as_array().expect("blocks")[1..];
+    assert_eq!(&blocks[2..=others.len() + 1], others);
+    let structured = blocks
+        .last()
+        .and_then(|block| block["text"].as_str())
+        .expect("a text");
+    assert_eq!(structured, everything()["structuredContent"].to_string());
+    assert_eq!(result.get("structuredContent"), None);
     assert_eq!(result["_meta"]["example.com/trace"], "t1");
     assert_eq!(result["_meta"]["toolgate/code"], "execution_failed");
 }
@@ -228,4 +232,65 @@ async fn a_server_that_answers_whatever_it_is_asked_is_begun_with_by_initialize(
     assert_eq!(answer["status"], "succeeded", "{answer}");
     let asked = |method: &str| upstream.seen(method).len();
     assert_eq!((asked("server/discover"), asked("initialize")), (1, 1));
+}
+
+#[tokio::test]
+async fn arguments_of_the_definition_are_sent_with_those_of_the_caller() {
+    let upstream = Upstream::new(|message| {
+        (message["method"] == "tools/list").then(|| {
+            let text = json!({"type": "string"});
+            let mut tool = super::forecast("Says the weather.");
+            for (name, schema) in [
+                ("units", &text),
+                ("key", &text),
+                ("days", &json!({"type": "integer"})),
+            ] {
+                tool["inputSchema"]["properties"][name] = schema.clone();
+            }
+            Reply::Result(json!({"tools": [tool]}))
+        })
+    })
+    .await;
+    let app = crate::support::TestApp::with(&[
+        ("TOOLGATE_EGRESS_ALLOW", &upstream.url),
+        ("TOOLGATE_TOOL_ENV", "WEATHER_KEY"),
+        ("WEATHER_KEY", "hunter22hunter22"),
+    ])
+    .await;
+    let admin = app.demo().await;
+    super::put(&admin, "weather", json!({"url": upstream.url})).await;
+    super::import(&admin, "weather").await;
+    super::enable(&admin).await;
+    let tool = admin
+        .get("/projects/demo/tools/forecast")
+        .await
+        .expect(200)
+        .json();
+    let mut definition = tool["definition"].clone();
+    definition["options"]["args"] = json!({"defaults": {"days": 3}, "fixed": {"units": "metric"}});
+    definition["options"]["envs"] = json!({"key": "WEATHER_KEY"});
+    admin.post("/projects/demo/tools", &definition).await.expect(200);
+
+    for (asked, days) in [
+        (json!({"city": "Oslo"}), 3),
+        (json!({"city": "Oslo", "days": 5}), 5),
+    ] {
+        let answer = call(&admin, "forecast", asked).await;
+        assert_eq!(answer["status"], "succeeded", "{answer}");
+        let calls = upstream.seen("tools/call");
+        let sent = &calls.last().expect("a call").0["params"]["arguments"];
+        let expected = json!({"city": "Oslo", "days": days, "units": "metric", "key": "hunter22hunter22"});
+        assert_eq!(*sent, expected);
+    }
+    let agent = app.key(&admin, "demo", "agent", &["default"]).await;
+    let listed = McpClient::begun(agent, "")
+        .await
+        .ask("tools/list", json!({}))
+        .await;
+    let shown: Vec<&String> = listed["tools"][0]["inputSchema"]["properties"]
+        .as_object()
+        .expect("properties")
+        .keys()
+        .collect();
+    assert_eq!(shown, ["city", "days"], "{listed}");
 }
