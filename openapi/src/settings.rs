@@ -38,6 +38,18 @@ pub struct ProjectSettings {
     /// Whether an MCP server that `mcp_register_server` registers is connected to without waiting for approval.
     #[serde(skip_serializing_if = "is_no")]
     pub trust_registrations: bool,
+    /// Whether MCP clients search for tools instead of listing them, unless they connect with `search=false`: for projects with more
+    /// tools than models can take.
+    #[serde(skip_serializing_if = "is_no")]
+    pub mcp_search: bool,
+    /// The tools that are listed to MCP clients beside the search, as far as a client may call them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "utoipa", schema(example = json!(["web-search"]), max_items = 100))]
+    pub mcp_pinned: Vec<String>,
+    /// Whether tools have an optional argument `toolgate_session` for MCP clients without a session: the id of a session that was created
+    /// by REST. For hosts that can name no session in the address.
+    #[serde(skip_serializing_if = "is_no")]
+    pub mcp_session_argument: bool,
     /// Whose announcements on the message bus count at once: what they announce is enabled, and what they change is approved. Each
     /// as in `principal` of the record: `service_key:{id}`, `user:{id}` or `external:{issuer}|{subject}`. The announcement proves
     /// who sends it by the header `Toolgate-Token`. Any other announcement waits for a decision.
@@ -101,7 +113,7 @@ pub enum SessionUse {
 pub struct StoredSettings {
     /// The settings as they are now.
     pub settings: ProjectSettings,
-    /// What may be a mistake: a start state that no tool and no declaration names.
+    /// What may be a mistake: a start state that no tool and no declaration names, a pinned tool that is not there.
     #[cfg_attr(feature = "utoipa", schema(max_items = 100))]
     pub warnings: Vec<Diagnostic>,
 }

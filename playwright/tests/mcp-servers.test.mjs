@@ -217,7 +217,7 @@ stage.story('a server that a tool registered waits in the inbox, and a change th
   stage.upstream.tools = [listed('forecast')];
   const { server } = stage;
   const register = { type: 'management', operation: 'mcp_register_server', description: 'Adds an MCP server.' };
-  await server.post(`/projects/${id}/tools`, { id: 'mcp_register_server', ...register });
+  await server.post(`/projects/${id}/tools`, { name: 'mcp_register_server', ...register });
   const asked = { server_name: 'weather', url: stage.upstream.url };
   const answer = await server.post(`/projects/${id}/calls`, { tool: 'mcp_register_server', arguments: asked });
   assert.equal(answer.result?.status, 'waiting_for_approval', JSON.stringify(answer));

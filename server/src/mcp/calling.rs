@@ -12,6 +12,7 @@ use toolgate_core::snapshot::CompiledTool;
 use toolgate_executors::{Asker, Parts, UpstreamLog};
 
 use super::answer::Whose;
+use super::message::SESSION_ARGUMENT;
 use super::server::Arguments;
 use super::turn::{Placed, Turn};
 use super::{answer, guidance, guides, own};
@@ -40,7 +41,7 @@ pub(super) async fn call(
     gateway: &Arc<Gateway>,
     turn: &Turn,
     name: &str,
-    arguments: Arguments,
+    mut arguments: Arguments,
     with: With,
 ) -> Result<CallToolResult, Problem> {
     if name.contains('\0') {
@@ -48,6 +49,10 @@ pub(super) async fn call(
             ErrorCode::InvalidRequest,
             "The tool's name has the character U+0000. Remove it.",
         ));
+    }
+    if turn.entry.project.settings.mcp_session_argument && !matches!(turn.placed, Placed::Own { .. }) {
+        // It has placed the call already.
+        arguments.remove(SESSION_ARGUMENT);
     }
     if turn.search {
         match name {
@@ -60,8 +65,9 @@ pub(super) async fn call(
             _ => {}
         }
     }
+    let has_session = !matches!(turn.placed, Placed::Alone) || turn.takes_session_argument();
     let is_free = turn.entry.project.snapshot.tool(own::AVAILABLE).is_none();
-    if name == own::AVAILABLE && is_free && !matches!(turn.placed, Placed::Alone) {
+    if name == own::AVAILABLE && is_free && has_session {
         return Box::pin(own::available(gateway, turn)).await;
     }
     match name {

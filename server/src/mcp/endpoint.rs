@@ -132,7 +132,7 @@ async fn take(app: &App, project: &str, request: Request) -> Result<Response, Re
     if kind.as_deref() != Some("application/json") {
         return Err(unsupported(kind.as_deref(), "application/json").into());
     }
-    let asked = endpoint_query::read(&parts)?;
+    let mut asked = endpoint_query::read(&parts)?;
     let mut whole = Request::new(body);
     whole.extensions_mut().clone_from(&parts.extensions);
     let body = extract::body(whole).await?;
@@ -164,6 +164,10 @@ async fn take(app: &App, project: &str, request: Request) -> Result<Response, Re
     if let (Some(opened), Some(request)) = (&opened, &message.cancels) {
         let (name, what) = (cancel::name(opened.id, request), json!({"mcp_request": request}));
         Box::pin(cancel_named(&app.gateway, &entry, name, what)).await?;
+    }
+    let takes_argument = entry.project.settings.mcp_session_argument && opened.is_none();
+    if takes_argument && message.calls() && asked.request.session_id.is_none() {
+        asked.request.session_id = argued_session(&body, &asked)?;
     }
     let placed = match (asked.request.session_id, &opened) {
         (Some(id), _) => named(&app.gateway, &entry, &asked, id).await?,
@@ -341,7 +345,24 @@ async fn own(gateway: &Gateway, entry: &Entry, opened: &Opened) -> Result<Placed
     Ok(Placed::Own { id: opened.id, row })
 }
 
-/// The session that the address names. Naming one that cannot be used is recorded.
+/// The session that a call names among its arguments.
+fn argued_session(body: &[u8], asked: &EndpointQuery) -> Result<Option<Uuid>, Problem> {
+    let Some(named) = message::session_argument(body) else {
+        return Ok(None);
+    };
+    let malformed = |detail: &str| Problem::new(ErrorCode::MalformedRequest, detail);
+    if asked.request.state.is_some() {
+        return Err(malformed(
+            "The address names a state and the call a session: leave one of them out.",
+        ));
+    }
+    let id = named.as_str().and_then(|id| id.parse().ok());
+    id.map(Some).ok_or_else(|| {
+        malformed("`toolgate_session` must be the id of a session, as `POST .../sessions` answers it.")
+    })
+}
+
+/// The session that the address or the call names. Naming one that cannot be used is recorded.
 async fn named(
     gateway: &Arc<Gateway>,
     entry: &Entry,
@@ -387,11 +408,12 @@ fn turn(
     modern: bool,
     span: Span,
 ) -> Result<Turn, Problem> {
+    let search = asked.search.unwrap_or(entry.project.settings.mcp_search);
     Ok(Turn {
         entry,
         asked: asked.request,
         placed,
-        search: asked.search,
+        search,
         modern,
         takes_events: takes_events(&parts.headers),
         key: idempotency_key(&parts.headers)?,

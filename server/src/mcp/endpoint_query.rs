@@ -20,8 +20,8 @@ const GROUPS: HeaderName = HeaderName::from_static("toolgate-groups");
 pub(super) struct EndpointQuery {
     /// Groups, state, session and context, as REST takes them.
     pub(super) request: ResolveRequest,
-    /// Whether tools are searched for instead of listed.
-    pub(super) search: bool,
+    /// Whether tools are searched for instead of listed; the project's setting counts when it is not said.
+    pub(super) search: Option<bool>,
 }
 
 /// Reads the address and the headers.
@@ -30,12 +30,12 @@ pub(super) struct EndpointQuery {
 /// 400 for what is not understood.
 pub(super) fn read(parts: &Parts) -> Result<EndpointQuery, Problem> {
     check_query(parts)?;
-    let mut search = false;
+    let mut search = None;
     let mut others = Serializer::new(String::new());
     for (name, value) in form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()) {
         match (&*name, &*value) {
-            ("search", "true") => search = true,
-            ("search", "false") => search = false,
+            ("search", "true") => search = Some(true),
+            ("search", "false") => search = Some(false),
             ("search", _) => return Err(malformed("`search` must be `true` or `false`")),
             ("session", id) => {
                 others.append_pair("session_id", id);

@@ -26,15 +26,33 @@ pub(super) async fn list(
 ) -> Result<ListToolsResult, Problem> {
     let (tools, next) = if turn.search {
         let mut tools = own::search_tools();
+        tools.extend(pinned(gateway, turn).await?);
         tools.extend(guides::tools(turn));
         (tools, None)
     } else {
         page(gateway, turn, cursor).await?
     };
+    let tools = match turn.takes_session_argument() {
+        true => tools.into_iter().map(own::with_session_argument).collect(),
+        false => tools,
+    };
     let mut listed = ListToolsResult::with_all_items(tools).with_ttl_ms(0);
     listed.cache_scope = Some(CacheScope::Private);
     listed.next_cursor = next;
     Ok(listed)
+}
+
+/// The tools that the project lists beside the search, as far as they can be called now.
+async fn pinned(gateway: &Arc<Gateway>, turn: &Turn) -> Result<Vec<Tool>, Problem> {
+    let pinned = &turn.entry.project.settings.mcp_pinned;
+    if pinned.is_empty() {
+        return Ok(Vec::new());
+    }
+    let available = Box::pin(turn.available(gateway)).await?.availability;
+    let names = turn.entry.project.snapshot.listed_names();
+    let tools = available.tools_after("");
+    let pinned = tools.filter(|tool| pinned.iter().any(|name| name == tool.name()));
+    Ok(pinned.filter_map(|tool| wire(names, tool, false)).collect())
 }
 
 async fn page(

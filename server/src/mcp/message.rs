@@ -4,13 +4,15 @@ use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::asking::Asks;
 use crate::gateway::entry::Client;
 
 /// The revision of a request.
 pub(super) const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// The argument of a call that names its session, where the project switches it on.
+pub(super) const SESSION_ARGUMENT: &str = "toolgate_session";
 /// The first revision without sessions.
 const MODERN: &str = "2026-07-28";
 
@@ -50,6 +52,25 @@ struct Outside<'m> {
 #[serde(rename_all = "camelCase")]
 struct Cancellation {
     request_id: Option<Value>,
+}
+
+/// A call, as far as it names a session among its arguments.
+#[derive(Deserialize)]
+struct Call {
+    params: CallParams,
+}
+
+#[derive(Deserialize)]
+struct CallParams {
+    arguments: Map<String, Value>,
+}
+
+/// The session that a call names among its arguments, as it is written there; `None` without one, and for null and an empty text,
+/// which models write for what they leave out.
+pub(super) fn session_argument(body: &[u8]) -> Option<Value> {
+    let mut call: Call = serde_json::from_slice(body).ok()?;
+    let named = call.params.arguments.remove(SESSION_ARGUMENT)?;
+    (!named.is_null() && named != "").then_some(named)
 }
 
 /// What params say of their sender, as far as it is well-formed.

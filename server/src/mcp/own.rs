@@ -8,6 +8,7 @@ use toolgate_api::ErrorCode;
 use toolgate_api::recommendations::{RecommendationRequest, RecommendedTool};
 
 use super::listing;
+use super::message::SESSION_ARGUMENT;
 use super::server::Arguments;
 use super::turn::Turn;
 use crate::gateway::{Gateway, Problem, recommend};
@@ -79,6 +80,19 @@ pub(super) fn available_tools() -> Tool {
         schema,
         true,
     )
+}
+
+/// A tool with the argument that names the session of a call.
+pub(super) fn with_session_argument(mut tool: Tool) -> Tool {
+    let mut schema = Map::clone(&tool.input_schema);
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    if let Some(properties) = properties.as_object_mut() {
+        properties.entry(SESSION_ARGUMENT).or_insert_with(|| {
+            json!({"type": "string", "description": "The id of the session that the call belongs to, if there is one."})
+        });
+    }
+    tool.input_schema = Arc::new(schema);
+    tool
 }
 
 fn invalid(detail: &str) -> Problem {

@@ -136,7 +136,12 @@ impl Turn {
     /// Whether a list shows what is closed in the state of the session, too: revisions without sessions let no request
     /// change what another one lists.
     pub(super) fn lists_closed(&self) -> bool {
-        self.modern && matches!(self.placed, Placed::Named(_))
+        self.modern && matches!(self.placed, Placed::Named(_)) || self.takes_session_argument()
+    }
+
+    /// Whether calls may name their session among the arguments, because the request has none.
+    pub(super) fn takes_session_argument(&self) -> bool {
+        self.entry.project.settings.mcp_session_argument && matches!(self.placed, Placed::Alone)
     }
 
     /// A question about what is available to it.

@@ -1,7 +1,7 @@
 //! With which credentials a server is called.
 
 use leptos::prelude::*;
-use toolgate_api::accounts::OwnAccountList;
+use serde_json::Value;
 use toolgate_api::mcp_servers::{McpServerDefinition, McpTransport};
 
 use crate::api::in_project;
@@ -15,13 +15,17 @@ pub(super) fn own_account(project: &str, provider: String) -> AnyView {
     let page = Page::of_project(project.to_owned(), PageKind::Accounts).path();
     let loaded = Loaded::new(move || path.clone());
     let of = provider.clone();
+    // The whole types would weigh more than these few members.
     let own = move || {
-        let accounts = loaded.read::<OwnAccountList>()?.items.into_iter();
-        let own = accounts.into_iter().find(|own| own.provider == of)?;
-        Some(match own.account {
-            Some(account) => format!("connected as {}", account.label.unwrap_or(account.username)),
-            None => "not connected".to_owned(),
-        })
+        let accounts = loaded.read::<Value>()?;
+        let mut accounts = accounts["items"].as_array()?.iter();
+        let own = accounts.find(|own| own["provider"] == *of)?;
+        let account = &own["account"];
+        let name = account["label"].as_str().or_else(|| account["username"].as_str());
+        Some(name.map_or_else(
+            || "not connected".to_owned(),
+            |name| format!("connected as {name}"),
+        ))
     };
     view! {
         "the caller's own at "

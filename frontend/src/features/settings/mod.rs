@@ -68,6 +68,9 @@ pub(crate) fn SettingsPage() -> impl IntoView {
     let thresholds = THRESHOLDS.map(|_| RwSignal::new(String::new()));
     let sessions = Sessions::new(project);
     let trusted = RwSignal::new(false);
+    let searches = RwSignal::new(false);
+    let pinned = RwSignal::new(String::new());
+    let takes_session = RwSignal::new(false);
     let announcers = RwSignal::new(String::new());
     // Set by the API; the form keeps it.
     let entrance = RwSignal::new(None);
@@ -85,6 +88,9 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             .map_or_else(Default::default, |webhook| (webhook.url, webhook.secret));
         sessions.show(settings.sessions, settings.start_states.unwrap_or_default());
         trusted.set(settings.trust_registrations);
+        searches.set(settings.mcp_search);
+        pinned.set(settings.mcp_pinned.join("\n"));
+        takes_session.set(settings.mcp_session_argument);
         announcers.set(settings.trusted_announcers.join("\n"));
         entrance.set(settings.bus_entrance);
         webhook.set(url);
@@ -119,6 +125,9 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             sessions: sessions.usage(),
             start_states: sessions.start_states(),
             trust_registrations: trusted.get_untracked(),
+            mcp_search: searches.get_untracked(),
+            mcp_pinned: pinned.with_untracked(|text| lines(text)),
+            mcp_session_argument: takes_session.get_untracked(),
             trusted_announcers: announcers.with_untracked(|text| lines(text)),
             bus_entrance: entrance.get_untracked(),
         };
@@ -175,6 +184,33 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 <div class="columns columns-level">{fields.try_update_value(Option::take).flatten()}</div>
             </section>
             {sessions.view()}
+            <section class="panel stack">
+                <h2>"Tools for MCP clients"</h2>
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || searches.get()
+                        on:change=move |event| searches.set(event_target_checked(&event))
+                    />
+                    "Clients search for tools instead of listing them"
+                </label>
+                <Field
+                    id="pinned-tools"
+                    label="Pinned tools"
+                    help="Names of tools that are listed beside the search, one a line, for clients that may call them."
+                    guide="mcp#searching-instead-of-listing"
+                >
+                    <TextArea id="pinned-tools" value=pinned rows=3 mono=true />
+                </Field>
+                <label class="check">
+                    <input
+                        type="checkbox"
+                        prop:checked=move || takes_session.get()
+                        on:change=move |event| takes_session.set(event_target_checked(&event))
+                    />
+                    "Tools have an argument toolgate_session, for clients that have no session of their own"
+                </label>
+            </section>
             <section class="panel stack">
                 <h2>"MCP servers that tools register"</h2>
                 <label class="check">

@@ -29,6 +29,9 @@ const MAX_TARGETS: usize = 16;
 const MAX_AGENTS: usize = 1000;
 /// Principals whose announcements count at once.
 const MAX_ANNOUNCERS: usize = 100;
+/// Tools that are listed beside the search, and bytes of the name of one.
+const MAX_PINNED: usize = 100;
+const MAX_TOOL_NAME: usize = 128;
 /// Characters of a token of a subject.
 const MAX_TOKEN: usize = 64;
 
@@ -65,17 +68,25 @@ fn named(settings: &ProjectSettings) -> Value {
     value
 }
 
-/// Start states that no session would find a tool by.
+/// Start states that no session would find a tool by, and pinned tools that are not there.
 fn warnings(settings: &ProjectSettings, snapshot: &ProjectSnapshot) -> Vec<Diagnostic> {
     let states = settings.start_states.iter().flatten().enumerate();
-    states
+    let states = states
         .filter(|(_, state)| *state != UNDEFINED_STATE && !snapshot.knows_state(state))
         .map(|(at, state)| {
             Diagnostic::warning(format!("no tool and no declaration names the state \"{state}\""))
                 .hint("check its spelling, or declare it")
                 .at_pointer(format!("/start_states/{at}"))
-        })
-        .collect()
+        });
+    let pinned = settings.mcp_pinned.iter().enumerate();
+    let pinned = pinned
+        .filter(|(_, name)| snapshot.tool(name).is_none())
+        .map(|(at, name)| {
+            Diagnostic::warning(format!("the project has no tool \"{name}\""))
+                .hint("check its spelling; it is listed once the tool is there")
+                .at_pointer(format!("/mcp_pinned/{at}"))
+        });
+    states.chain(pinned).collect()
 }
 
 /// Every fault, with its place.
@@ -103,6 +114,25 @@ fn faults(settings: &ProjectSettings, egress: &EgressPolicy) -> Vec<Diagnostic> 
         faults.extend(entrance_faults(entrance));
     }
     faults.extend(announcer_faults(&settings.trusted_announcers));
+    faults.extend(pinned_faults(&settings.mcp_pinned));
+    faults
+}
+
+/// Names of tools need not be those of tools that are there: definitions may come later.
+fn pinned_faults(pinned: &[String]) -> Vec<Diagnostic> {
+    let mut faults: Vec<Diagnostic> = pinned
+        .iter()
+        .enumerate()
+        .filter(|(_, name)| name.is_empty() || name.len() > MAX_TOOL_NAME)
+        .map(|(at, _)| {
+            Diagnostic::error("is no name of a tool")
+                .hint("write the name as its definition has it")
+                .at_pointer(format!("/mcp_pinned/{at}"))
+        })
+        .collect();
+    if pinned.len() > MAX_PINNED {
+        faults.push(Diagnostic::error(format!("has more than {MAX_PINNED} tools")).at_pointer("/mcp_pinned"));
+    }
     faults
 }
 

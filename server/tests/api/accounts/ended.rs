@@ -9,7 +9,11 @@ use crate::support::{Client, TestApp};
 
 /// The persons whose accounts are connected in the project.
 async fn connected(admin: &Client<'_>) -> Vec<String> {
-    let page = admin.get("/projects/demo/connected-accounts").await.expect(200).json();
+    let page = admin
+        .get("/projects/demo/connected-accounts")
+        .await
+        .expect(200)
+        .json();
     let mut names: Vec<String> = page["items"]
         .as_array()
         .expect("items")
@@ -23,7 +27,10 @@ async fn connected(admin: &Client<'_>) -> Vec<String> {
 async fn user(admin: &Client<'_>, name: &str) -> (String, String) {
     let users = admin.get("/users").await.expect(200).json();
     let users = users["items"].as_array().expect("users");
-    let user = users.iter().find(|user| user["username"] == name).expect("the user");
+    let user = users
+        .iter()
+        .find(|user| user["username"] == name)
+        .expect("the user");
     let text = |member: &str| user[member].as_str().expect("a text").to_owned();
     (text("id"), text("principal"))
 }

@@ -1,8 +1,10 @@
 //! `?search=true`: tools are searched for instead of listed.
 
+use axum::http::Method;
 use serde_json::json;
 
 use super::{McpClient, agent, text, with_tools};
+use crate::support::ANY;
 
 #[tokio::test]
 async fn three_tools_stand_for_all() {
@@ -32,6 +34,44 @@ async fn three_tools_stand_for_all() {
         .call("call_tool", json!({"name": name, "arguments": "{\"q\": \"x\"}"}))
         .await;
     assert_eq!(called["structuredContent"]["query"], json!({"q": "x"}));
+}
+
+#[tokio::test]
+async fn a_project_switches_the_search_on_and_pins_tools() {
+    let app = with_tools().await;
+    let admin = app.admin().await;
+    let pinned = ["search", "start", "not-there"];
+    let settings = json!({"mcp_search": true, "mcp_pinned": pinned});
+    let path = "/projects/demo/settings";
+    let stored = admin
+        .send_json(Method::PUT, path, &ANY, &settings)
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(stored["warnings"][0]["pointer"], "/mcp_pinned/2", "{stored}");
+    let client = agent(&app, &["default"]).await;
+    let mcp = McpClient::new(client.clone(), "");
+    let listed = mcp.names().await;
+    // What the groups of the request do not reach is not listed either.
+    assert_eq!(listed, ["search_tools", "describe_tool", "call_tool", "search"]);
+    let called = mcp.call("search", json!({"q": "x"})).await;
+    assert_eq!(called["isError"], false, "{called}");
+    let all = McpClient::new(client, "?search=false").names().await;
+    assert!(
+        all.contains(&"search".to_owned()) && !all.contains(&"search_tools".to_owned()),
+        "{all:?}"
+    );
+
+    let long = json!({"mcp_pinned": vec!["a"; 101]});
+    let refused = admin.send_json(Method::PUT, path, &ANY, &long).await;
+    let refused = refused.problem(422, "invalid_request");
+    assert_eq!(refused["errors"][0]["pointer"], "/mcp_pinned", "{refused}");
+    let empty = json!({"mcp_pinned": [""]});
+    let refused = admin.send_json(Method::PUT, path, &ANY, &empty).await;
+    assert_eq!(
+        refused.problem(422, "invalid_request")["errors"][0]["pointer"],
+        "/mcp_pinned/0"
+    );
 }
 
 #[tokio::test]

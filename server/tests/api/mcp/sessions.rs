@@ -73,6 +73,80 @@ async fn without_a_session_the_state_is_undefined() {
 }
 
 #[tokio::test]
+async fn where_the_project_says_so_a_call_names_its_session_among_its_arguments() {
+    let app = with_tools().await;
+    let admin = app.admin().await;
+    let settings = json!({"mcp_session_argument": true});
+    admin
+        .send_json(Method::PUT, "/projects/demo/settings", &ANY, &settings)
+        .await
+        .expect(200);
+    let client = agent(&app, &["work"]).await;
+    let begun = client
+        .post("/projects/demo/sessions", &json!({"group": ["work"]}))
+        .await
+        .expect(201)
+        .json();
+    let session = begun["id"].as_str().expect("an id").to_owned();
+    let mcp = McpClient::new(client, "?group=work");
+    let listed = mcp.ask("tools/list", json!({})).await;
+    let tools = listed["tools"].as_array().expect("tools");
+    let names: Vec<&Value> = tools.iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(
+        names,
+        ["finish", "start", "available_tools"],
+        "those of all states"
+    );
+    for tool in tools {
+        let argument = &tool["inputSchema"]["properties"]["toolgate_session"];
+        assert_eq!(argument["type"], "string", "{tool}");
+    }
+    let with = |more: Value| {
+        let mut arguments = json!({"toolgate_session": session});
+        arguments
+            .as_object_mut()
+            .expect("an object")
+            .extend(more.as_object().expect("one").clone());
+        arguments
+    };
+    let early = mcp.call("finish", with(json!({}))).await;
+    assert_eq!(early["isError"], true, "{early}");
+    let started = mcp.call("start", with(json!({"q": "x"}))).await;
+    assert_eq!(
+        started["structuredContent"]["query"],
+        json!({"q": "x"}),
+        "{started}"
+    );
+    let open = mcp.call("available_tools", with(json!({}))).await;
+    assert_eq!(
+        open["structuredContent"],
+        json!({"state": "started", "tools": ["finish"]})
+    );
+    // Without it the state is undefined, also when a model writes null for it.
+    let outside = mcp.call("finish", json!({"toolgate_session": null})).await;
+    assert_eq!(outside["isError"], true, "{outside}");
+    assert_eq!(mcp.call("finish", with(json!({}))).await["isError"], false);
+
+    for wrong in [
+        json!("here"),
+        json!(7),
+        json!("0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11"),
+    ] {
+        let params = json!({"name": "start", "arguments": {"toolgate_session": wrong}});
+        let refused = mcp.send("tools/call", params).await;
+        assert!(
+            matches!(refused.status.as_u16(), 400 | 404),
+            "{wrong}: {}",
+            refused.text()
+        );
+    }
+    let stranger = agent(&app, &["work"]).await;
+    let foreign = McpClient::new(stranger, "?group=work");
+    let params = json!({"name": "start", "arguments": with(json!({}))});
+    assert_eq!(foreign.send("tools/call", params).await.status.as_u16(), 404);
+}
+
+#[tokio::test]
 async fn a_session_survives_a_restart_of_the_server() {
     let app = with_tools().await;
     let client = agent(&app, &["work"]).await;
