@@ -46,7 +46,7 @@ impl Connection {
                     &shared.stdio,
                     shared.values(&target),
                     &self.log,
-                    &shared.transport,
+                    (&shared.transport, &self.target),
                     shared.max_bytes,
                 )?;
                 // The reader fails at a line that is too long; rmcp's own limit would drop the line and let its call wait.

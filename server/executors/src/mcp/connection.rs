@@ -19,7 +19,7 @@ use super::listing::{self, Listed};
 use super::log::Log;
 use super::manager::Shared;
 use super::stdio::Process;
-use super::target::{McpTarget, ServerSet};
+use super::target::{McpTarget, ServerSet, SharedTarget};
 use crate::failure::Failure;
 use crate::guard::retry_after_s;
 use crate::redact::Secrets;
@@ -35,7 +35,7 @@ const LIST_TRUSTED: Duration = Duration::from_secs(60);
 pub(super) struct Connection {
     pub(super) server: Arc<StoredMcpServer>,
     /// The project, with its secrets and its egress list as they were when the server was needed last.
-    target: Mutex<McpTarget>,
+    pub(super) target: SharedTarget,
     pub(super) places: Semaphore,
     /// Places of all.
     pub(super) most: usize,
@@ -223,19 +223,19 @@ impl Connection {
                 closed: false,
             }),
             server: Arc::clone(&target.server),
-            target: Mutex::new(target),
+            target: SharedTarget::new(target),
         }
     }
 
     /// What the server is reached with.
     pub(super) fn target(&self) -> McpTarget {
-        self.target.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.target.read()
     }
 
     /// Takes the secrets and the egress list as they are now, for the next attempt. It is needed from now on.
     pub(super) fn renew(&self, target: &McpTarget) {
         self.seen().used = Instant::now();
-        *self.target.lock().unwrap_or_else(PoisonError::into_inner) = target.clone();
+        self.target.renew(target);
     }
 
     pub(super) fn seen(&self) -> MutexGuard<'_, Seen> {

@@ -129,6 +129,9 @@ impl McpServers {
                 connection.close(true);
                 return false;
             }
+            if let Some(target) = target {
+                connection.target.permit(target.egress.as_ref());
+            }
             if connection.is_idle() {
                 connection.close(!place.is_shared());
                 return place.is_shared();

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::uri::Authority;
-use http::{HeaderName, Method, Request, Response, StatusCode, Uri, header};
+use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, header};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::Incoming;
@@ -20,12 +20,14 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tempfile::TempDir;
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpStream, UnixListener, UnixStream};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tower::Service;
 
 use super::log::Log;
-use crate::egress::{Origins, parse_exact};
+use super::target::SharedTarget;
+use crate::egress::parse_exact;
 use crate::http::executor::Transport;
 
 /// Connections of one process at the same time.
@@ -51,21 +53,17 @@ pub(super) struct Proxy {
 }
 
 impl Proxy {
-    /// Starts one for the process of a server.
+    /// Starts one for the process of a server, whose egress list counts as it is at each request.
     ///
     /// # Errors
     /// When there can be no socket.
-    pub(super) fn start(
-        transport: Arc<Transport>,
-        origins: Option<Arc<Origins>>,
-        log: Arc<Log>,
-    ) -> io::Result<Self> {
+    pub(super) fn start(transport: Arc<Transport>, target: SharedTarget, log: Arc<Log>) -> io::Result<Self> {
         // Nobody but this user can look into it.
         let folder = tempfile::Builder::new().prefix("toolgate-egress-").tempdir()?;
         let listener = UnixListener::bind(socket(folder.path()))?;
         let way = Arc::new(Way {
             transport,
-            origins,
+            target,
             log,
         });
         let mut serving = JoinSet::new();
@@ -103,7 +101,7 @@ async fn accept(listener: UnixListener, way: Arc<Way>) {
 
 /// Serves one connection, and what it was made a tunnel for.
 async fn serve(stream: UnixStream, way: Arc<Way>, _place: OwnedSemaphorePermit) {
-    let (tunnel, tunnelled) = tokio::sync::mpsc::unbounded_channel();
+    let (tunnel, mut tunnelled) = unbounded_channel::<Tunnel>();
     let service = service_fn(move |request| {
         let (way, tunnel) = (Arc::clone(&way), tunnel.clone());
         async move { Ok::<_, hyper::Error>(way.answer(request, &tunnel).await) }
@@ -114,7 +112,6 @@ async fn serve(stream: UnixStream, way: Arc<Way>, _place: OwnedSemaphorePermit) 
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades()
         .await;
-    let mut tunnelled: tokio::sync::mpsc::UnboundedReceiver<Tunnel> = tunnelled;
     if served.is_ok()
         && let Ok(Tunnel { inside, mut outside }) = tunnelled.try_recv()
         && let Ok(inside) = inside.await
@@ -133,16 +130,12 @@ struct Tunnel {
 /// Where the process may go.
 struct Way {
     transport: Arc<Transport>,
-    origins: Option<Arc<Origins>>,
+    target: SharedTarget,
     log: Arc<Log>,
 }
 
 impl Way {
-    async fn answer(
-        &self,
-        request: Request<Incoming>,
-        tunnel: &tokio::sync::mpsc::UnboundedSender<Tunnel>,
-    ) -> Response<Body> {
+    async fn answer(&self, request: Request<Incoming>, tunnel: &UnboundedSender<Tunnel>) -> Response<Body> {
         let answered = if request.method() == Method::CONNECT {
             self.tunnel(request, tunnel).await
         } else {
@@ -160,7 +153,7 @@ impl Way {
     async fn tunnel(
         &self,
         mut request: Request<Incoming>,
-        tunnel: &tokio::sync::mpsc::UnboundedSender<Tunnel>,
+        tunnel: &UnboundedSender<Tunnel>,
     ) -> Result<Response<Body>, (StatusCode, String)> {
         let authority = request.uri().authority().cloned();
         let authority = authority.ok_or_else(|| bad("CONNECT names no host and port".to_owned()))?;
@@ -185,6 +178,10 @@ impl Way {
         for name in OF_THE_PROXY {
             request.headers_mut().remove(name);
         }
+        // The host that is permitted, whatever the program wrote.
+        let host =
+            HeaderValue::from_str(authority.as_str()).map_err(|_| bad("the host is no text".to_owned()))?;
+        request.headers_mut().insert(header::HOST, host);
         let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
         let path: Uri = path
             .parse()
@@ -211,7 +208,7 @@ impl Way {
         let url = parse_exact(&address).map_err(|error| refused(error.to_string()))?;
         sender
             .policy()
-            .permits_with(&url, self.origins.as_deref())
+            .permits_with(&url, self.target.read().egress.as_deref())
             .map_err(|error| refused(error.to_string()))?;
         let uri: Uri = url
             .as_str()

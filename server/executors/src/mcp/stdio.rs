@@ -18,7 +18,7 @@ use super::cgroup::Cgroup;
 use super::log::Log;
 use super::proxy::Proxy;
 use super::settings::StdioSettings;
-use super::target::{McpTarget, fill};
+use super::target::{McpTarget, SharedTarget, fill};
 use super::{relay, sandbox};
 use crate::failure::Failure;
 use crate::http::executor::Transport;
@@ -66,7 +66,7 @@ pub(super) fn start(
     settings: &StdioSettings,
     values: Values<'_>,
     log: &Arc<Log>,
-    transport: &Arc<Transport>,
+    (transport, current): (&Arc<Transport>, &SharedTarget),
     max_bytes: usize,
 ) -> Result<(Process, Streams, Secrets), Failure> {
     let definition = &target.server.definition;
@@ -82,7 +82,7 @@ pub(super) fn start(
         .ok();
     let goes_out = definition.network && settings.network && settings.sandbox;
     let proxy = goes_out
-        .then(|| Proxy::start(Arc::clone(transport), target.egress.clone(), Arc::clone(log)))
+        .then(|| Proxy::start(Arc::clone(transport), current.clone(), Arc::clone(log)))
         .transpose()
         .map_err(|error| Failure::misconfigured(format!("its way to the network cannot be made: {error}")))?;
     let socket = proxy.as_ref().map(Proxy::socket);

@@ -1,7 +1,7 @@
 //! The server that a call or a listing goes to, with what it is reached with.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -70,6 +70,33 @@ impl McpTarget {
     /// What tells its connection from those of other callers; empty where they share one.
     pub(super) fn account_key(&self) -> &str {
         self.account.as_ref().map_or("", |account| account.key())
+    }
+}
+
+/// What a server is reached with, as it is now.
+#[derive(Clone)]
+pub(super) struct SharedTarget(Arc<Mutex<McpTarget>>);
+
+impl SharedTarget {
+    pub(super) fn new(target: McpTarget) -> Self {
+        Self(Arc::new(Mutex::new(target)))
+    }
+
+    pub(super) fn read(&self) -> McpTarget {
+        self.lock().clone()
+    }
+
+    pub(super) fn renew(&self, target: &McpTarget) {
+        *self.lock() = target.clone();
+    }
+
+    /// Takes what the project may reach now.
+    pub(super) fn permit(&self, egress: Option<&Arc<Origins>>) {
+        self.lock().egress = egress.cloned();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, McpTarget> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -265,3 +265,38 @@ async fn a_process_reaches_what_the_egress_lists_permit_and_nothing_else() {
     assert!(log.contains(&format!("[network: {other}")), "{log}");
     assert!(log.contains("169.254.169.254"), "{log}");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_running_process_does_not_reach_what_its_project_may_not_reach_any_more() {
+    let upstream = crate::support::serve(axum::Router::new().fallback(async || "here")).await;
+    let app = TestApp::with(&[
+        ("TOOLGATE_EGRESS_ALLOW", "cidr:127.0.0.0/8"),
+        ("TOOLGATE_MCP_STDIO_COMMANDS", "bash"),
+        ("TOOLGATE_MCP_STDIO_NETWORK", "true"),
+    ])
+    .await;
+    let admin = app.demo().await;
+    let permit = async |hosts: Value| {
+        let (path, any) = ("/projects/demo/egress", crate::support::ANY);
+        let hosts = json!({"hosts": hosts});
+        admin
+            .send_json(axum::http::Method::PUT, path, &any, &hosts)
+            .await
+            .expect(200);
+    };
+    permit(json!([upstream])).await;
+    let mut definition = server(&format!("reaches GET+{upstream}/"));
+    definition["command"] = json!("bash");
+    definition["network"] = json!(true);
+    put(&admin, "shell", definition).await;
+    import(&admin, "shell").await;
+    enable(&admin).await;
+    let said = async || look(&admin).await["result"]["content"][0]["text"].clone();
+    assert_eq!(said().await, "networks=0|HTTP/1.1 200 OK|");
+    permit(json!([])).await;
+    // The script says what it said before, too.
+    assert_eq!(
+        said().await,
+        "networks=0|HTTP/1.1 200 OK||HTTP/1.1 403 Forbidden|"
+    );
+}
