@@ -11,8 +11,10 @@ use super::instances::Place;
 use super::manager::McpServers;
 use super::target::McpTarget;
 
-/// The pause after a comparison that failed.
+/// The pause after a comparison that failed; it doubles.
 const AGAIN_AFTER: Duration = Duration::from_secs(30);
+/// The longest pause.
+const AGAIN_AT_LAST: Duration = Duration::from_secs(3600);
 /// A new connection is compared if nothing was compared for this long: a server may have been replaced while it was not connected.
 const NEW_AFTER: Duration = Duration::from_secs(60);
 /// Comparisons that begin in one look. The others begin in the next ones.
@@ -37,6 +39,7 @@ pub(super) struct Compared {
     connection: Option<Instant>,
     has_changed: bool,
     is_running: bool,
+    failures: u32,
     not_before: Option<Instant>,
 }
 
@@ -47,6 +50,7 @@ impl Compared {
             connection: None,
             has_changed: false,
             is_running: false,
+            failures: 0,
             not_before: None,
         }
     }
@@ -80,6 +84,7 @@ impl Compared {
             connection: open_since,
             has_changed: false,
             is_running: true,
+            failures: self.failures,
             not_before: None,
         };
         Some(why)
@@ -88,10 +93,14 @@ impl Compared {
     /// It ended. One that failed is made again.
     fn end(&mut self, failed: bool) {
         self.is_running = false;
-        if failed {
-            self.has_changed = true;
-            self.not_before = Some(Instant::now() + AGAIN_AFTER);
+        if !failed {
+            self.failures = 0;
+            return;
         }
+        let pause = AGAIN_AFTER.saturating_mul(1 << self.failures.min(16));
+        self.failures = self.failures.saturating_add(1);
+        self.has_changed = true;
+        self.not_before = Some(Instant::now() + pause.min(AGAIN_AT_LAST));
     }
 }
 
@@ -209,6 +218,14 @@ mod tests {
         assert_eq!(compared.begin(None, None), None);
         after(1).await;
         assert_eq!(compared.begin(None, None), Some(ComparedBecause::Changed));
+        compared.end(true);
+        after(59).await;
+        assert_eq!(compared.begin(None, None), None, "the pause doubles");
+        after(1).await;
+        assert!(compared.begin(None, None).is_some());
+        compared.end(false);
+        compared.changed();
+        assert!(compared.begin(None, None).is_some(), "a notice counts at once after a success");
     }
 
     #[tokio::test(start_paused = true)]
