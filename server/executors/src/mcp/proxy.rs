@@ -58,7 +58,7 @@ impl Proxy {
     /// # Errors
     /// When there can be no socket.
     pub(super) fn start(transport: Arc<Transport>, target: SharedTarget, log: Arc<Log>) -> io::Result<Self> {
-        // Nobody but this user can look into it.
+        // Only the user of this process can look into it.
         let folder = tempfile::Builder::new().prefix("toolgate-egress-").tempdir()?;
         let listener = UnixListener::bind(socket(folder.path()))?;
         let way = Arc::new(Way {
