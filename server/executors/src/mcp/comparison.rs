@@ -225,7 +225,10 @@ mod tests {
         assert!(compared.begin(None, None).is_some());
         compared.end(false);
         compared.changed();
-        assert!(compared.begin(None, None).is_some(), "a notice counts at once after a success");
+        assert!(
+            compared.begin(None, None).is_some(),
+            "a notice counts at once after a success"
+        );
     }
 
     #[tokio::test(start_paused = true)]
