@@ -41,7 +41,7 @@ pub(super) fn Awaiting(project: Memo<String>) -> impl IntoView {
             return ().into_any();
         }
         view! {
-            <section class="panel stack-small" aria-label="MCP servers that wait for approval">
+            <section class="panel stack-small awaiting" aria-label="MCP servers that wait for approval">
                 <h2>"MCP servers that wait for approval"</h2>
                 <ul class="stack-small">{items}</ul>
             </section>
