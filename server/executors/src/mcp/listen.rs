@@ -29,13 +29,12 @@ pub(super) fn start(peer: &Peer<RoleClient>, handler: &Handler) {
 
 /// What the server notifies of.
 fn filter(offered: &ServerCapabilities) -> SubscriptionFilter {
+    let says_so = |list_changed: Option<bool>| list_changed.filter(|&says_so| says_so);
+    let (tools, prompts, resources) = (&offered.tools, &offered.prompts, &offered.resources);
     let mut filter = SubscriptionFilter::new();
-    filter.tools_list_changed = offered.tools.as_ref().and_then(|tools| tools.list_changed);
-    filter.prompts_list_changed = offered.prompts.as_ref().and_then(|prompts| prompts.list_changed);
-    filter.resources_list_changed = offered
-        .resources
-        .as_ref()
-        .and_then(|resources| resources.list_changed);
+    filter.tools_list_changed = says_so(tools.as_ref().and_then(|tools| tools.list_changed));
+    filter.prompts_list_changed = says_so(prompts.as_ref().and_then(|prompts| prompts.list_changed));
+    filter.resources_list_changed = says_so(resources.as_ref().and_then(|resources| resources.list_changed));
     filter
 }
 
