@@ -49,6 +49,10 @@ pub struct Tool {
     /// Why MCP clients are not offered it, though it may be called by REST; only shown to those who may read definitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_listed: Option<String>,
+    /// What people read instead of its name, if the definition says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = "Search the web"))]
+    pub title: Option<String>,
     /// What it does, as the model reads it.
     #[cfg_attr(feature = "utoipa", schema(example = "Search the web."))]
     pub description: String,

@@ -185,7 +185,7 @@ stage.story('what a newer description changes waits, and conflicts are decided',
   await page.getByRole('button', { name: 'listPets' }).click();
   await inbox.reject.click();
   await page.getByRole('button', { name: 'Reject the change' }).click();
-  await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
+  await page.getByRole('heading', { name: 'No changes wait' }).waitFor();
   assert.equal((await tool(id, 'listPets')).definition.parameters.properties?.limit, undefined);
 });
 
@@ -217,7 +217,7 @@ stage.story('several changes are approved or rejected together', async (page) =>
   await inbox.selected.getByRole('button', { name: 'Reject', exact: true }).click();
   await inbox.dialog.getByText('stays as it is').waitFor();
   await inbox.dialog.getByRole('button', { name: 'Reject 1 change' }).click();
-  await page.getByRole('heading', { name: 'Nothing waits' }).waitFor();
+  await page.getByRole('heading', { name: 'No changes wait' }).waitFor();
   assert.equal((await tool(id, 'getPet')).description, 'Gets our pet.');
 });
 

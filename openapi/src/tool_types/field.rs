@@ -31,6 +31,8 @@ pub enum FieldValue {
         /// What is meant when it is absent.
         default: bool,
     },
+    /// `true` or `false`; absent means neither.
+    Flag,
     /// An integer within bounds.
     Integer(i64, i64),
     /// One of these texts.
@@ -107,6 +109,7 @@ impl Field {
             FieldValue::Text => json!({"type": "string"}),
             FieldValue::LongText => json!({"type": "string", "format": "textarea"}),
             FieldValue::Boolean { default } => json!({"type": "boolean", "default": default}),
+            FieldValue::Flag => json!({"type": "boolean"}),
             FieldValue::Integer(least, most) => {
                 json!({"type": "integer", "minimum": least, "maximum": most})
             }

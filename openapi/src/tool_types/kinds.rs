@@ -162,6 +162,11 @@ pub static MCP: ToolType = ToolType {
             FieldValue::Text,
         ),
         Field::new(
+            "mcp_icons",
+            "Its icons, as the server lists them.",
+            FieldValue::Json,
+        ),
+        Field::new(
             "mcp_meta",
             "What the server says of the tool for MCP Apps: the members of its `_meta` that name a view.",
             FieldValue::Json,

@@ -60,6 +60,7 @@ impl ToolType {
 
 /// The keys of every tool that a form has a field for. The others have editors of their own.
 pub const COMMON: &[Field] = &[
+    Field::new("title", "What people read instead of its name.", FieldValue::Text),
     Field::new(
         "description",
         "What it does and when to use it; models choose tools by it.",
@@ -90,6 +91,27 @@ pub const COMMON: &[Field] = &[
         "What the caller's turn does afterwards.",
         FieldValue::Choice(&["suspend", "terminate"]),
     ),
+    Field::new(
+        "annotations",
+        "What it does to its environment, for MCP clients. What is not given follows from the request.",
+        FieldValue::Object(ANNOTATIONS),
+    ),
+];
+
+/// The keys of `annotations`, named as in MCP (2025-11-25, `ToolAnnotations`).
+pub const ANNOTATIONS: &[Field] = &[
+    Field::new("readOnlyHint", "It changes nothing.", FieldValue::Flag),
+    Field::new(
+        "destructiveHint",
+        "It may change or remove what exists.",
+        FieldValue::Flag,
+    ),
+    Field::new(
+        "idempotentHint",
+        "A second call with the same arguments changes nothing more.",
+        FieldValue::Flag,
+    ),
+    Field::new("openWorldHint", "It reaches systems outside.", FieldValue::Flag),
 ];
 
 /// The keys under `options` that belong to no single type. Each type says which of them it takes.

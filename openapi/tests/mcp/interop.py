@@ -102,17 +102,36 @@ async def searches_instead_of_listing() -> None:
         assert result.structured_content == {"status": "ok"}, result
 
 
+BRIDGE = StdioServerParameters(
+    command=BINARY,
+    args=["mcp", "stdio", "--url", f"{URL}?group=operations", "--key-env", "THE_KEY"],
+    env={"THE_KEY": KEY},
+)
+
+
 async def a_process_bridges_to_the_server() -> None:
-    server = StdioServerParameters(
-        command=BINARY,
-        args=["mcp", "stdio", "--url", f"{URL}?group=operations", "--key-env", "THE_KEY"],
-        env={"THE_KEY": KEY},
-    )
     for mode in ["legacy", "auto"]:
-        async with Client(server, mode=mode) as client:
+        async with Client(BRIDGE, mode=mode) as client:
             assert await names(client) == ["begin", "is-ready"]
             result = await client.call_tool("is-ready", {})
             assert result.structured_content == {"status": "ok"}, result
+
+
+async def a_bridge_whose_session_is_gone_begins_another() -> None:
+    sessions = URL.removesuffix("/mcp") + "/sessions"
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {KEY}"}) as http:
+        async with Client(BRIDGE, mode="legacy") as client:
+            result = await client.call_tool("begin", {})
+            assert result.is_error is not True, result
+            assert await names(client) == ["finish", "is-ready"]
+            listed = (await http.get(sessions)).json()["items"]
+            for session in listed:
+                if not session.get("ended_at"):
+                    ended = await http.delete(f"{sessions}/{session['id']}", headers={"If-Match": "*"})
+                    assert ended.status_code == 204, ended.text
+            assert await names(client) == ["begin", "is-ready"], "it begins at the beginning"
+            result = await client.call_tool("begin", {})
+            assert result.is_error is not True, result
 
 
 async def without_a_key_there_is_no_answer() -> None:
@@ -128,6 +147,7 @@ CHECKS: list[Callable[[], Awaitable[None]]] = [
     a_session_moves_and_the_client_hears_of_it,
     searches_instead_of_listing,
     a_process_bridges_to_the_server,
+    a_bridge_whose_session_is_gone_begins_another,
     without_a_key_there_is_no_answer,
 ]
 

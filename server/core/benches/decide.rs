@@ -9,7 +9,7 @@ use chrono::DateTime;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use serde_json::{Map, json};
 use toolgate_core::definition::ToolDefinition;
-use toolgate_core::definition::model::Options;
+use toolgate_core::definition::model::{Annotations, Options};
 use toolgate_core::ids::ToolName;
 use toolgate_core::policy::evaluation_context::EvaluationContext;
 use toolgate_core::policy::groups::GroupSet;
@@ -43,6 +43,8 @@ fn tools(count: usize, groups: usize, states: usize) -> Vec<ToolInput> {
             definition: ToolDefinition {
                 name: ToolName::parse(tool_name(index)).expect("a valid name"),
                 kind: "openapi".to_owned(),
+                title: None,
+                annotations: Annotations::default(),
                 description: "Searches the web and returns the ten best pages.".to_owned(),
                 enabled: true,
                 group: Some(in_groups(index).to_vec()),

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value};
 use toolgate_api::remedy::Remedy;
 use toolgate_core::definition::source::ValueSource;
 
 use crate::config::{EnvSource, SecretSource};
 use crate::failure::Failure;
+use crate::redact::Secrets;
 
 /// Where the values come from that definitions only name.
 #[derive(Clone, Copy)]
@@ -28,6 +30,23 @@ impl Values<'_> {
             .iter()
             .map(|(parameter, name)| Ok((parameter.clone(), self.required(name)?)))
             .collect()
+    }
+
+    /// Puts the values of these variables among arguments; the secrets that they are.
+    ///
+    /// # Errors
+    /// As for [`Self::all`].
+    pub(crate) fn inject(
+        self,
+        names: &BTreeMap<String, String>,
+        arguments: &mut Map<String, Value>,
+    ) -> Result<Secrets, Failure> {
+        let mut secrets = Secrets::default();
+        for (parameter, value) in self.all(names)? {
+            secrets.add(&value);
+            arguments.insert(parameter, Value::from(value.expose_secret()));
+        }
+        Ok(secrets)
     }
 
     /// The value of an environment variable, or of a secret when the name is `secret:NAME`.

@@ -312,6 +312,7 @@ fn summary(tool: &CompiledTool, full: bool) -> Tool {
             format!("MCP clients are not offered this tool: {error}. Give its parameters `type: object`.")
         }),
         unavailable: tool.not_executed().filter(|_| full).map(ToString::to_string),
+        title: definition.title.as_deref().map(str::to_owned),
         description: definition.description.clone(),
         group: tool.groups.clone(),
         state: definition.state.clone(),

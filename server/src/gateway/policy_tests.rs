@@ -24,6 +24,7 @@ use super::record::Requester;
 use super::server_snapshot::{ProjectState, ServerSnapshot};
 use crate::auth::directory::Directory;
 use crate::auth::grants::Holdings;
+use crate::gateway::problem::faults_in;
 use crate::gateway::{Gateway, Problem};
 
 /// Attempts to compute a change when others are committed in between.
@@ -363,14 +364,7 @@ pub fn not_found(name: &str) -> Problem {
 
 /// Every fault of refused policy tests.
 pub fn invalid(errors: Vec<Diagnostic>) -> Problem {
-    Problem::new(
-        ErrorCode::InvalidRequest,
-        format!(
-            "{} fault(s) in the policy tests; nothing was stored. `errors` names each with its place.",
-            errors.len()
-        ),
-    )
-    .errors(errors)
+    Problem::new(ErrorCode::InvalidRequest, faults_in("policy tests", errors.len())).errors(errors)
 }
 
 /// Commits against the version of `state`; `false` when the database has a newer one, which is then loaded.

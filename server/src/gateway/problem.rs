@@ -183,6 +183,13 @@ impl Problem {
     }
 }
 
+/// What a refusal of something written says, whose faults are listed in `errors`.
+#[must_use]
+pub fn faults_in(what: &str, count: usize) -> String {
+    let faults = if count == 1 { "fault" } else { "faults" };
+    format!("{count} {faults} in the {what}; nothing was stored. `errors` names each with its place.")
+}
+
 /// A fault on one line: where, what, and what to do.
 #[must_use]
 pub fn in_words(fault: &Diagnostic) -> String {

@@ -30,6 +30,7 @@ use super::change_record::{Changer, recorded};
 use super::policy_tests;
 use super::secrets;
 use super::server_snapshot::ProjectState;
+use crate::gateway::problem::faults_in;
 use crate::gateway::{Gateway, Problem};
 
 /// Attempts to compute a change when others are committed in between.
@@ -63,13 +64,7 @@ pub fn with_context<T>(
 /// Every fault of a refused definition.
 pub fn invalid_definition(errors: Vec<Diagnostic>) -> Problem {
     let faults = errors.iter().filter(|error| error.is_error()).count();
-    Problem::new(
-        ErrorCode::InvalidDefinition,
-        format!(
-            "{faults} fault(s) in the definitions; nothing was stored. `errors` names each with its place."
-        ),
-    )
-    .errors(errors)
+    Problem::new(ErrorCode::InvalidDefinition, faults_in("definitions", faults)).errors(errors)
 }
 
 /// Stores an upload whole, or with `dry_run` only says what it would do. `change` is what the record calls it.

@@ -12,6 +12,7 @@ use toolgate_core::snapshot::CompiledTool;
 use toolgate_executors::{Asker, Parts, UpstreamLog};
 
 use super::answer::Whose;
+use super::conformed::conformed;
 use super::message::SESSION_ARGUMENT;
 use super::server::Arguments;
 use super::turn::{Placed, Turn};
@@ -128,20 +129,24 @@ async fn tool(
     };
     let called = call_once_with(gateway, &turn.entry, request, options);
     let Called { answer, limits: _ } = Box::pin(called).await;
-    match answer {
-        Ok(Answer::Fresh(response)) if invokes => Ok(answer::invoked(gateway, *response, &read, invoked)),
-        Ok(Answer::Fresh(response)) => Ok(answer::response(gateway, *response, &read, whose)),
+    let response: CallResponse = match answer {
+        Ok(Answer::Fresh(response)) => *response,
         Ok(Answer::Replayed(_, body)) => {
-            let response: CallResponse =
-                serde_json::from_str(body.get()).map_err(|error| Problem::internal(&error))?;
-            Ok(match invokes {
-                true => answer::invoked(gateway, response, &read, invoked),
-                false => answer::response(gateway, response, &read, whose),
-            })
+            serde_json::from_str(body.get()).map_err(|error| Problem::internal(&error))?
         }
         Err(problem) => {
             let way = guidance::way_on(gateway, turn, name, session_id, problem.code()).await;
-            Ok(answer::problem(turn, problem, way))
+            return Ok(answer::problem(turn, problem, way));
         }
+    };
+    if invokes {
+        return Ok(answer::invoked(gateway, response, &read, invoked));
     }
+    // A result that is whole and fits its schema has no notes.
+    let noted = response.notes.is_some();
+    let result = answer::response(gateway, response, &read, whose);
+    Ok(match tool {
+        Some(tool) if noted => conformed(gateway, tool, result).await,
+        _ => result,
+    })
 }

@@ -17,6 +17,7 @@ use toolgate_core::session;
 use toolgate_executors::OfferedList;
 use toolgate_store::rows::SessionPlace;
 
+use super::session as mcp_session;
 use super::turn::{Placed, Turn};
 use crate::gateway::call::NEED;
 use crate::gateway::entry::{Entry, Origin};
@@ -102,6 +103,8 @@ pub(super) struct Follower {
     server_snapshot: Arc<ServerSnapshot>,
     entry: Entry,
     checked: Instant,
+    /// When the end of the client's own session was moved.
+    kept: Instant,
     seen: Fingerprint,
     /// How often servers had said that their lists changed.
     list_changes: u64,
@@ -160,6 +163,7 @@ impl Follower {
             server_snapshot,
             entry,
             checked: Instant::now(),
+            kept: Instant::now(),
             seen: NOTHING,
             list_changes: 0,
         };
@@ -181,6 +185,7 @@ impl Follower {
                 self.entry = again(&self.gateway, &self.credential, &self.turn).await?;
                 self.server_snapshot = server_snapshot;
                 self.checked = Instant::now();
+                self.keep().await;
             } else {
                 let moved = match &mut self.place {
                     Some(place) => place.has_changed().unwrap_or(false),
@@ -210,6 +215,16 @@ impl Follower {
                     resources: now.resources != before.resources,
                 });
             }
+        }
+    }
+
+    /// A client with a stream is not idle.
+    async fn keep(&mut self) {
+        if let Placed::Own { id, .. } = &self.turn.placed
+            && self.kept.elapsed() >= mcp_session::KEPT_EVERY
+        {
+            mcp_session::keep(&self.gateway, &self.entry, *id).await;
+            self.kept = Instant::now();
         }
     }
 

@@ -27,8 +27,7 @@ use super::message::{self, Invalid, Message, VERSION};
 use super::server::TURN;
 use super::session::{self, Opened, Stored};
 use super::turn::{Placed, Turn};
-use super::{cancel, metadata, plain, stream, upstream};
-use crate::api::calls::idempotency_key;
+use super::{cancel, idempotency, metadata, plain, stream, upstream};
 use crate::extract::{self, content_type, unsupported};
 use crate::gateway::available::{self, Question};
 use crate::gateway::call::{NEED, RunningCall, cancel_named};
@@ -185,6 +184,7 @@ async fn take(app: &App, project: &str, request: Request) -> Result<Response, Re
     // Cancelled when the answer was sent or its client is gone: what has ended by then is not touched by it.
     let kept = (named, turn.cancelled.clone().drop_guard());
     turn.credential = Some(credential.into());
+    turn.key = idempotency::key(&parts.headers, message.key.as_ref())?;
 
     let asked = match &opened {
         Some(opened) if opened.asks.is_any() && turn.takes_events && message.calls() => {
@@ -342,6 +342,11 @@ async fn own(gateway: &Gateway, entry: &Entry, opened: &Opened) -> Result<Placed
         Stored::Living(row) => Some(row),
         Stored::Gone => return Err(no_session()),
     };
+    if let Some(row) = &row
+        && session::ends_early(row, gateway.clock.now())
+    {
+        session::keep(gateway, entry, opened.id).await;
+    }
     Ok(Placed::Own { id: opened.id, row })
 }
 
@@ -416,7 +421,7 @@ fn turn(
         search,
         modern,
         takes_events: takes_events(&parts.headers),
-        key: idempotency_key(&parts.headers)?,
+        key: None,
         cancelled: CancellationToken::new(),
         credential: None,
         asker: None,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rmcp::model::{CacheScope, ListToolsResult, MetaObject, Tool, ToolAnnotations};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use toolgate_core::definition::Execution;
 use toolgate_core::mcp::{Hints, NameTable, upstream};
@@ -114,6 +115,7 @@ pub(super) fn wire(names: &NameTable, tool: &CompiledTool, told: bool) -> Option
     wire.output_schema.clone_from(&listed.output);
     let mut meta = MetaObject::default();
     if let Some(Execution::Mcp(call)) = tool.definition.execution() {
+        wire.icons = call.icons.and_then(|icons| Vec::deserialize(icons).ok());
         for (key, value) in call.meta.into_iter().flatten() {
             let mut value = value.clone();
             upstream::readdress_views(call.server, &mut value);

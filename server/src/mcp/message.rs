@@ -29,6 +29,8 @@ pub(super) struct Message {
     pub(super) initializes_in_vain: bool,
     /// How the client says that it can be asked, at the beginning of a session.
     pub(super) asks: Asks,
+    /// The key that makes a repeated call harmless, as `_meta` has it.
+    pub(super) key: Option<Value>,
     /// The client program, if the message names it: at the beginning of a session, and in each request of the revision
     /// without sessions.
     pub(super) client: Option<Client>,
@@ -89,6 +91,8 @@ struct Meta {
     version: Option<String>,
     #[serde(rename = "io.modelcontextprotocol/clientInfo")]
     client: Option<Program>,
+    #[serde(rename = "toolgate/idempotency_key")]
+    key: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -192,9 +196,9 @@ impl Message {
         };
         let capabilities = sender.capabilities.as_ref();
         let asks = Asks::of(capabilities.and_then(|all| all.get("elicitation")));
-        let (version, named) = match sender.meta {
-            Some(meta) => (meta.version, meta.client),
-            None => (None, None),
+        let (version, named, key) = match sender.meta {
+            Some(meta) => (meta.version, meta.client, meta.key),
+            None => (None, None, None),
         };
         let program = named.or(sender.client_info);
         let client = program.and_then(|program| Client::named(&program.name, program.version.as_deref()));
@@ -205,6 +209,7 @@ impl Message {
             cancels,
             asks,
             initializes_in_vain: version.is_some_and(|version| version.as_str() >= MODERN),
+            key,
             client,
         })
     }

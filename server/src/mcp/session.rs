@@ -2,14 +2,14 @@
 //!
 //! The id that a client gets is also that of the Toolgate session, which is made under it when it is first needed. It names
 //! its principal by a tag and can be checked by every replica and after a restart, so that a client that only connects costs
-//! nothing.
+//! nothing. It ends by `DELETE`, or [`IDLE`] after the client's last request or stream.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::sessions::CreateSession;
 use toolgate_core::ids::SessionId;
 use toolgate_core::principal::PrincipalRef;
@@ -25,6 +25,10 @@ use crate::gateway::{Gateway, Problem, sessions};
 
 /// How long an id is good of which nothing was stored yet.
 pub(super) const UNUSED: Duration = Duration::from_hours(24);
+/// How long a stored session is kept for a client that sends nothing and has no stream.
+const IDLE: TimeDelta = TimeDelta::days(1);
+/// How often the end of a session that is used is moved.
+pub(super) const KEPT_EVERY: Duration = Duration::from_hours(1);
 /// Bytes of the tag.
 const TAG: usize = 16;
 /// What people see in lists of sessions.
@@ -149,6 +153,23 @@ pub(super) async fn stored(gateway: &Gateway, entry: &Entry, id: Uuid) -> Result
         }
         _ => Stored::Gone,
     })
+}
+
+/// Moves the end of a stored session that its client still uses. A failure is only logged: the session can be used.
+pub(super) async fn keep(gateway: &Gateway, entry: &Entry, id: Uuid) {
+    let until = gateway.clock.now() + IDLE;
+    let kept = gateway
+        .store
+        .prolong_session(entry.project.row.uid, SessionId(id), until)
+        .await;
+    if let Err(error) = kept {
+        tracing::warn!(cause = %error, "the end of an MCP client's session could not be moved");
+    }
+}
+
+/// Whether the end of a session that is used has to be moved.
+pub(super) fn ends_early(row: &SessionRow, now: DateTime<Utc>) -> bool {
+    row.expires_at < now + IDLE - KEPT_EVERY
 }
 
 /// Stores a session under the id that its client has.

@@ -346,6 +346,26 @@ impl Store {
         .await
     }
 
+    /// Makes a session that can be used expire later; one that was ended stays as it is.
+    pub async fn prolong_session(
+        &self,
+        project: ProjectUid,
+        id: SessionId,
+        expires_at: DateTime<Utc>,
+    ) -> Result<()> {
+        writing!(self, |tx| {
+            execute!(
+                tx,
+                "UPDATE sessions SET expires_at = $1
+                 WHERE id = $2 AND project_uid = $3 AND ended_at IS NULL AND expires_at < $1",
+                micros(expires_at),
+                id.0,
+                project.0,
+            );
+        })
+        .await
+    }
+
     /// The moves of a session after a version, oldest first. Read the session first: this does not ask whose it is.
     pub async fn transitions(
         &self,

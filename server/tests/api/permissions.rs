@@ -24,13 +24,13 @@ async fn grant(client: &Client<'_>, principal: &str, terms: &Value) -> Answer {
         .await
 }
 
-async fn replace(client: &Client<'_>, principal: &str, terms: &Value) -> Answer {
+pub(crate) async fn replace(client: &Client<'_>, principal: &str, terms: &Value) -> Answer {
     client
         .send_json(Method::PUT, &path_of(principal), &ANY, terms)
         .await
 }
 
-fn terms(role: &str, groups: &[&str]) -> Value {
+pub(crate) fn terms(role: &str, groups: &[&str]) -> Value {
     let groups: Vec<Value> = groups.iter().map(|group| json!({"group": group})).collect();
     json!({"role": role, "groups": groups})
 }

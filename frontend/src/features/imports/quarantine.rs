@@ -59,7 +59,7 @@ pub(crate) fn QuarantinePage() -> impl IntoView {
         view! {
             <EmptyState
                 symbol=Symbol::Check
-                title="Nothing waits"
+                title="No changes wait"
                 text="When a description is imported again with changes, they wait here. A tool stays as it is until its change is approved."
             >
                 <a class="button" href=imports>

@@ -26,8 +26,8 @@ pub(super) fn tool_row(
             .tags(if selected(name) { r#"" checked>"# } else { r#"">"# });
     }
     row.tags(r#"<div class="tool-words">"#);
-    let is_off = !tool.enabled || tool.unavailable.is_some();
-    if is_off {
+    let is_marked = !tool.enabled || tool.unavailable.is_some() || tool.not_listed.is_some();
+    if is_marked {
         row.tags(r#"<span class="tool-title">"#);
     }
     row.tags(r#"<a class="tool-name" href=""#)
@@ -43,7 +43,10 @@ pub(super) fn tool_row(
     if tool.unavailable.is_some() {
         row.tags(r#"<span class="badge">unavailable</span>"#);
     }
-    if is_off {
+    if tool.not_listed.is_some() {
+        row.tags(r#"<span class="badge">not listed for MCP</span>"#);
+    }
+    if is_marked {
         row.tags("</span>");
     }
     row.tags(r#"<span class="tool-description">"#)

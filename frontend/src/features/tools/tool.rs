@@ -82,6 +82,10 @@ pub(crate) fn ToolPage() -> impl IntoView {
                         <Badge text="disabled" />
                     </When>
                 </div>
+                {part(move || {
+                    let title = tool.with(|tool| tool.as_ref().and_then(|tool| tool.title.clone()));
+                    title.map(|title| view! { <p>{title}</p> }).into_any()
+                })}
                 <p class="muted">{move || tool.get().map(|tool| tool.description)}</p>
             </div>
             <When test=move || may_edit.get() && loaded.is_there()>

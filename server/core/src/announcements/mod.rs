@@ -42,9 +42,11 @@ const METHOD: &str = "announced";
 const AHEAD_S: i64 = 60;
 
 /// What an announced tool may have. The rest, such as `envs`, is for the project to add.
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 16] = [
     "name",
+    "title",
     "description",
+    "annotations",
     "arguments",
     "parameters",
     "output_schema",

@@ -157,6 +157,8 @@ pub struct McpCall<'d> {
     pub annotations: Option<&'d serde_json::Value>,
     /// The digest of what the server said of it when it was approved.
     pub fingerprint: Option<&'d str>,
+    /// Its icons (MCP, `Icon`).
+    pub icons: Option<&'d serde_json::Value>,
     /// The members of its `_meta` that are about its view (MCP Apps).
     pub meta: Option<&'d serde_json::Map<String, serde_json::Value>>,
 }
@@ -270,6 +272,7 @@ impl ToolDefinition {
                     tool: text(kinds::mcp::TOOL_ID).unwrap_or(self.name.as_str()),
                     annotations: self.config.get(kinds::mcp::ANNOTATIONS),
                     fingerprint: text(kinds::mcp::FINGERPRINT),
+                    icons: self.config.get(kinds::mcp::ICONS),
                     meta: self
                         .config
                         .get(kinds::mcp::META)

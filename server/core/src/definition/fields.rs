@@ -101,7 +101,7 @@ pub(super) fn word(cursor: &Cursor<'_>, key: &str, longest: usize, report: &mut 
 }
 
 /// Why a text is no word in the sense of [`word`]; `None` when it is one.
-pub(super) fn word_fault(text: &str, longest: usize) -> Option<String> {
+pub(crate) fn word_fault(text: &str, longest: usize) -> Option<String> {
     let fault = if text.trim().is_empty() {
         "must not be empty"
     } else if text.trim().len() != text.len() {

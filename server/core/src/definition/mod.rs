@@ -56,6 +56,7 @@ use crate::text::limits::{Budget, UPLOAD};
 use crate::text::{json, node, report, yaml};
 
 pub use self::execution::{Destination, Execution, ExecutorKind, ExecutorSet, McpCall, NotExecuted};
+pub(crate) use self::fields::word_fault;
 pub use self::guides::parse_guides;
 pub(crate) use self::http::{METHODS as HTTP_METHODS, path_parameters};
 pub use self::kinds::tool_types;
@@ -63,6 +64,7 @@ pub use self::model::{ServiceDefinition, ToolDefinition};
 pub(crate) use self::nearest::by_distance;
 pub use self::policy_tests::parse_policy_tests;
 pub use self::render::{diff, service_diff, service_to_yaml, to_yaml};
+pub(crate) use self::tool::LONGEST_TITLE;
 
 /// Longest upload, in bytes.
 const MAX_BYTES: usize = 1 << 20;

@@ -1,6 +1,7 @@
 //! One tool, in either vocabulary or a mixture of both.
 
 use serde_json::{Value, json};
+use toolgate_api::tool_types::ANNOTATIONS;
 use toolgate_api::tools::AfterExecution;
 
 use super::config::{self, Service};
@@ -8,7 +9,7 @@ use super::execution;
 use super::fields;
 use super::kinds::{self, Kind};
 use super::layer_values;
-use super::model::{Options, ToolDefinition};
+use super::model::{Annotations, Options, ToolDefinition};
 use super::names::{self, Named};
 use super::nearest::nearest;
 use super::node::Cursor;
@@ -23,6 +24,8 @@ use crate::ids::ToolName;
 
 const NAME: [&str; 2] = ["name", "tool_name"];
 const STATES: [&str; 3] = ["available_in_states", "applicable-states", "applicable_states"];
+/// Longest title, in characters.
+pub(crate) const LONGEST_TITLE: usize = 200;
 /// Longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 10_000;
 
@@ -38,7 +41,9 @@ pub(super) fn name(cursor: &Cursor<'_>, key: Option<(&str, &Spot)>, report: &mut
                 report.warning(
                     &at,
                     format!("the tool's name is its key {}, not {}", shown(key), shown(&inner)),
-                    format!("remove {spelling:?}, or make it equal; a title for people belongs into the description"),
+                    format!(
+                        "remove {spelling:?}, or make it equal; write a title for people as title: <text>"
+                    ),
                 );
             }
             names::tool_name(key, spot, report)
@@ -84,6 +89,10 @@ pub(super) fn read(
     }
     let definition = ToolDefinition {
         kind: kind.map_or_else(String::new, |kind| kind.name().to_owned()),
+        title: cursor
+            .get("title")
+            .and_then(|at| fields::word(&at, "title", LONGEST_TITLE, report))
+            .map(String::into_boxed_str),
         description: description(cursor, name.as_ref(), report),
         enabled: cursor
             .get("enabled")
@@ -101,6 +110,9 @@ pub(super) fn read(
         after_execution: cursor
             .get("after_execution")
             .and_then(|at| after_execution(&at, report)),
+        annotations: cursor
+            .get("annotations")
+            .map_or_else(Annotations::default, |at| annotations(&at, report)),
         target_subject,
         service: service_id,
         config,
@@ -262,5 +274,22 @@ fn after_execution(cursor: &Cursor<'_>, report: &mut Report) -> Option<AfterExec
             );
             None
         }
+    }
+}
+
+fn annotations(cursor: &Cursor<'_>, report: &mut Report) -> Annotations {
+    if !fields::map(cursor, "annotations", report) {
+        return Annotations::default();
+    }
+    fields::known_fields(cursor, ANNOTATIONS, "annotations", report);
+    let mut hint = |key: &str| {
+        let at = cursor.get(key)?;
+        fields::boolean(&at, key, report)
+    };
+    Annotations {
+        read_only_hint: hint("readOnlyHint"),
+        destructive_hint: hint("destructiveHint"),
+        idempotent_hint: hint("idempotentHint"),
+        open_world_hint: hint("openWorldHint"),
     }
 }

@@ -18,9 +18,28 @@ pub struct Hints {
 }
 
 impl Hints {
-    /// By the method of the request (RFC 9110, section 9.2). Of a tool that sends none, the worst is assumed.
+    /// What the definition says; the rest by the method of the request (RFC 9110, section 9.2). Of a tool that sends none,
+    /// the worst is assumed.
     #[must_use]
     pub fn of(definition: &ToolDefinition) -> Self {
+        let (said, derived) = (definition.annotations, Self::derived(definition));
+        let read_only = said.read_only_hint.unwrap_or(derived.read_only);
+        let is_other = read_only != derived.read_only;
+        Self {
+            read_only,
+            destructive: said.destructive_hint.unwrap_or(if is_other {
+                !read_only
+            } else {
+                derived.destructive
+            }),
+            idempotent: said
+                .idempotent_hint
+                .unwrap_or(if is_other { read_only } else { derived.idempotent }),
+            open_world: said.open_world_hint.unwrap_or(derived.open_world),
+        }
+    }
+
+    fn derived(definition: &ToolDefinition) -> Self {
         match definition.execution() {
             // Both services only read, whatever the method.
             Some(Execution::Jina(_)) => Self::of_method("GET"),

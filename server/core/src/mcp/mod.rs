@@ -43,7 +43,10 @@ impl Listed {
     /// When its arguments are no object.
     pub fn new(definition: &ToolDefinition, parameters: &Value) -> Result<Self, NotListable> {
         Ok(Self {
-            title: title(definition.name.as_str()),
+            title: definition
+                .title
+                .as_deref()
+                .map_or_else(|| title(definition.name.as_str()), str::to_owned),
             hints: Hints::of(definition),
             input: InputSchema::new(parameters)?,
             output: definition

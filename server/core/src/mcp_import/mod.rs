@@ -4,6 +4,7 @@
 //! costs itself only. `suspicion` finds instructions that are hidden in what models would read.
 
 mod apps;
+mod icons;
 mod suspicion;
 #[cfg(test)]
 mod tests;
@@ -16,8 +17,8 @@ use toolgate_api::imports::DescriptionFormat;
 
 pub use self::suspicion::suspicions;
 
-use crate::definition::UploadContext;
 use crate::definition::kinds::mcp;
+use crate::definition::{LONGEST_TITLE, UploadContext, word_fault};
 use crate::imports::{ImportedTool, Named, Operation, Preview, assign};
 
 /// How tools of an MCP server are called.
@@ -135,14 +136,13 @@ fn operation(
     let mut notes = suspicions(tool);
     let definition = definition(server, id, tool, &name, &mut notes);
     let built = definition.and_then(|definition| ImportedTool::new(&definition, context, &mut notes));
-    let title = tool.get("title").or_else(|| tool.pointer("/annotations/title"));
     Operation {
         method: CALL.to_owned(),
         path: id.to_owned(),
         pointer: format!("/tools/{at}"),
         operation_id: Some(id.to_owned()),
         tags: Vec::new(),
-        summary: title.and_then(Value::as_str).map(str::to_owned),
+        summary: title(tool).map(str::to_owned),
         deprecated: false,
         name,
         plain_name,
@@ -150,6 +150,12 @@ fn operation(
         notes,
         security: Vec::new(),
     }
+}
+
+/// What people read instead of its name.
+fn title(tool: &Value) -> Option<&str> {
+    let title = tool.get("title").or_else(|| tool.pointer("/annotations/title"));
+    title.and_then(Value::as_str)
 }
 
 /// The definition of a tool.
@@ -163,6 +169,12 @@ fn definition(
     let mut definition = Map::new();
     definition.insert("name".to_owned(), json!(name));
     definition.insert("type".to_owned(), json!(mcp::NAME));
+    // A title that cannot be one is not worth the tool.
+    if let Some(title) = title(tool).map(str::trim)
+        && word_fault(title, LONGEST_TITLE).is_none()
+    {
+        definition.insert("title".to_owned(), json!(title));
+    }
     match tool.get("description") {
         Some(Value::String(text)) => {
             if text.chars().count() > LONGEST_DESCRIPTION {
@@ -190,6 +202,9 @@ fn definition(
         definition.insert(mcp::ANNOTATIONS.to_owned(), annotations.clone());
     }
     definition.insert(mcp::FINGERPRINT.to_owned(), json!(fingerprint(tool)));
+    if let Some(icons) = icons::icons(tool, notes) {
+        definition.insert(mcp::ICONS.to_owned(), icons);
+    }
     if let Some(meta) = apps::meta(tool, notes) {
         definition.insert(mcp::META.to_owned(), Value::Object(meta));
     }

@@ -136,3 +136,42 @@ fn plain_texts_are_not_flagged() {
     let plain = json!({"name": "a", "description": "Adds two numbers.\n\tReturns the sum \u{1f44d}\u{fe0f}, \u{1f468}\u{200d}\u{1f469}."});
     assert_eq!(suspicions(&plain), Vec::<String>::new());
 }
+
+#[test]
+fn a_title_and_the_icons_that_clients_may_load_are_part_of_the_tool() {
+    let mut tool = forecast();
+    tool["title"] = json!(" Weather ");
+    tool["icons"] = json!([
+        {"src": "https://icons.example/a.png"},
+        {"src": "http://icons.example/a.png"},
+        {"src": "javascript:alert(1)"},
+        {"src": "data:image/svg+xml;base64,AA=="},
+    ]);
+    let preview = previewed(vec![tool.clone()], "");
+    let operation = &preview.operations[0];
+    let definition = &operation.tool.as_ref().expect("a tool").definition();
+    assert_eq!(definition.title.as_deref(), Some("Weather"));
+    assert_eq!(
+        definition.config["mcp_icons"],
+        json!([{"src": "https://icons.example/a.png"}, {"src": "data:image/svg+xml;base64,AA=="}])
+    );
+    assert!(
+        operation
+            .notes
+            .iter()
+            .any(|note| note.starts_with("2 of its icons")),
+        "{:?}",
+        operation.notes
+    );
+    tool["title"] = json!("x".repeat(300));
+    let preview = previewed(vec![tool], "");
+    assert_eq!(
+        preview.operations[0]
+            .tool
+            .as_ref()
+            .expect("a tool")
+            .definition()
+            .title,
+        None
+    );
+}

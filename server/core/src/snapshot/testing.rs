@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use toolgate_api::Diagnostic;
 
 use super::{CompiledTool, ProjectSnapshot, ToolInput};
-use crate::definition::model::{HttpOptions, JinaOptions, Options, ServiceDefinition};
+use crate::definition::model::{Annotations, HttpOptions, JinaOptions, Options, ServiceDefinition};
 use crate::definition::{ExecutorSet, ToolDefinition};
 use crate::ids::ToolName;
 use crate::policy::evaluation_context::EvaluationContext;
@@ -29,6 +29,8 @@ pub(crate) fn tool(name: &str) -> Draft {
             parameters: json!({"type": "object"}),
             output_schema: None,
             after_execution: None,
+            title: None,
+            annotations: Annotations::default(),
             target_subject: None,
             service: None,
             config: Map::new(),

@@ -9,7 +9,6 @@ use async_nats::HeaderMap;
 use async_nats::jetstream::{self, stream};
 use async_trait::async_trait;
 use bytes::Bytes;
-use secrecy::ExposeSecret;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::sync::{OnceCell, Semaphore};
@@ -205,12 +204,8 @@ impl Prepared for ServiceTool {
     ) -> Result<Box<dyn Planned + 'a>, Failure> {
         self.may_be_used_by(&call.project)?;
         self.bus.reachable()?;
-        let mut secrets = Secrets::default();
         let mut arguments = std::mem::take(&mut call.arguments);
-        for (name, value) in scope.values.all(&call.envs)? {
-            secrets.add(&value);
-            arguments.insert(name, Value::from(value.expose_secret()));
-        }
+        let secrets = scope.values.inject(&call.envs, &mut arguments)?;
         let request = Request {
             user: &call.user,
             config: &self.config,

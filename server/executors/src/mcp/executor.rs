@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use secrecy::ExposeSecret;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
@@ -118,12 +117,8 @@ impl Prepared for McpTool {
         if let Some(failure) = self.servers.unavailable(&target) {
             return Err(failure);
         }
-        let mut secrets = Secrets::default();
         let mut arguments = std::mem::take(&mut call.arguments);
-        for (name, value) in scope.values.all(&call.envs)? {
-            secrets.add(&value);
-            arguments.insert(name, Value::from(value.expose_secret()));
-        }
+        let secrets = scope.values.inject(&call.envs, &mut arguments)?;
         Ok(Box::new(McpCall {
             connection: self.servers.connection(&target)?,
             servers: &self.servers,

@@ -14,6 +14,7 @@ use toolgate_store::{GuideChange, StoreError};
 
 use super::{find, not_found};
 use crate::gateway::change_record::recorded;
+use crate::gateway::problem::faults_in;
 use crate::gateway::publish::{current, too_busy, turn};
 use crate::gateway::record::Requester;
 use crate::gateway::server_snapshot::ProjectState;
@@ -119,9 +120,7 @@ pub async fn remove(
 /// Every fault of refused guides.
 #[must_use]
 pub fn invalid(errors: Vec<Diagnostic>) -> Problem {
-    let count = errors.len();
-    let detail =
-        format!("{count} fault(s) in the guides; nothing was stored. `errors` names each with its place.");
+    let detail = faults_in("guides", errors.len());
     Problem::new(ErrorCode::InvalidRequest, detail).errors(errors)
 }
 

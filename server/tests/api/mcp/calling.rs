@@ -203,3 +203,103 @@ async fn a_repeated_call_is_answered_again_and_not_run_again() {
     );
     assert_eq!(first["structuredContent"], again["structuredContent"]);
 }
+
+#[tokio::test]
+async fn the_key_of_a_call_may_be_among_its_meta() {
+    let app = with_tools().await;
+    let client = agent(&app, &["default"]).await;
+    let mcp = McpClient::new(client.clone(), "");
+    let keyed = |key: Value| json!({"name": "search", "arguments": {"q": "a"}, "_meta": {"toolgate/idempotency_key": key}});
+    let first = mcp.ask("tools/call", keyed(json!("once"))).await;
+    let again = mcp.ask("tools/call", keyed(json!("once"))).await;
+    assert_eq!(
+        first["_meta"]["toolgate/call_id"],
+        again["_meta"]["toolgate/call_id"]
+    );
+    let by_header = McpClient::new(client, "").with("idempotency-key", "once");
+    let called = by_header.call("search", json!({"q": "a"})).await;
+    assert_eq!(
+        called["_meta"]["toolgate/call_id"],
+        first["_meta"]["toolgate/call_id"]
+    );
+    for key in [json!(7), json!(""), json!("a b"), json!("x".repeat(256))] {
+        let refused = mcp.send("tools/call", keyed(key)).await;
+        refused.problem(400, "malformed_request");
+    }
+    let two = by_header.send("tools/call", keyed(json!("other"))).await;
+    two.problem(400, "malformed_request");
+}
+
+/// Clients check structured content against the schema that is listed, and discard a result that does not fit.
+#[tokio::test]
+async fn a_result_that_does_not_fit_its_output_schema_is_text_that_clients_read() {
+    let base = serve(
+        Router::new()
+            .route("/fits", get(|| async { axum::Json(json!({"n": 1})) }))
+            .route("/unfit", get(|| async { axum::Json(json!({"n": "one"})) }))
+            .route("/text", get(|| async { "plain" }))
+            .route(
+                "/long",
+                get(|| async { axum::Json(json!({"n": 1, "text": "x".repeat(500)})) }),
+            ),
+    )
+    .await;
+    let app = with_tools_at(&base, &[]).await;
+    let admin = app.admin().await;
+    let schema = "output_schema: {type: object, properties: {n: {type: integer}}, required: [n]}\n";
+    for path in ["fits", "unfit", "text"] {
+        let tool = tool(path, &base, &format!("/{path}"), schema);
+        admin.upload("/projects/demo/tools", &tool).await.expect(201);
+    }
+    let cut = tool("long", &base, "/long", schema)
+        .replace("options:", "options:\n  result: {max_bytes: 100, beyond: keep}");
+    admin.upload("/projects/demo/tools", &cut).await.expect(201);
+    let client = agent(&app, &["default"]).await;
+    let mcp = McpClient::new(client.clone(), "");
+
+    let called = mcp.call("fits", json!({})).await;
+    assert_eq!(
+        (&called["isError"], &called["structuredContent"]),
+        (&json!(false), &json!({"n": 1}))
+    );
+    for (name, kept) in [
+        ("unfit", "\"one\""),
+        ("text", "plain"),
+        ("long", "The result was cut"),
+    ] {
+        let called = mcp.call(name, json!({})).await;
+        assert_eq!(called["isError"], true, "{called}");
+        assert!(called["structuredContent"].is_null(), "{called}");
+        assert!(text(&called).starts_with("The call succeeded."), "{called}");
+        assert!(
+            called["content"].to_string().contains(&kept.replace('"', "\\\"")),
+            "{called}"
+        );
+        let record = record(&app, &called["_meta"]["toolgate/call_id"]).await;
+        assert_eq!(record["outcome"], "succeeded");
+        let rest = client
+            .post("/projects/demo/calls", &json!({"tool": name}))
+            .await
+            .expect(200);
+        assert_eq!(rest.json()["status"], "succeeded");
+    }
+}
+
+#[tokio::test]
+async fn a_secret_comes_back_in_no_part_of_a_result() {
+    let base = echo().await;
+    let app = with_tools_at(&base, &[("TOOLGATE_TOOL_ENV_KEY", "canary-7f3a")]).await;
+    let yaml = format!(
+        "name: keyed\ntype: openapi\ndescription: Keyed.\nparameters: {{type: object, properties: {{key: {{type: string}}}}}}\noptions:\n  envs: {{key: TOOLGATE_TOOL_ENV_KEY}}\n  http: {{base_url: \"{base}\", path: /search, header: {{x-api-key: key}}}}\n"
+    );
+    app.admin()
+        .await
+        .upload("/projects/demo/tools", &yaml)
+        .await
+        .expect(201);
+    let mcp = McpClient::new(agent(&app, &["default"]).await, "");
+    let called = mcp.call("keyed", json!({})).await;
+    assert_eq!(called["structuredContent"]["headers"]["x-api-key"], "[redacted]");
+    assert!(text(&called).contains("[redacted]"), "{called}");
+    assert!(!called.to_string().contains("canary-7f3a"), "{called}");
+}

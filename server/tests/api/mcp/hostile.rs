@@ -3,7 +3,8 @@
 use axum::http::{Method, header};
 use serde_json::{Value, json};
 
-use super::{MCP, McpClient, agent, initialize, with_tools, with_tools_at};
+use super::{MCP, McpClient, agent, initialize, modern, with_tools, with_tools_at};
+use crate::permissions::external::Idp;
 use crate::support::{TestApp, echo};
 
 #[tokio::test]
@@ -324,4 +325,38 @@ async fn deep_and_odd_messages_are_answered() {
             answer.text()
         );
     }
+}
+
+#[tokio::test]
+async fn a_token_of_an_issuer_counts_for_its_audience_only() {
+    let idp = Idp::start().await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("toolgate.yaml");
+    idp.configure(&file);
+    let app = TestApp::with(&[("TOOLGATE_CONFIG", &file.display().to_string())]).await;
+    app.demo().await;
+    let with = |token: String| McpClient::new(app.client(token), "?group=web");
+    with(idp.token(&["web"])).names().await;
+    for audience in ["other", "http://localhost/projects/demo/mcp"] {
+        let refused = with(idp.token_for(audience, &["web"]))
+            .send("tools/list", json!({}))
+            .await
+            .expect(401);
+        assert!(refused.header("www-authenticate").contains("resource_metadata="));
+    }
+}
+
+#[tokio::test]
+async fn a_revision_that_is_not_known_is_refused_with_those_that_are() {
+    let app = with_tools().await;
+    let mut params = modern(json!({}));
+    params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2099-01-01");
+    let answer = McpClient::new(agent(&app, &["default"]).await, "")
+        .with("mcp-protocol-version", "2099-01-01")
+        .with("mcp-method", "tools/list")
+        .send("tools/list", params)
+        .await
+        .expect(400);
+    let error = answer.json()["error"].clone();
+    assert!(error.to_string().contains("2026-07-28"), "{error}");
 }

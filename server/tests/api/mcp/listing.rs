@@ -154,3 +154,56 @@ async fn the_list_is_the_same_every_time() {
         .json();
     assert_eq!(error["error"]["code"], -32602, "{error}");
 }
+
+#[tokio::test]
+async fn a_definition_says_its_title_and_what_it_does_to_its_environment() {
+    let app = with_tools().await;
+    let admin = app.admin().await;
+    let more =
+        "title: Look it up\nannotations: {readOnlyHint: false, idempotentHint: true, openWorldHint: false}\n";
+    admin
+        .upload(
+            "/projects/demo/tools",
+            &tool("look", "http://127.0.0.1:9", "/", more),
+        )
+        .await
+        .expect(201);
+    let rest = admin.get("/projects/demo/tools/look").await.expect(200).json();
+    assert_eq!(rest["title"], "Look it up");
+    let mcp = McpClient::new(agent(&app, &["default"]).await, "");
+    let listed = mcp.ask("tools/list", json!({})).await;
+    let look = listed["tools"].as_array().expect("tools");
+    let look = look.iter().find(|tool| tool["name"] == "look").expect("listed");
+    assert_eq!(look["title"], "Look it up");
+    assert_eq!(
+        look["annotations"],
+        json!({
+            "title": "Look it up",
+            "readOnlyHint": false,
+            "destructiveHint": true,
+            "idempotentHint": true,
+            "openWorldHint": false,
+        })
+    );
+}
+
+#[tokio::test]
+async fn thousands_of_tools_come_in_pages() {
+    let app = with_tools().await;
+    let admin = app.admin().await;
+    let tools: Vec<String> = (0..2_500)
+        .map(|at| format!("  t-{at:04}: {{type: static, description: A tool., group: [many], options: {{static: {{result: 1}}}}}}\n"))
+        .collect();
+    for part in tools.chunks(1_000) {
+        let yaml = format!("tool:\n{}", part.concat());
+        admin.upload("/projects/demo/tools", &yaml).await.expect(201);
+    }
+    let mcp = McpClient::new(agent(&app, &["many"]).await, "?group=many");
+    let first = mcp.ask("tools/list", json!({})).await;
+    assert_eq!(first["tools"].as_array().map(Vec::len), Some(2_000));
+    let cursor = first["nextCursor"].as_str().expect("another page");
+    let second = mcp.ask("tools/list", json!({"cursor": cursor})).await;
+    assert_eq!(second["tools"].as_array().map(Vec::len), Some(500));
+    assert_eq!(second["tools"][0]["name"], "t-2000");
+    assert!(second["nextCursor"].is_null(), "{}", second["nextCursor"]);
+}

@@ -8,7 +8,8 @@ use http_body_util::BodyExt;
 use serde_json::{Value, json};
 
 use super::{MCP, MODERN, McpClient, agent, last, modern, text, with_tools};
-use crate::support::{ANY, Client};
+use crate::permissions::{replace, terms};
+use crate::support::{ANY, Client, NEW};
 
 async fn stored(client: &Client<'_>) -> Vec<Value> {
     let page = client.get("/projects/demo/sessions").await.expect(200).json();
@@ -323,6 +324,27 @@ async fn an_id_that_was_never_used_is_good_for_a_day() {
 }
 
 #[tokio::test]
+async fn a_stored_session_lives_until_its_client_is_idle_for_a_day() {
+    let app = with_tools().await;
+    let client = agent(&app, &["work"]).await;
+    let mcp = McpClient::begun(client.clone(), "?group=work").await;
+    mcp.call("start", json!({})).await;
+    for _ in 0..3 {
+        app.later(20 * 3600);
+        assert_eq!(mcp.names().await, ["finish"]);
+    }
+    app.later(24 * 3600);
+    mcp.send("tools/list", json!({})).await.problem(404, "not_found");
+    // One that was created by REST ends when it was said to.
+    let named = begin(&client).await;
+    let mcp = McpClient::new(client, &format!("?session={named}"));
+    app.later(20 * 3600);
+    mcp.names().await;
+    app.later(20 * 3600);
+    assert!(mcp.ask("tools/list", json!({})).await.is_null());
+}
+
+#[tokio::test]
 async fn the_revision_of_a_session_is_that_of_messages_that_name_none() {
     let app = with_tools().await;
     let mut mcp = McpClient::begun(agent(&app, &["work"]).await, "?group=work").await;
@@ -392,6 +414,39 @@ async fn subscribers_hear_of_moves_and_of_changes() {
 }
 
 #[tokio::test]
+async fn subscribers_hear_of_a_grant_that_narrows_and_of_a_condition_that_closes() {
+    let app = with_tools().await;
+    let admin = app.admin().await;
+    let body = json!({"name": "narrowed", "role": "agent", "groups": ["default", "work"]});
+    let key = admin.post("/projects/demo/keys", &body).await.expect(201).json();
+    let client = app.client(key["secret"].as_str().expect("a secret"));
+    let mcp = McpClient::begun(client, "?group=work").await;
+    let changed = json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"});
+    let mut stream = Stream::open(&mcp).await;
+    let condition = json!({"condition": "load.calls_in_flight < 0"});
+    admin
+        .send_json(Method::PUT, "/projects/demo/groups/work", &NEW, &condition)
+        .await
+        .expect(201);
+    assert_eq!(stream.next(SOON).await, Some(changed.clone()));
+    assert_eq!(mcp.names().await, [""; 0]);
+    admin
+        .send_json(Method::PUT, "/projects/demo/groups/work", &ANY, &json!({}))
+        .await
+        .expect(200);
+    assert_eq!(stream.next(SOON).await, Some(changed.clone()));
+
+    let principal = format!(
+        "key:{}",
+        key["key"]["id"].as_str().or(key["id"].as_str()).expect("an id")
+    );
+    replace(&admin, &principal, &terms("agent", &["default"]))
+        .await
+        .expect(200);
+    assert_eq!(stream.next(SOON).await, Some(changed));
+}
+
+#[tokio::test]
 async fn a_stream_ends_with_its_session_and_its_grant() {
     let app = with_tools().await;
     let admin = app.admin().await;
@@ -446,6 +501,9 @@ async fn without_a_session_there_is_no_stream() {
     let client = agent(&app, &["work"]).await;
     let answer = client.get(MCP).await.expect(405);
     assert_eq!(answer.header("allow"), "POST");
+    // The revision without sessions has no stream either.
+    let modern = client.open(MCP, &[("mcp-protocol-version", MODERN)]).await;
+    assert_eq!(modern.status(), 405);
     let response = client.open(MCP, &[("mcp-session-id", "made-up")]).await;
     assert_eq!(response.status(), 404);
 }

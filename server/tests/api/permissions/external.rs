@@ -42,13 +42,16 @@ impl Idp {
     }
 
     pub(crate) fn token(&self, groups: &[&str]) -> String {
+        self.token_for("gate", groups)
+    }
+
+    pub(crate) fn token_for(&self, audience: &str, groups: &[&str]) -> String {
         let seconds = |text: String| {
             let time: chrono::DateTime<chrono::Utc> = text.parse().expect("a time");
             time.timestamp()
         };
         let (iat, exp) = (seconds(in_seconds(0)), seconds(in_seconds(3600)));
-        let claims: Value =
-            json!({"iss": ISSUER, "aud": "gate", "sub": "agent/7", "iat": iat, "exp": exp, "groups": groups});
+        let claims: Value = json!({"iss": ISSUER, "aud": audience, "sub": "agent/7", "iat": iat, "exp": exp, "groups": groups});
         let header = json!({"alg": "EdDSA", "typ": "at+jwt", "kid": "k1"});
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", part(&header), part(&claims));

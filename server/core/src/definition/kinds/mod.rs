@@ -28,11 +28,13 @@ use super::report::Report;
 pub(super) use tool_service::NAME as TOOL_SERVICE;
 
 /// Keys of every tool, both vocabularies.
-pub(super) const TOOL_KEYS: [&str; 19] = [
+pub(super) const TOOL_KEYS: [&str; 21] = [
     "name",
     "tool_name",
     "type",
+    "title",
     "description",
+    "annotations",
     "enabled",
     "group",
     "state",

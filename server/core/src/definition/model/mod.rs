@@ -28,6 +28,9 @@ pub struct ToolDefinition {
     /// What executes it, for example `openapi`, `tool-service`, `mcp-tool`.
     #[serde(rename = "type")]
     pub kind: String,
+    /// What people read instead of its name; absent: the name in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<Box<str>>,
     /// What it does, as the model reads it.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
@@ -51,6 +54,9 @@ pub struct ToolDefinition {
     /// What the caller's turn does afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_execution: Option<AfterExecution>,
+    /// What it does to its environment, where that does not follow from how it is executed.
+    #[serde(default, skip_serializing_if = "Annotations::is_empty")]
+    pub annotations: Annotations,
     /// The bus subject of its worker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_subject: Option<String>,
@@ -63,6 +69,32 @@ pub struct ToolDefinition {
     /// How it is executed.
     #[serde(default, skip_serializing_if = "Options::is_empty")]
     pub options: Options,
+}
+
+/// What a tool does to its environment (MCP 2025-11-25, `ToolAnnotations`). Only hints: the gateway decides by grants.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Annotations {
+    /// It changes nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read_only_hint: Option<bool>,
+    /// It may change or remove what exists.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destructive_hint: Option<bool>,
+    /// A second call with the same arguments changes nothing more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotent_hint: Option<bool>,
+    /// It reaches systems outside.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_world_hint: Option<bool>,
+}
+
+impl Annotations {
+    /// Whether nothing is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 fn yes() -> bool {

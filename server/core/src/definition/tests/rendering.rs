@@ -12,9 +12,9 @@ use crate::definition::model::request::{
     HttpRequest, ParameterLocation, ParameterStyle, PartEncoding, RequestBody, RequestParameter,
 };
 use crate::definition::model::{
-    ArgOptions, AuthScheme, AuthStyle, Beyond, ConfigParam, HttpAuth, HttpBody, HttpBreaker, HttpCache,
-    HttpOptions, HttpProbe, HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options, StaticError,
-    StaticOptions,
+    Annotations, ArgOptions, AuthScheme, AuthStyle, Beyond, ConfigParam, HttpAuth, HttpBody, HttpBreaker,
+    HttpCache, HttpOptions, HttpProbe, HttpResult, HttpRetry, JinaMode, JinaOptions, OAuthClient, Options,
+    StaticError, StaticOptions,
 };
 use crate::definition::names::label_fault;
 use crate::definition::schema::compile;
@@ -347,6 +347,11 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
             ]),
             any::<bool>(),
         ),
+        (
+            option::of("[a-zé#:'-]{1,8}"),
+            option::of(any::<bool>()),
+            option::of(any::<bool>()),
+        ),
         (any::<bool>(), plain_texts(), options),
     )
         .prop_map(
@@ -354,11 +359,13 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                 (name, description, subject),
                 (group, state, states),
                 (parameters, after, enabled),
+                (title, read_only_hint, open_world_hint),
                 (service, value, options),
             )| {
                 with_places(ToolDefinition {
                     name: ToolName::parse(name).expect("a name"),
                     kind: "openapi".to_owned(),
+                    title: title.map(String::into_boxed_str),
                     description: if description.trim().is_empty() {
                         String::new()
                     } else {
@@ -372,6 +379,11 @@ fn definitions() -> impl Strategy<Value = ToolDefinition> {
                     output_schema: enabled
                         .then(|| serde_json::json!({"type": "array", "items": {"type": "string"}})),
                     after_execution: after,
+                    annotations: Annotations {
+                        read_only_hint,
+                        open_world_hint,
+                        ..Annotations::default()
+                    },
                     target_subject: subject
                         .then(|| "cg.v1r4.{project_id}.{channel_id}.cmd.tool.a.b".to_owned()),
                     service: service.then(|| "custom-rag".to_owned()),

@@ -114,6 +114,15 @@ fn tools(#[case] text: &str, #[case] message: &str, #[case] hint: &str) {
     "did you mean \"suspend\"?"
 )]
 #[case("after_execution: false", "must be a string", "")]
+#[case("title: ''", "\"title\" must not be empty", "")]
+#[case("title: 7", "must be a string", "quote it")]
+#[case("annotations: [readOnlyHint]", "must be a map", "")]
+#[case(
+    "annotations: {readOnly: true}",
+    "unknown key \"readOnly\" in annotations",
+    "\"readOnlyHint\""
+)]
+#[case("annotations: {readOnlyHint: yes}", "must be true or false", "write true")]
 #[case("expect_revision: '1'", "must be an integer from 0", "without quotes")]
 #[case("expect_revision: -1", "must be an integer from 0, not -1", "")]
 #[case("parameters: {}\narguments: []", "two spellings", "keep \"parameters\"")]
