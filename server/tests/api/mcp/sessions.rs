@@ -341,7 +341,9 @@ async fn a_stored_session_lives_until_its_client_is_idle_for_a_day() {
     app.later(20 * 3600);
     mcp.names().await;
     app.later(20 * 3600);
-    assert!(mcp.ask("tools/list", json!({})).await.is_null());
+    mcp.send("tools/list", json!({}))
+        .await
+        .problem(410, "session_ended");
 }
 
 #[tokio::test]
@@ -437,7 +439,7 @@ async fn subscribers_hear_of_a_grant_that_narrows_and_of_a_condition_that_closes
     assert_eq!(stream.next(SOON).await, Some(changed.clone()));
 
     let principal = format!(
-        "key:{}",
+        "service_key:{}",
         key["key"]["id"].as_str().or(key["id"].as_str()).expect("an id")
     );
     replace(&admin, &principal, &terms("agent", &["default"]))

@@ -118,8 +118,8 @@ fn tools(#[case] text: &str, #[case] message: &str, #[case] hint: &str) {
 #[case("title: 7", "must be a string", "quote it")]
 #[case("annotations: [readOnlyHint]", "must be a map", "")]
 #[case(
-    "annotations: {readOnly: true}",
-    "unknown key \"readOnly\" in annotations",
+    "annotations: {readOnlyHnt: true}",
+    "unknown key \"readOnlyHnt\" in annotations",
     "\"readOnlyHint\""
 )]
 #[case("annotations: {readOnlyHint: yes}", "must be true or false", "write true")]
