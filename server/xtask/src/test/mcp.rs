@@ -9,6 +9,7 @@ use super::code::build_server;
 use super::count::{self, Tally};
 use crate::client::Client;
 use crate::install;
+use crate::server::free_port;
 use crate::sh::Sh;
 
 /// The Node that the conformance suite needs: it uses `fs.globSync`.
@@ -20,7 +21,9 @@ const PROJECT: &str = "mcp";
 /// suite of the protocol check the server, and the client that servers behind a project meet. Public servers behind a project are called
 /// by their tools' names.
 pub(super) fn run() -> Result<Tally> {
-    let checked = Checked::start(&[])?;
+    // Where the server that the conformance suite expects will listen.
+    let upstream = format!("http://127.0.0.1:{}", free_port()?);
+    let checked = Checked::start(&[&upstream])?;
     let key = project(&checked)?;
     let folder = checks().join("mcp");
     let tally = super::all(&[
@@ -49,6 +52,8 @@ pub(super) fn run() -> Result<Tally> {
             let run = Sh::new(install::node_since(SUITE_NODE)?.join("node"))
                 .arg(folder.join("conformance.mjs"))
                 .env("TOOLGATE_URL", url)
+                .env("TOOLGATE_TOKEN", checked.admin()?.token().context("no token")?)
+                .env("UPSTREAM_URL", format!("{upstream}/mcp"))
                 .env("TOOLGATE_AGENT_KEY", &key)
                 .env("PACKAGES", packages);
             Ok(count::tap(&run.tee()?))
