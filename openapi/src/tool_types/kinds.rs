@@ -162,6 +162,11 @@ pub static MCP: ToolType = ToolType {
             FieldValue::Text,
         ),
         Field::new(
+            "mcp_task_support",
+            "Whether the server runs it as a task only.",
+            FieldValue::Choice(&["required"]),
+        ),
+        Field::new(
             "mcp_icons",
             "Its icons, as the server lists them.",
             FieldValue::Json,

@@ -74,13 +74,12 @@ CALLS = {
     "toggle-simulated-logging": {},
     "toggle-subscriber-updates": {},
     "trigger-long-running-operation": {"duration": 1, "steps": 2},
-    "simulate-research-query": None,
+    "simulate-research-query": {"topic": "a"},
     "trigger-elicitation-request": None,
     "trigger-url-elicitation": None,
 }
 # Arguments of those that cannot.
 FAILING = {
-    "simulate-research-query": {"topic": "a"},
     "trigger-elicitation-request": {},
     "trigger-url-elicitation": {"url": "https://example.com/"},
 }

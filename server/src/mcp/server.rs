@@ -285,10 +285,12 @@ impl ServerHandler for Server {
             }
             _ => {
                 let shown: String = request.uri.chars().take(200).collect();
-                Err(ErrorData::resource_not_found(
-                    "There is no such resource. `resources/list` names them.",
-                    Some(json!({ "uri": shown })),
-                ))
+                let said = "There is no such resource. `resources/list` names them.";
+                let data = Some(json!({ "uri": shown }));
+                Err(match turn.modern {
+                    true => ErrorData::invalid_params(said, data),
+                    false => ErrorData::resource_not_found(said, data),
+                })
             }
         }
     }

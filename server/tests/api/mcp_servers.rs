@@ -17,6 +17,7 @@ mod registration;
 mod replicas;
 mod resources;
 mod stdio;
+mod tasks;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::convert::Infallible;
@@ -175,6 +176,17 @@ impl Upstream {
                 )
             })
             .collect()
+    }
+
+    /// Waits until a message of a method has come.
+    pub(super) async fn came(&self, method: &str) {
+        loop {
+            let came = self.seen.came.notified();
+            if !self.seen(method).is_empty() {
+                return;
+            }
+            came.await;
+        }
     }
 
     /// The messages of a method that came so far.

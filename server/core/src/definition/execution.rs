@@ -157,6 +157,8 @@ pub struct McpCall<'d> {
     pub annotations: Option<&'d serde_json::Value>,
     /// The digest of what the server said of it when it was approved.
     pub fingerprint: Option<&'d str>,
+    /// Whether its server runs it as a task only.
+    pub is_task: bool,
     /// Its icons (MCP, `Icon`).
     pub icons: Option<&'d serde_json::Value>,
     /// The members of its `_meta` that are about its view (MCP Apps).
@@ -272,6 +274,7 @@ impl ToolDefinition {
                     tool: text(kinds::mcp::TOOL_ID).unwrap_or(self.name.as_str()),
                     annotations: self.config.get(kinds::mcp::ANNOTATIONS),
                     fingerprint: text(kinds::mcp::FINGERPRINT),
+                    is_task: text(kinds::mcp::TASK_SUPPORT) == Some("required"),
                     icons: self.config.get(kinds::mcp::ICONS),
                     meta: self
                         .config

@@ -202,6 +202,10 @@ fn definition(
         definition.insert(mcp::ANNOTATIONS.to_owned(), annotations.clone());
     }
     definition.insert(mcp::FINGERPRINT.to_owned(), json!(fingerprint(tool)));
+    // Where tasks are optional, an ordinary call does the same.
+    if tool.pointer("/execution/taskSupport").and_then(Value::as_str) == Some("required") {
+        definition.insert(mcp::TASK_SUPPORT.to_owned(), json!("required"));
+    }
     if let Some(icons) = icons::icons(tool, notes) {
         definition.insert(mcp::ICONS.to_owned(), icons);
     }

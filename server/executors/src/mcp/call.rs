@@ -19,7 +19,7 @@ use super::connection::{Connection, Live};
 use super::manager::Shared;
 use super::questions;
 use super::target::ServerSet;
-use super::{answer, error, raw};
+use super::{answer, error, raw, task};
 use crate::asking::Asker;
 use crate::executors::{QUEUE_FOR, place};
 use crate::failure::Failure;
@@ -40,6 +40,8 @@ pub(super) struct Call {
     pub(super) fingerprint: Option<String>,
     /// Whether a second run changes nothing more.
     pub(super) is_repeatable: bool,
+    /// Whether the tool runs as a task only.
+    pub(super) is_task: bool,
     pub(super) parts: Option<Parts>,
     pub(super) asker: Option<Arc<dyn Asker>>,
     pub(super) log: Option<UpstreamLog>,
@@ -122,6 +124,9 @@ async fn until_answered(
     };
     if let Some(log) = &call.log {
         live.handler.want_log(live.peer(), log.least()).await;
+    }
+    if call.is_task {
+        return task::run(live, call, caller).await;
     }
     let mut params = CallToolRequestParams::new(call.tool.clone()).with_arguments(call.arguments.clone());
     if let Some(log) = &call.log {

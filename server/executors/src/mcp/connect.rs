@@ -7,7 +7,6 @@ use rmcp::RoleClient;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use toolgate_api::ErrorCode;
 use toolgate_api::mcp_servers::McpTransport;
@@ -17,6 +16,7 @@ use super::connection::{Connection, Live};
 use super::error;
 use super::handler::Handler;
 use super::http::GuardedClient;
+use super::lines::LineTransport;
 use super::listen;
 use super::manager::Shared;
 use super::notices::Notices;
@@ -49,8 +49,7 @@ impl Connection {
                     (&shared.transport, &self.target),
                     shared.max_bytes,
                 )?;
-                // The reader fails at a line that is too long; rmcp's own limit would drop the line and let its call wait.
-                let transport = AsyncRwTransport::new(stdout, stdin).with_max_line_length(usize::MAX);
+                let transport = LineTransport::new(stdout, stdin);
                 let handler = Handler::new(
                     &target.server,
                     KeptLists::new(&shared.list_changes, &target),

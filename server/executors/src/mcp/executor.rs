@@ -46,6 +46,7 @@ impl Executor for McpExecutor {
             tool: call.tool.to_owned(),
             fingerprint: call.fingerprint.map(str::to_owned),
             is_repeatable: hints.idempotent,
+            is_task: call.is_task,
         }))
     }
 }
@@ -57,6 +58,7 @@ struct McpTool {
     tool: String,
     fingerprint: Option<String>,
     is_repeatable: bool,
+    is_task: bool,
 }
 
 impl McpTool {
@@ -127,6 +129,7 @@ impl Prepared for McpTool {
                 arguments,
                 fingerprint: self.fingerprint.clone(),
                 is_repeatable: self.is_repeatable,
+                is_task: self.is_task,
                 parts: call.parts.take(),
                 asker: call.asker.take(),
                 log: call.log.take(),

@@ -10,9 +10,7 @@ use futures_util::{Stream, StreamExt, TryStreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Response, StatusCode, header};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
@@ -23,6 +21,7 @@ use url::Url;
 
 use super::bearer::Bearer;
 use super::error::Guarded;
+use super::raw::Kept;
 use super::{callers, raw};
 use crate::egress::{Origins, parse_exact};
 use crate::failure::Failure;
@@ -240,7 +239,7 @@ impl StreamableHttpClient for GuardedClient {
             return refused(&message, status, failure, &said)
                 .map(|error| StreamableHttpPostResponse::Json(error, session));
         }
-        let passed_on = raw::passed_on(&message);
+        let kept = raw::kept(&message);
         match media_type.as_str() {
             "text/event-stream" => {
                 let in_all = match &message {
@@ -250,13 +249,13 @@ impl StreamableHttpClient for GuardedClient {
                 };
                 let events = self.events(response, in_all);
                 let events = events
-                    .map_ok(move |event| as_it_came(event, passed_on.as_ref()))
+                    .map_ok(move |event| as_it_came(event, kept.as_ref()))
                     .boxed();
                 Ok(StreamableHttpPostResponse::Sse(events, session))
             }
             "application/json" => {
                 let answer = body::read(response, self.max_bytes).await.map_err(client)?;
-                let kept = passed_on.and_then(|request| raw::message(&answer.body, &request));
+                let kept = kept.and_then(|kept| raw::message(&answer.body, &kept));
                 let answer = match kept {
                     Some(answer) => answer,
                     None => {
@@ -341,12 +340,13 @@ fn answering(message: &ClientJsonRpcMessage, answer: ServerJsonRpcMessage) -> An
     }
 }
 
-/// An event on the stream of a request whose answer is passed on, or on another stream.
-fn as_it_came(mut event: Sse, request: Option<&RequestId>) -> Sse {
+/// An event on the stream of a request whose answer is kept, or on another stream.
+fn as_it_came(mut event: Sse, kept: Option<&Kept>) -> Sse {
     let Some(data) = event.data.as_deref() else {
         return event;
     };
-    let kept = request.and_then(|request| raw::event(data, request));
+    let request = kept.map(|kept| &kept.request);
+    let kept = kept.and_then(|kept| raw::event(data, kept));
     if let Some(changed) = kept.or_else(|| callers::tagged(data, request)) {
         event.data = Some(changed);
     }

@@ -65,6 +65,7 @@ pub(super) async fn pages(
         let mut page = raw::value(answer)
             .map_err(|_| invalid(format!("the MCP server's list of {key} cannot be read")))?;
         match page.get_mut(key).map(Value::take) {
+            Some(Value::Array(more)) if key == "tools" => items.extend(more.into_iter().map(raw::tool)),
             Some(Value::Array(more)) => items.extend(more),
             _ => {
                 return Err(invalid(format!("the MCP server answered with no list of {key}")));

@@ -22,6 +22,7 @@ mod handler;
 mod http;
 mod instance;
 mod instances;
+mod lines;
 mod listen;
 mod listing;
 mod log;
@@ -37,6 +38,7 @@ mod settings;
 mod sse;
 mod stdio;
 mod target;
+mod task;
 mod throttle;
 
 pub use self::comparison::{ComparedBecause, Comparison};

@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
+use rmcp::model::ErrorCode as RpcCode;
 use rmcp::model::{
     ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, GetPromptRequest,
     GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
     ReadResourceRequest, ReadResourceRequestParams, Reference,
 };
+use rmcp::service::ServiceError;
 use serde_json::{Map, Value};
 use tokio::time::{Instant, timeout};
 use toolgate_api::ErrorCode;
@@ -95,6 +97,16 @@ impl Offered {
                 ClientRequest::CompleteRequest(CompleteRequest::new(params))
             }
         }
+    }
+
+    /// Whether an error says that there is no such resource. Since 2026-07-28 that is the code for invalid parameters, and the
+    /// address is the only one.
+    fn is_absent(&self, error: &ServiceError) -> bool {
+        let ServiceError::McpError(error) = error else {
+            return false;
+        };
+        let is_resource = matches!(self, Self::Resource(_));
+        is_resource && matches!(error.code, RpcCode::RESOURCE_NOT_FOUND | RpcCode::INVALID_PARAMS)
     }
 
     /// The member that its answer must have.
@@ -310,6 +322,12 @@ impl McpServers {
                         return Err(error::of_request(&error));
                     }
                     is_again = true;
+                }
+                Err(error) if what.is_absent(&error) => {
+                    return Err(Failure::new(
+                        ErrorCode::NotFound,
+                        "the MCP server has no such resource",
+                    ));
                 }
                 Err(error) => return Err(call::failed(connection, &live, &error).await),
             }

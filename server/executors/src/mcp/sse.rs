@@ -8,7 +8,6 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 use http::Method;
 use rmcp::RoleClient;
-use rmcp::model::ServerJsonRpcMessage;
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::streamable_http_client::SseError;
@@ -19,6 +18,7 @@ use url::Url;
 
 use super::error::Guarded;
 use super::http::GuardedClient;
+use super::raw::Waiting;
 use crate::failure::Failure;
 use crate::http::text;
 
@@ -27,6 +27,7 @@ pub(super) struct SseTransport {
     client: GuardedClient,
     endpoint: Arc<str>,
     events: BoxStream<'static, Result<Sse, SseError>>,
+    waiting: Waiting,
 }
 
 impl SseTransport {
@@ -71,6 +72,7 @@ impl SseTransport {
             client,
             endpoint: endpoint.as_str().into(),
             events,
+            waiting: Waiting::default(),
         })
     }
 }
@@ -83,6 +85,7 @@ impl Transport<RoleClient> for SseTransport {
         item: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Guarded>> + Send + 'static {
         let (client, endpoint) = (self.client.clone(), Arc::clone(&self.endpoint));
+        self.waiting.sends(&item);
         async move {
             let content = serde_json::to_vec(&item).map_err(|error| {
                 Guarded(Failure::arguments(format!(
@@ -114,9 +117,9 @@ impl Transport<RoleClient> for SseTransport {
                 continue;
             }
             let data = event.data.unwrap_or_default();
-            match serde_json::from_str::<ServerJsonRpcMessage>(&data) {
-                Ok(message) => return Some(message),
-                Err(_) => tracing::debug!("an event of an MCP server is no JSON-RPC message"),
+            match self.waiting.receives(data.as_bytes()) {
+                Some(message) => return Some(message),
+                None => tracing::debug!("an event of an MCP server is no JSON-RPC message"),
             }
         }
     }

@@ -21,6 +21,7 @@ contract! {
     of_many_at_once_only_so_many_are_created,
     a_session_needs_a_living_project,
     each_filter_selects_page_by_page,
+    a_session_that_is_used_expires_later_and_never_earlier,
     a_session_ends_once,
     the_places_of_many_sessions_are_read_at_once,
     long_expired_ones_are_forgotten,
@@ -276,6 +277,29 @@ async fn each_filter_selects_page_by_page(db: Backend) {
             assert_eq!(told, expected, "{filter:?}, {size} a page");
         }
     }
+}
+
+async fn a_session_that_is_used_expires_later_and_never_earlier(db: Backend) {
+    let uid = project(&db.store, "demo").await;
+    let other = project(&db.store, "other").await;
+    let row = session(uid);
+    created(&db.store, &row).await;
+    let prolong = async |project, seconds| {
+        let prolonged = db.store.prolong_session(project, row.id, at(seconds)).await;
+        prolonged.expect("an answer");
+        let read = db.store.session(uid, row.id).await.expect("an answer");
+        read.expect("the session").expires_at
+    };
+    let ends = row.expires_at;
+    let later = (ends - at(0)).num_seconds() + 10;
+    assert_eq!(prolong(other, later).await, ends, "of another project");
+    assert_eq!(prolong(uid, 1).await, ends);
+    assert_eq!(prolong(uid, later).await, at(later));
+    db.store
+        .end_session(uid, row.id, None, at(2))
+        .await
+        .expect("ended");
+    assert_eq!(prolong(uid, later + 10).await, at(later), "it has ended");
 }
 
 async fn a_session_ends_once(db: Backend) {

@@ -212,8 +212,11 @@ async fn resources_are_listed_and_read_by_those_who_hold_their_groups() {
     assert_eq!(of_other["contents"][0]["text"], "other");
     let absent = json!({"uri": "toolgate://mcp/weather/file:///absent"});
     let answer = client.send("resources/read", absent).await.json();
-    let said = answer["error"]["message"].as_str().expect("a message");
-    assert!(said.contains("no such resource"), "{answer}");
+    assert_eq!(answer["error"]["code"], -32002, "{answer}");
+    assert_eq!(
+        answer["error"]["data"]["uri"],
+        "toolgate://mcp/weather/file:///absent"
+    );
 
     // Another group opens the other server's only.
     let client = McpClient::begun(agent(&app, &["maps", "open"]).await, "?group=open").await;
@@ -239,7 +242,7 @@ async fn resources_are_listed_and_read_by_those_who_hold_their_groups() {
         [
             (json!("succeeded"), Value::Null),
             (json!("succeeded"), Value::Null),
-            (json!("failed"), json!("upstream_rejected")),
+            (json!("failed"), json!("not_found")),
             (json!("denied"), json!("tool_not_in_groups")),
             (json!("denied"), json!("insufficient_tool_groups")),
         ]

@@ -17,6 +17,8 @@ pub(crate) const TOOL_ID: &str = "mcp_tool_id";
 pub(crate) const ANNOTATIONS: &str = "mcp_annotations";
 /// The key with the digest of what its server said of it when it was approved.
 pub(crate) const FINGERPRINT: &str = "mcp_fingerprint";
+/// The key that says that its server runs it as a task only.
+pub(crate) const TASK_SUPPORT: &str = "mcp_task_support";
 /// The key with its icons.
 pub(crate) const ICONS: &str = "mcp_icons";
 /// The key with what its server says of the tool's view (MCP Apps).
