@@ -1,5 +1,6 @@
 """Workers against a real NATS server, with Toolgate's part played by the test: `NATS_URL` names the server."""
 
+import asyncio
 import json
 import os
 import unittest
@@ -19,6 +20,8 @@ class Search(Worker):
         self.runs += 1
         if call.arguments.get("fails"):
             raise UtpError("auth_failed", "no key", retryable=False)
+        if "bytes" in call.arguments:
+            return "x" * call.arguments["bytes"]
         if call.arguments.get("breaks"):
             raise ValueError("broken")
         return {"arguments": call.arguments, "__cg_control": {"after_execution": "terminate"}}
@@ -109,6 +112,9 @@ class Workers(unittest.IsolatedAsyncioTestCase):
             ({}, {"after_execution": "later"}, None, "bad_request"),
             ({}, {"tool_name": "other"}, None, "bad_request"),
             ({}, {"tool_call_card_id": "absent"}, None, "not_found"),
+            ({}, {"tool_call_card_id": "no key"}, None, "not_found"),
+            ({}, {"tool_call_card_id": 1}, None, "bad_request"),
+            ([], None, None, "bad_request"),
             ({}, None, {"CG-Project-Id": "other"}, "bad_request"),
             ({}, None, {"CG-Channel-Id": "other"}, "bad_request"),
         ]
@@ -120,9 +126,23 @@ class Workers(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(card["content"]["error"]["code"], code)
                 self.assertEqual(card["content"]["result"]["error_code"], code)
 
+    async def test_a_result_that_is_larger_than_a_message_is_a_failure_and_is_run_once(self):
+        for size, code in ((self.bus.max_payload // 2, None), (self.bus.max_payload, "result_too_large")):
+            self.worker.runs = 0
+            await self.command({"bytes": size})
+            _, payload, card = await self.report()
+            self.assertEqual((card["content"]["error"] or {}).get("code"), code)
+            self.assertEqual(payload["status"], "failed" if code else "success")
+            self.assertEqual(self.worker.runs, 1)
+        durable = f"tool_{self.project}_search_cmd_v1r4"
+        while (await self.context.consumer_info("cg_cmd_v1r4", durable)).num_ack_pending:
+            await asyncio.sleep(0)
+        self.assertEqual(self.worker.runs, 1)
+
     async def test_a_command_that_cannot_be_answered_is_dropped(self):
         with self.assertLogs("toolgate_worker") as logged:
             await self.command({}, headers={"CG-Agent-Id": ""})
+            await self.command({}, headers={"CG-Tool-Call-Id": "no key"})
             call = await self.command({"q": "cats"})
             headers, _, _ = await self.report()
         self.assertEqual(headers["CG-Tool-Call-Id"], call)

@@ -6,7 +6,8 @@ import json
 import logging
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
 import nats
@@ -15,10 +16,11 @@ from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from . import envelope
+from . import envelope, trace
 from .envelope import Response
 from .errors import ToolError
 from .presence import Announcement, Announcer
+from .schema import Schema, in_words
 
 log = logging.getLogger("toolgate_worker")
 
@@ -46,13 +48,18 @@ class DynamicToolService:
         service_id: str | None = None,
         config_params: Sequence[dict[str, Any]] = (),
         announce: Announcement | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        """`announce` makes the service announce itself, as `service_id` (its topic without it) and with `config_params`."""
+        """`announce` makes the service announce itself, as `service_id` (its topic without it) and with `config_params`.
+
+        `parameters` is a JSON Schema; arguments that it refuses are answered with `invalid-arguments`.
+        """
         topic = topic or self.default_topic
         request_queue = request_queue or f"non-persistent://tg/request/{topic}"
         response_queue = response_queue or f"non-persistent://tg/response/{topic}"
         self.request, self.persistent = envelope.subject(request_queue)
         self.response, _ = envelope.subject(response_queue)
+        self._schema = Schema(parameters) if parameters is not None else None
         self.announcer = None
         if announce:
             service_id = service_id or topic
@@ -85,10 +92,13 @@ class DynamicToolService:
             return "".join(values)
         return values[0] if len(values) == 1 else values
 
-    async def answer(self, data: bytes) -> AsyncIterator[Response]:
+    async def answer(self, data: bytes) -> AsyncGenerator[Response, None]:
         """The messages that answer a request."""
         try:
             request = envelope.read(data)
+            faults = self._schema.faults(request.arguments) if self._schema else []
+            if faults:
+                raise ToolError("invalid-arguments", in_words(faults))
             outcome = self.invoke(request.user, request.config, request.arguments)
             if inspect.isasyncgen(outcome):
                 number = 0
@@ -169,14 +179,22 @@ class DynamicToolService:
         to = self.response if self.persistent or not message.reply else message.reply
         if self.persistent:
             await message.ack()
+        own = {envelope.ID: id, **trace.begin(message.headers or {})}
         try:
-            async with asyncio.timeout(_seconds(message)):
-                async for response in self.answer(message.data):
-                    headers = {envelope.ID: id, **response.headers}
+            async with asyncio.timeout(_seconds(message)), aclosing(self.answer(message.data)) as answer:
+                async for response in answer:
+                    headers = own | response.headers
+                    size = envelope.size(headers, response.body)
+                    if size > self._client.max_payload:
+                        said = f"a message of the answer has {size} bytes, of at most {self._client.max_payload}"
+                        raise ToolError("result-too-large", said)
                     await self._client.publish(to, response.body, headers=headers)
         except TimeoutError:
-            late = envelope.failure(ToolError("timeout", "the call took longer than its caller waits"))
-            await self._client.publish(to, late.body, headers={envelope.ID: id})
+            late = ToolError("timeout", "the call took longer than its caller waits")
+            await self._client.publish(to, envelope.failure(late).body, headers=own)
+        except ToolError as error:
+            log.error("a call of %s cannot be answered: %s", self.request, error)
+            await self._client.publish(to, envelope.failure(error).body, headers=own)
         except asyncio.CancelledError:
             log.info("a call of %s was cancelled", self.request)
 
