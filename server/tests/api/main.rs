@@ -46,6 +46,7 @@ mod jina;
 #[path = "../../executors/tests/common/jina.rs"]
 mod jina_hosts;
 mod keys;
+mod kit_results;
 mod kits;
 mod layers;
 mod limits;

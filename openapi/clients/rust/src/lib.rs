@@ -10,7 +10,9 @@ mod error;
 mod invoke;
 mod presence;
 mod running;
+mod schema;
 mod service;
+mod trace;
 mod worker;
 
 pub use self::cards::Call;
