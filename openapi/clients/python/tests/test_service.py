@@ -6,7 +6,10 @@ import os
 import unittest
 
 import nats
+import nats.errors
 from toolgate_worker import DynamicToolService, ToolError, tool_service, trace_headers
+
+from toolgate_worker.running import serve_until
 
 PATIENCE = 20
 
@@ -138,6 +141,22 @@ class OnTheBus(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(answer.headers["traceparent"], own["traceparent"])
         self.assertNotEqual(own["traceparent"], parent)
         self.assertTrue(own["traceparent"].startswith("00-0af7651916cd43dd8448eb211c80319c-"))
+
+    async def test_a_service_connects_again_when_its_connection_was_ended(self):
+        joke, stop = Joke("ended"), asyncio.Event()
+        serving = asyncio.create_task(serve_until(joke, stop))
+        for _ in range(2):
+            while True:
+                try:
+                    answer = await self.bus.request("tg.request.ended", request({"topic": "cats"}), timeout=PATIENCE)
+                    break
+                except nats.errors.NoRespondersError:
+                    await asyncio.sleep(0)
+            self.assertIn("about cats", json.loads(answer.data)["response"])
+            # As when the server says that the credentials have expired.
+            await joke._client.close()
+        stop.set()
+        await asyncio.wait_for(serving, PATIENCE)
 
     async def test_a_cancelled_call_ends(self):
         began, ended = asyncio.Event(), asyncio.Event()

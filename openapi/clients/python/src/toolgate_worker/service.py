@@ -4,13 +4,10 @@ import asyncio
 import inspect
 import json
 import logging
-import os
-import signal
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
-import nats
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
@@ -20,6 +17,7 @@ from . import envelope, trace
 from .envelope import Response
 from .errors import ToolError
 from .presence import Announcement, Announcer
+from .running import run
 from .schema import Schema, in_words
 
 log = logging.getLogger("toolgate_worker")
@@ -116,19 +114,7 @@ class DynamicToolService:
 
     def run(self) -> None:
         """Serves until SIGINT or SIGTERM."""
-        logging.basicConfig(level=logging.INFO)
-        asyncio.run(self._run())
-
-    async def _run(self) -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        client = await connect()
-        try:
-            await self.serve(client)
-            await stop.wait()
-        finally:
-            await self.drain(client)
+        run(self)
 
     async def serve(self, client: Client) -> None:
         """Begins to read requests with a connection of the caller's."""
@@ -157,6 +143,11 @@ class DynamicToolService:
         if self._running:
             await asyncio.wait(list(self._running.values()))
         await client.drain()
+
+    def lost(self) -> None:
+        """The connection has ended; what runs answers by the next one."""
+        if self.announcer:
+            self.announcer.pause()
 
     async def _take(self, message: Msg) -> None:
         await self._places.acquire()
@@ -205,22 +196,6 @@ def _seconds(message: Msg) -> float | None:
         return int((message.headers or {}).get(envelope.TIMEOUT, "")) / 1000
     except ValueError:
         return None
-
-
-async def connect() -> Client:
-    """Connects to `NATS_URL`, and reconnects for ever when the connection is lost.
-
-    `NATS_USER` and `NATS_PASSWORD`, or the credentials file of `NATS_CREDS`, prove who connects. A user has an inbox of its own.
-    """
-    user = os.environ.get("NATS_USER") or None
-    return await nats.connect(
-        os.environ.get("NATS_URL", "nats://127.0.0.1:4222").split(","),
-        user=user,
-        password=os.environ.get("NATS_PASSWORD"),
-        inbox_prefix=f"_INBOX.{user}" if user else "_INBOX",
-        user_credentials=None if user else os.environ.get("NATS_CREDS"),
-        max_reconnect_attempts=-1,
-    )
 
 
 async def stream_of(context: JetStreamContext, durable: str, name: str, subject: str, subjects: str, kept_s: float) -> str:

@@ -6,7 +6,6 @@ import json
 import logging
 import os
 import re
-import signal
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
@@ -23,8 +22,9 @@ from nats.js.kv import KeyValue
 from . import trace
 from .cards import Call, UtpError, call_card, failed, read_call, read_command, result_card
 from .presence import Announcement, Announcer
+from .running import run
 from .schema import Schema, in_words
-from .service import connect, stream_of
+from .service import stream_of
 
 log = logging.getLogger("toolgate_worker")
 
@@ -82,19 +82,7 @@ class Worker:
 
     def run(self) -> None:
         """Works until SIGINT or SIGTERM, and finishes what runs then."""
-        logging.basicConfig(level=logging.INFO)
-        asyncio.run(self._run())
-
-    async def _run(self) -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        client = await connect()
-        try:
-            await self.serve(client)
-            await stop.wait()
-        finally:
-            await self.drain(client)
+        run(self)
 
     async def serve(self, client: Client) -> None:
         """Begins to pull commands with a connection of the caller's."""
@@ -120,6 +108,11 @@ class Worker:
         if self._running:
             await asyncio.wait(list(self._running))
         await client.drain()
+
+    def lost(self) -> None:
+        """The connection has ended; what runs reports by the next one."""
+        if self.announcer:
+            self.announcer.pause()
 
     async def _take(self, message: Msg) -> None:
         await self._places.acquire()
