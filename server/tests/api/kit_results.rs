@@ -1,4 +1,5 @@
-//! Results of the kits that are larger than a message of the bus: they are failures, and nothing is run again for them.
+//! Results of the kits that are larger than a message of the bus: they are stored by the REST API or are failures, and nothing is
+//! run again for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +10,7 @@ use toolgate_worker::{Failure, ToolService, Worker};
 use crate::bus::until_connected;
 use crate::kits::Program;
 use crate::nats::Nats;
-use crate::support::{Client, TestApp};
+use crate::support::{Client, TestApp, serve};
 
 const MOST: usize = 65_536;
 const TOOLS: &str = "
@@ -50,6 +51,14 @@ async fn call(admin: &Client<'_>, tool: &str, bytes: usize) -> Value {
     answer.expect(200).json()
 }
 
+/// The REST API over a socket, and a service key for the worker.
+async fn rest(app: &TestApp, admin: &Client<'_>) -> (String, String) {
+    let body = json!({"name": "worker", "role": "agent", "groups": [], "bus": {"workers": ["large"]}});
+    let made = admin.post("/projects/demo/keys", &body).await.expect(201).json();
+    let key = made["secret"].as_str().expect("a secret").to_owned();
+    (serve(app.router()).await, key)
+}
+
 /// One result that fits, and one that does not.
 async fn calls(admin: &Client<'_>, tool: &str, code: &str) {
     let answer = call(admin, tool, 10).await;
@@ -80,6 +89,26 @@ async fn a_result_that_is_larger_than_a_message_is_a_failure_of_one_run() {
     calls(&admin, "work", "the card of the result has").await;
     assert_eq!(runs.load(Ordering::SeqCst), 2);
     working.abort();
+    let _ended = working.await;
+
+    let (url, key) = rest(&app, &admin).await;
+    let counted = Arc::clone(&runs);
+    let worker = Worker::new("large", move |call| {
+        counted.fetch_add(1, Ordering::SeqCst);
+        std::future::ready(Ok::<_, Failure>(text(&call.arguments)))
+    });
+    let client = async_nats::connect(nats.url()).await.expect("connected");
+    let worker = worker.project("demo").rest(&url, &key);
+    let working = tokio::spawn(worker.serve(client, std::future::pending()));
+    let answer = call(&admin, "work", 2 * MOST).await;
+    assert_eq!(
+        answer["result"].as_str().map(str::len),
+        Some(2 * MOST),
+        "{}",
+        answer["error"]
+    );
+    assert_eq!(runs.load(Ordering::SeqCst), 3);
+    working.abort();
 
     let service = ToolService::new("large", move |request| {
         std::future::ready(Ok::<_, Failure>(text(&request.arguments)))
@@ -104,7 +133,25 @@ async fn so_it_is_in_python() {
     std::fs::write(&script, PYTHON).expect("written");
     let settings = [("NATS_URL", nats.url()), ("RUNS", runs.display().to_string())];
     let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
-    let _worker = Program::python(&script, &settings);
+    let worker = Program::python(&script, &settings);
     calls(&admin, "work", "the card of the result has").await;
     assert_eq!(std::fs::read_to_string(&runs).expect("the runs"), "xx");
+    worker.kill();
+
+    let (url, key) = rest(&app, &admin).await;
+    let settings = [
+        settings[0],
+        settings[1],
+        ("TOOLGATE_URL", url.as_str()),
+        ("TOOLGATE_KEY", &key),
+    ];
+    let _worker = Program::python(&script, &settings);
+    let answer = call(&admin, "work", 2 * MOST).await;
+    assert_eq!(
+        answer["result"].as_str().map(str::len),
+        Some(2 * MOST),
+        "{}",
+        answer["error"]
+    );
+    assert_eq!(std::fs::read_to_string(&runs).expect("the runs"), "xxx");
 }

@@ -19,6 +19,7 @@ mod bus_examples;
 mod calls;
 mod calls_in_time;
 mod canary;
+mod cards;
 mod compression;
 mod cors;
 mod deferred;

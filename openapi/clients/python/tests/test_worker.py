@@ -3,8 +3,11 @@
 import asyncio
 import json
 import os
+import threading
 import unittest
+import unittest.mock
 import uuid
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import nats
 from toolgate_worker import UtpError, Worker
@@ -137,6 +140,34 @@ class Workers(unittest.IsolatedAsyncioTestCase):
         durable = f"tool_{self.project}_search_cmd_v1r4"
         while (await self.context.consumer_info("cg_cmd_v1r4", durable)).num_ack_pending:
             await asyncio.sleep(0)
+        self.assertEqual(self.worker.runs, 1)
+
+    async def test_a_result_that_is_larger_than_a_message_is_stored_by_the_rest_api(self):
+        seen = []
+
+        class Api(BaseHTTPRequestHandler):
+            def do_POST(self):  # noqa: N802: the name is that of http.server
+                card = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                seen.append((self.path, self.headers["authorization"], card))
+                self.send_response(201)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        server = HTTPServer(("127.0.0.1", 0), Api)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        settings = {"TOOLGATE_URL": f"http://127.0.0.1:{server.server_port}/", "TOOLGATE_KEY": "k"}
+        with unittest.mock.patch.dict(os.environ, settings):
+            call = await self.command({"bytes": self.bus.max_payload})
+            message = await self.reports.next_msg(timeout=PATIENCE)
+        report = json.loads(message.data)
+        self.assertEqual((report["status"], report["tool_result_card_id"]), ("success", f"{call}.result"))
+        [(path, key, card)] = seen
+        self.assertEqual((path, key), (f"/projects/{self.project}/cards", "Bearer k"))
+        self.assertEqual(len(card["content"]["result"]), self.bus.max_payload)
         self.assertEqual(self.worker.runs, 1)
 
     async def test_a_command_that_cannot_be_answered_is_dropped(self):

@@ -9,6 +9,7 @@ mod envelope;
 mod error;
 mod invoke;
 mod presence;
+mod rest;
 mod running;
 mod schema;
 mod service;

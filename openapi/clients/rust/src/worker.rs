@@ -15,6 +15,7 @@ use crate::cards::{self, About, Call, Command, header};
 use crate::connection::{Shared, connect, stopped};
 use crate::error::{Error, Failure, guarded};
 use crate::presence::{Announcement, announcing};
+use crate::rest::Rest;
 use crate::running::Running;
 use crate::schema::Schema;
 use crate::trace;
@@ -42,8 +43,8 @@ type Invoke = dyn Fn(Call) -> BoxFuture<'static, Result<Value, Failure>> + Send 
 /// `__cg_control.after_execution`.
 ///
 /// It executes the commands `cmd.tool.<target>.*` of a project. Processes with the same project and target share them. A command
-/// that is delivered again is reported again, and not run again. A result that is larger than a message of the bus is reported as
-/// `result_too_large`.
+/// that is delivered again is reported again, and not run again. A result that is larger than a message of the bus is stored by
+/// the REST API, or reported as `result_too_large`.
 #[derive(Clone)]
 pub struct Worker {
     target: String,
@@ -52,6 +53,7 @@ pub struct Worker {
     concurrency: u32,
     announcement: Option<Announcement>,
     schema: Option<Schema>,
+    rest: Option<Rest>,
     invoke: Arc<Invoke>,
 }
 
@@ -69,6 +71,7 @@ impl Worker {
             concurrency: 16,
             announcement: None,
             schema: None,
+            rest: Rest::from_env(),
             invoke: Arc::new(move |call| guarded(invoke(call))),
         }
     }
@@ -108,6 +111,14 @@ impl Worker {
     pub fn parameters(mut self, schema: &Value) -> Result<Self, Error> {
         self.schema = Some(Schema::new(schema)?);
         Ok(self)
+    }
+
+    /// Stores results that are larger than a message of the bus by the REST API at this address, with a service key that has
+    /// `bus.workers`; those of `TOOLGATE_URL` and `TOOLGATE_KEY` without this.
+    #[must_use]
+    pub fn rest(mut self, url: &str, key: &str) -> Self {
+        self.rest = Some(Rest::new(url, key));
+        self
     }
 
     /// Calls the worker without a bus, by the command and the cards that would travel; for tests. The tool has the name of the
@@ -269,9 +280,16 @@ impl Worker {
         let mut card = self.answer(sent, fetch).await;
         let mut text = card.to_string();
         if text.len() > most {
-            // Otherwise it could not be stored, and the command would be delivered and run again.
+            let stored = match &self.rest {
+                Some(rest) => rest.store_card(&self.project, &text).await,
+                None => Err("no REST API is set, which stores larger ones".to_owned()),
+            };
+            let Err(reason) = stored else {
+                return Ok(card);
+            };
+            // Otherwise nothing would be stored, and the command would be delivered and run again.
             let said = format!(
-                "the card of the result has {} bytes, of at most {most} in a message of the bus",
+                "the card of the result has {} bytes, of at most {most} in a message of the bus; {reason}",
                 text.len()
             );
             tracing::error!(target = self.target, "{said}");

@@ -28,4 +28,6 @@ pub use connection::{Bus, BusError, BusReport};
 pub use dead_letters::{Dead, KeptDead};
 pub use entrance::{ACK_WAIT, MOST_DELIVERIES, VERSION};
 pub use service::ServiceExecutor;
-pub use worker::{WorkerExecutor, WorkerReport};
+pub use worker::{
+    CARDS_KEPT, LargeCards, WorkerExecutor, WorkerReport, artifact_of, in_place_of, is_result_content,
+};

@@ -22,6 +22,7 @@ from nats.js.kv import KeyValue
 from . import trace
 from .cards import Call, UtpError, call_card, failed, read_call, read_command, result_card
 from .presence import Announcement, Announcer
+from .rest import store_card
 from .running import run
 from .schema import Schema, in_words
 from .service import stream_of
@@ -49,7 +50,7 @@ class Worker:
 
     A failure is raised: `UtpError(code, message)`, or any other exception, which is an `internal_error`. A result may have
     `__cg_control.after_execution`. A command that is delivered again is reported again, and not run again. A result that is larger
-    than a message of the bus is reported as `result_too_large`.
+    than a message of the bus is stored by the REST API, or reported as `result_too_large`.
     """
 
     def __init__(
@@ -179,8 +180,11 @@ class Worker:
         text = json.dumps(card).encode()
         most = self._client.max_payload - AROUND
         if len(text) > most:
-            # Otherwise it could not be stored, and the command would be delivered and run again.
-            said = f"the card of the result has {len(text)} bytes, of at most {most} in a message of the bus"
+            reason = await store_card(self.project, text)
+            if reason is None:
+                return card
+            # Otherwise nothing would be stored, and the command would be delivered and run again.
+            said = f"the card of the result has {len(text)} bytes, of at most {most} in a message of the bus; {reason}"
             log.error("a call of %s: %s", self.target, said)
             after_execution = card["content"]["after_execution"]
             error = UtpError("result_too_large", said, retryable=False)
