@@ -159,6 +159,11 @@ pub struct CallContext {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(max_length = 256))]
     pub context_box_id: Option<String>,
+    /// How deep the call is among calls that make each other: 0 for one that no other made. Workers get it; 20 and more are refused
+    /// for their tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(minimum = 0, maximum = 4_294_967_295_u32))]
+    pub recursion_depth: Option<u32>,
 }
 
 /// A call of one tool.
@@ -291,8 +296,8 @@ pub struct CallError {
     /// The upstream's own words, shortened and redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_message: Option<String>,
-    /// What a tool of an MCP server answered with, when it answered that it failed: `content`, `structuredContent` and `_meta`. Absent
-    /// when it is larger than 256 KiB.
+    /// What a tool of an MCP server answered with, when it answered that it failed: `content`, `structuredContent` and `_meta`; of a
+    /// worker's failed result the `error`, with its `code`, `message` and `detail`. Absent when it is larger than 256 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
     pub upstream_answer: Option<JsonText>,

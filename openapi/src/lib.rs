@@ -13,6 +13,7 @@ pub mod audit;
 pub mod auth;
 pub mod bus;
 pub mod calls;
+pub mod cards;
 pub mod code;
 pub mod connections;
 pub mod dead_letters;

@@ -64,8 +64,8 @@ pub struct Problem {
     /// The upstream's own words, shortened and redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upstream_message: Option<String>,
-    /// What a tool of an MCP server answered with, when it answered that it failed: `content`, `structuredContent` and `_meta`. Absent
-    /// when it is larger than 256 KiB.
+    /// What a tool of an MCP server answered with, when it answered that it failed: `content`, `structuredContent` and `_meta`; of a
+    /// worker's failed result the `error`, with its `code`, `message` and `detail`. Absent when it is larger than 256 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Option<Object>))]
     pub upstream_answer: Option<JsonText>,

@@ -12,8 +12,8 @@ use utoipa_axum::routes;
 
 use crate::api::{
     access_requests, accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, bus_tokens,
-    calls, connections, dead_letters, definitions, drafts, egress, explain, groups, guides, health, help,
-    imports, keys, limits, mcp_clients, mcp_servers, notifications, permissions, policy_tests, profile,
+    calls, cards, connections, dead_letters, definitions, drafts, egress, explain, groups, guides, health,
+    help, imports, keys, limits, mcp_clients, mcp_servers, notifications, permissions, policy_tests, profile,
     projects, quarantine, recommendations, saved_views, second_factor, secrets, sessions, settings, states,
     status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams,
     usage, usage_series, users,
@@ -185,6 +185,8 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(calls::call_tool))
         .routes(routes!(calls::get_call, calls::cancel_call))
         .routes(routes!(bus_tokens::issue_bus_token))
+        .routes(routes!(cards::create_card))
+        .routes(routes!(cards::get_card))
         .routes(routes!(dead_letters::list_dead_letters))
         .routes(routes!(dead_letters::drop_dead_letter))
         .routes(routes!(dead_letters::retry_dead_letter))

@@ -70,7 +70,8 @@ async fn work(context: &Context, cards: &kv::Store, command: &Message) -> Result
     let result = json!({
         "card_id": id, "project_id": "bench", "type": "tool.result", "author_id": "tool.search", "tool_call_id": call,
         "created_at": card["created_at"], "content": content,
-        "metadata": {"tool_call_id": call, "role": "tool", "function_name": payload["tool_name"]},
+        "metadata": {"tool_call_id": call, "role": "tool", "function_name": payload["tool_name"],
+            "step_id": card["metadata"]["step_id"]},
     });
     cards.put(&id, result.to_string().into()).await?;
     let mut own = HeaderMap::new();

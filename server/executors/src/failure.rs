@@ -20,7 +20,7 @@ pub struct Failure {
     pub upstream_status: Option<u16>,
     /// What the upstream said, redacted and cut to 500 characters.
     pub upstream_message: Option<String>,
-    /// What the tool of an MCP server answered with, where it answered that it failed.
+    /// What the tool of an MCP server answered with, where it answered that it failed, or the error of a worker's result.
     pub upstream_answer: Option<JsonText>,
     /// What must change first, where that is one known thing.
     pub remedy: Option<Remedy>,

@@ -9,6 +9,7 @@ use http::HeaderMap;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use toolgate_api::JsonText;
+use toolgate_api::audit::ArgumentLayer;
 use toolgate_api::calls::ResultNotes;
 use toolgate_api::sessions::CallSession;
 use toolgate_core::arguments::TemplateContext;
@@ -59,6 +60,8 @@ pub struct Invocation {
     pub manager: Option<Arc<dyn Manager>>,
     /// The merged arguments, without environment values.
     pub arguments: Map<String, Value>,
+    /// Which layer each argument came from, those from the environment included.
+    pub provenance: BTreeMap<String, ArgumentLayer>,
     /// Takes the parts of the answer as they come; `None` when they are not waited for.
     pub parts: Option<Parts>,
     /// Takes the request and the answer of a test; `None` for every other call.

@@ -7,11 +7,12 @@ use async_trait::async_trait;
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::bus::LargeCards;
 use crate::failure::Failure;
 
 /// Where a call is noted that any server of the same database can complete.
 #[async_trait]
-pub trait Ledger: Send + Sync + Debug {
+pub trait Ledger: LargeCards + Debug {
     /// The id of the call's project, which is never used again.
     fn project(&self) -> Uuid;
 

@@ -47,8 +47,8 @@ mod values;
 pub use account::Account;
 pub use asking::Asker;
 pub use bus::{
-    Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, Dead, KeptDead, ServiceExecutor,
-    WorkerExecutor, WorkerReport,
+    Bus, BusAnnouncement, BusAuth, BusConfig, BusError, BusReport, BusTls, Dead, KeptDead, LargeCards,
+    ServiceExecutor, WorkerExecutor, WorkerReport,
 };
 pub use config::{EnvSource, ExecutorConfig, SecretSource};
 pub use egress::{EgressError, EgressPolicy, Origins, Resolve};

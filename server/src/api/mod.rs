@@ -12,6 +12,7 @@ pub mod bus_programs;
 pub mod bus_tokens;
 mod call_events;
 pub mod calls;
+pub mod cards;
 pub mod connections;
 pub mod dead_letters;
 pub mod definitions;

@@ -89,15 +89,15 @@ pub(super) async fn answer(gateway: &Arc<Gateway>, project: &ProjectId, message:
     let since = Instant::now();
     let headers = message.headers.clone().unwrap_or_default();
     // The rest of the answer is of no use without these.
-    let named = |name: &str, other: &str| {
-        let body: Value = serde_json::from_slice(&message.payload).unwrap_or_default();
-        let text = body.get(name).or_else(|| body.get(other)).and_then(Value::as_str);
-        text.map(|text| text.chars().take(256).collect::<String>())
-            .unwrap_or_default()
+    let body: Value = serde_json::from_slice(&message.payload).unwrap_or_default();
+    let named = |names: [&str; 3]| {
+        let mut found = names.into_iter().filter_map(|name| body.get(name)?.as_str());
+        let text = found.next().unwrap_or_default();
+        text.chars().take(256).collect::<String>()
     };
     let (call, tool) = (
-        named("tool_call_id", "toolCallId"),
-        named("tool_name", "toolName"),
+        named(["tool_call_id", "toolCallId", "ToolCallId"]),
+        named(["tool_name", "toolName", "ToolName"]),
     );
     let outcome = outcome(gateway, project, &message, &headers, &tool).await;
 

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use crate::gateway::{Gateway, Problem};
 
 /// What a project may keep; the oldest go for the newest.
-const LIMITS: ArtifactLimits = ArtifactLimits {
+pub(super) const LIMITS: ArtifactLimits = ArtifactLimits {
     bytes: 256 << 20,
     count: 10_000,
 };

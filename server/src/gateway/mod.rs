@@ -15,6 +15,7 @@ pub mod bounds;
 pub mod bus;
 pub mod bus_programs;
 pub mod call;
+pub mod cards;
 pub mod change_record;
 pub mod checks;
 pub mod connections;

@@ -16,13 +16,14 @@ use crate::gateway::Problem;
 use crate::oauth::POSTED_FROM_ELSEWHERE;
 use crate::serve::TooManyRequests;
 
-/// The routes that take descriptions of APIs, which are larger than other bodies.
-const IMPORTS: [&str; 2] = [
+/// The routes that take descriptions of APIs and results of workers, which are larger than other bodies.
+const LARGE: [&str; 3] = [
+    "/projects/{project_id}/cards",
     "/projects/{project_id}/imports",
     "/projects/{project_id}/imports/{import_id}",
 ];
-/// Bytes of the body of an import: the largest description, and the form around it.
-const MAX_IMPORT_BYTES: usize = MAX_BYTES + (64 << 10);
+/// Bytes of their bodies: the largest description, and the form around it.
+const MAX_LARGE_BYTES: usize = MAX_BYTES + (64 << 10);
 
 /// Passes on what a handler may see.
 pub(super) async fn admit(
@@ -31,7 +32,7 @@ pub(super) async fn admit(
     next: Next,
 ) -> Response {
     let max_bytes = match request.extensions().get::<MatchedPath>() {
-        Some(route) if IMPORTS.contains(&route.as_str()) => settings.max_body_bytes.max(MAX_IMPORT_BYTES),
+        Some(route) if LARGE.contains(&route.as_str()) => settings.max_body_bytes.max(MAX_LARGE_BYTES),
         _ => settings.max_body_bytes,
     };
     if let Err(problem) = check(&settings, &request, max_bytes) {

@@ -114,6 +114,8 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("delete_tool_service", EDITORS),
         ("decide_announced_descriptor", EDITORS),
         ("issue_bus_token", MEMBERS),
+        ("get_card", &["auditor"]),
+        ("create_card", &[]),
         ("list_dead_letters", READERS),
         ("retry_dead_letter", EDITORS),
         ("drop_dead_letter", EDITORS),

@@ -307,7 +307,7 @@ async fn what_is_no_key_for_the_bus_is_refused_and_a_revoked_key_at_the_next_con
         .await
         .expect(204);
     assert!(asked_again(&asked.nats, &key.id, &key.secret).await.is_err());
-    // The connection itself lives on, for a day at most; a call needs a token, and there is none for a revoked key.
+    // The connection itself lives on, for an hour at most; a call needs a token, and there is none for a revoked key.
     before.client.flush().await.expect("it lives");
 }
 

@@ -81,7 +81,10 @@ impl Worker {
             "card_id": card_id, "project_id": "demo", "type": "tool.result", "author_id": "tool.search",
             "content": {"status": "success", "after_execution": "suspend", "result": result},
             "tool_call_id": command.call,
-            "metadata": {"tool_call_id": command.call, "function_name": "search"},
+            "metadata": {
+                "tool_call_id": command.call, "function_name": "search",
+                "step_id": command.headers.get("CG-Step-Id").expect("a step").as_str(),
+            },
         });
         cards.put(card_id, card.to_string().into()).await.expect("stored");
         let mut headers = HeaderMap::new();

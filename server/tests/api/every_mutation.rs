@@ -373,6 +373,8 @@ async fn every_mutating_operation_leaves_a_record() {
         assert_eq!(change(&record)["subject"], subject);
     }
 
+    Box::pin(a_card(&mut trial)).await;
+
     // Tools.
     let made = json!({
         "name": "ping", "type": "openapi", "description": "Pings.", "group": ["g"],
@@ -770,6 +772,25 @@ async fn second_factors(trial: &mut Trial<'_>, user: &str) {
                 .await;
         }
     }
+}
+
+/// A card of the message bus, by a worker.
+async fn a_card(trial: &mut Trial<'_>) {
+    let key = json!({"name": "worker", "role": "agent", "groups": [], "bus": {"workers": ["search"]}});
+    let made = trial.admin.post("/projects/demo/keys", &key).await.expect(201);
+    let worker = trial
+        .app
+        .client(made.json()["secret"].as_str().expect("a secret"));
+    let card = json!({
+        "card_id": "r1", "project_id": "demo", "type": "tool.result", "author_id": "tool.search", "tool_call_id": "c1",
+        "content": {"status": "success", "after_execution": "suspend", "result": 1, "error": null}, "metadata": {},
+    });
+    let admin = std::mem::replace(&mut trial.admin, worker);
+    let (_, record) = trial
+        .does("create_card", "settings", "/projects/demo/cards", &NO, &card)
+        .await;
+    assert_eq!(change(&record)["card"], "r1");
+    trial.admin = admin;
 }
 
 /// A dead letter whose card can be read.

@@ -19,6 +19,7 @@ mod bus_examples;
 mod calls;
 mod calls_in_time;
 mod canary;
+mod cards;
 mod compression;
 mod cors;
 mod deferred;
@@ -46,6 +47,7 @@ mod jina;
 #[path = "../../executors/tests/common/jina.rs"]
 mod jina_hosts;
 mod keys;
+mod kit_results;
 mod kits;
 mod layers;
 mod limits;

@@ -7,7 +7,7 @@ import os
 import sys
 
 from toolgate_worker import Invoker
-from toolgate_worker.service import connect
+from toolgate_worker.running import connect
 
 
 async def main(tool: str, arguments: str, *groups: str) -> None:

@@ -6,7 +6,10 @@ import os
 import unittest
 
 import nats
-from toolgate_worker import DynamicToolService, ToolError, tool_service
+import nats.errors
+from toolgate_worker import DynamicToolService, ToolError, tool_service, trace_headers
+
+from toolgate_worker.running import serve_until
 
 PATIENCE = 20
 
@@ -107,6 +110,53 @@ class OnTheBus(unittest.IsolatedAsyncioTestCase):
         await self.bus.jetstream().publish("tg.demo.kept", request({"topic": "time"}), headers={"id": "9"})
         answer = await answers.next_msg(timeout=PATIENCE)
         self.assertIn("about time", json.loads(answer.data)["response"])
+
+    async def test_an_answer_that_is_larger_than_a_message_is_a_failure(self):
+        @tool_service("large")
+        async def large(user, config, arguments):
+            yield "a part"
+            yield "x" * arguments["bytes"]
+
+        await self.serve(large)
+        inbox = self.bus.new_inbox()
+        answers = await self.bus.subscribe(inbox)
+        for size, kind in ((self.bus.max_payload // 2, None), (self.bus.max_payload - 50, "result-too-large")):
+            await self.bus.publish("tg.request.large", request({"bytes": size}), reply=inbox, headers={"id": "12"})
+            bodies = []
+            while not bodies or not bodies[-1]["end_of_stream"]:
+                bodies.append(json.loads((await answers.next_msg(timeout=PATIENCE)).data))
+            self.assertEqual(bodies[0]["response"], "a part")
+            self.assertEqual((bodies[-1]["error"] or {}).get("type"), kind)
+
+    async def test_an_answer_belongs_to_the_trace_of_its_request(self):
+        @tool_service("traced")
+        async def traced(user, config, arguments):
+            return trace_headers()
+
+        await self.serve(traced)
+        parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        headers = {"id": "13", "traceparent": parent}
+        answer = await self.bus.request("tg.request.traced", request({}), timeout=PATIENCE, headers=headers)
+        own = json.loads(json.loads(answer.data)["response"])
+        self.assertEqual(answer.headers["traceparent"], own["traceparent"])
+        self.assertNotEqual(own["traceparent"], parent)
+        self.assertTrue(own["traceparent"].startswith("00-0af7651916cd43dd8448eb211c80319c-"))
+
+    async def test_a_service_connects_again_when_its_connection_was_ended(self):
+        joke, stop = Joke("ended"), asyncio.Event()
+        serving = asyncio.create_task(serve_until(joke, stop))
+        for _ in range(2):
+            while True:
+                try:
+                    answer = await self.bus.request("tg.request.ended", request({"topic": "cats"}), timeout=PATIENCE)
+                    break
+                except nats.errors.NoRespondersError:
+                    await asyncio.sleep(0)
+            self.assertIn("about cats", json.loads(answer.data)["response"])
+            # As when the server says that the credentials have expired.
+            await joke._client.close()
+        stop.set()
+        await asyncio.wait_for(serving, PATIENCE)
 
     async def test_a_cancelled_call_ends(self):
         began, ended = asyncio.Event(), asyncio.Event()

@@ -1,9 +1,13 @@
 """Workers against a real NATS server, with Toolgate's part played by the test: `NATS_URL` names the server."""
 
+import asyncio
 import json
 import os
+import threading
 import unittest
+import unittest.mock
 import uuid
+from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import nats
 from toolgate_worker import UtpError, Worker
@@ -19,6 +23,8 @@ class Search(Worker):
         self.runs += 1
         if call.arguments.get("fails"):
             raise UtpError("auth_failed", "no key", retryable=False)
+        if "bytes" in call.arguments:
+            return "x" * call.arguments["bytes"]
         if call.arguments.get("breaks"):
             raise ValueError("broken")
         return {"arguments": call.arguments, "__cg_control": {"after_execution": "terminate"}}
@@ -109,6 +115,9 @@ class Workers(unittest.IsolatedAsyncioTestCase):
             ({}, {"after_execution": "later"}, None, "bad_request"),
             ({}, {"tool_name": "other"}, None, "bad_request"),
             ({}, {"tool_call_card_id": "absent"}, None, "not_found"),
+            ({}, {"tool_call_card_id": "no key"}, None, "not_found"),
+            ({}, {"tool_call_card_id": 1}, None, "bad_request"),
+            ([], None, None, "bad_request"),
             ({}, None, {"CG-Project-Id": "other"}, "bad_request"),
             ({}, None, {"CG-Channel-Id": "other"}, "bad_request"),
         ]
@@ -120,9 +129,51 @@ class Workers(unittest.IsolatedAsyncioTestCase):
                 self.assertEqual(card["content"]["error"]["code"], code)
                 self.assertEqual(card["content"]["result"]["error_code"], code)
 
+    async def test_a_result_that_is_larger_than_a_message_is_a_failure_and_is_run_once(self):
+        for size, code in ((self.bus.max_payload // 2, None), (self.bus.max_payload, "result_too_large")):
+            self.worker.runs = 0
+            await self.command({"bytes": size})
+            _, payload, card = await self.report()
+            self.assertEqual((card["content"]["error"] or {}).get("code"), code)
+            self.assertEqual(payload["status"], "failed" if code else "success")
+            self.assertEqual(self.worker.runs, 1)
+        durable = f"tool_{self.project}_search_cmd_v1r4"
+        while (await self.context.consumer_info("cg_cmd_v1r4", durable)).num_ack_pending:
+            await asyncio.sleep(0)
+        self.assertEqual(self.worker.runs, 1)
+
+    async def test_a_result_that_is_larger_than_a_message_is_stored_by_the_rest_api(self):
+        seen = []
+
+        class Api(BaseHTTPRequestHandler):
+            def do_POST(self):  # noqa: N802: the name is that of http.server
+                card = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                seen.append((self.path, self.headers["authorization"], card))
+                self.send_response(201)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        server = HTTPServer(("127.0.0.1", 0), Api)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        settings = {"TOOLGATE_URL": f"http://127.0.0.1:{server.server_port}/", "TOOLGATE_KEY": "k"}
+        with unittest.mock.patch.dict(os.environ, settings):
+            call = await self.command({"bytes": self.bus.max_payload})
+            message = await self.reports.next_msg(timeout=PATIENCE)
+        report = json.loads(message.data)
+        self.assertEqual((report["status"], report["tool_result_card_id"]), ("success", f"{call}.result"))
+        [(path, key, card)] = seen
+        self.assertEqual((path, key), (f"/projects/{self.project}/cards", "Bearer k"))
+        self.assertEqual(len(card["content"]["result"]), self.bus.max_payload)
+        self.assertEqual(self.worker.runs, 1)
+
     async def test_a_command_that_cannot_be_answered_is_dropped(self):
         with self.assertLogs("toolgate_worker") as logged:
             await self.command({}, headers={"CG-Agent-Id": ""})
+            await self.command({}, headers={"CG-Tool-Call-Id": "no key"})
             call = await self.command({"q": "cats"})
             headers, _, _ = await self.report()
         self.assertEqual(headers["CG-Tool-Call-Id"], call)

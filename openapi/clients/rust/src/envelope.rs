@@ -22,6 +22,8 @@ pub struct Request {
     pub config: Map<String, Value>,
     /// The arguments.
     pub arguments: Map<String, Value>,
+    /// `traceparent` and `tracestate` for requests that the call itself sends; empty where it is not traced.
+    pub trace: HeaderMap,
     parts: mpsc::Sender<Value>,
 }
 
@@ -34,7 +36,11 @@ impl Request {
     }
 
     /// Reads a request. `config` and `arguments` are JSON texts; an empty one means `{}`.
-    pub(crate) fn read(content: &[u8], parts: mpsc::Sender<Value>) -> Result<Self, Failure> {
+    pub(crate) fn read(
+        content: &[u8],
+        trace: HeaderMap,
+        parts: mpsc::Sender<Value>,
+    ) -> Result<Self, Failure> {
         let unreadable =
             |what: String| Failure::new("bad-request", format!("the request cannot be read: {what}"));
         let envelope: Map<String, Value> =
@@ -51,6 +57,7 @@ impl Request {
                 .to_owned(),
             config: object("config")?,
             arguments: object("arguments")?,
+            trace,
             parts,
         })
     }
@@ -86,7 +93,7 @@ impl Message {
     /// The message that ends an answer because something went wrong.
     pub(crate) fn failure(failure: &Failure) -> Self {
         let code = failure.code.as_deref().unwrap_or("tool-service-error");
-        let error = json!({ "type": code, "message": failure.message });
+        let error = json!({ "type": code, "message": failure.short() });
         let body = json!({ "error": error, "response": "", "end_of_stream": true });
         Self {
             headers: HeaderMap::new(),
@@ -124,7 +131,7 @@ mod tests {
     #[test]
     fn an_envelope_that_cannot_be_read_says_where() {
         let (parts, _) = mpsc::channel(1);
-        let read = |text: &str| Request::read(text.as_bytes(), parts.clone());
+        let read = |text: &str| Request::read(text.as_bytes(), HeaderMap::new(), parts.clone());
         assert_eq!(
             read(r#"{"user":"a","arguments":"{\"x\":1}"}"#).unwrap().arguments["x"],
             1

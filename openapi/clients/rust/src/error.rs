@@ -20,7 +20,12 @@ pub struct Failure {
     pub message: String,
     /// Whether the same call may succeed later, where that is known. Tool services do not say it.
     pub retryable: Option<bool>,
+    /// What else is known, for programs. Only workers say it.
+    pub detail: Option<Box<Value>>,
 }
+
+/// Characters of the message of an error.
+const LONGEST: usize = 4096;
 
 impl Failure {
     /// A failure with a code.
@@ -29,7 +34,15 @@ impl Failure {
             code: Some(code.into()),
             message: message.into(),
             retryable: None,
+            detail: None,
         }
+    }
+}
+
+impl Failure {
+    /// The message, bounded: an error must fit into a message of the bus.
+    pub(crate) fn short(&self) -> String {
+        self.message.chars().take(LONGEST).collect()
     }
 }
 
@@ -45,6 +58,7 @@ impl<E: std::error::Error> From<E> for Failure {
             code: None,
             message: error.to_string(),
             retryable: None,
+            detail: None,
         }
     }
 }
@@ -59,6 +73,7 @@ where
         code: None,
         message: "the tool panicked".to_owned(),
         retryable: None,
+        detail: None,
     };
     Box::pin(ended.map(|ended| ended.unwrap_or(Err(panicked))))
 }

@@ -9,8 +9,11 @@ mod envelope;
 mod error;
 mod invoke;
 mod presence;
+mod rest;
 mod running;
+mod schema;
 mod service;
+mod trace;
 mod worker;
 
 pub use self::cards::Call;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::Client;
-use futures_util::future::{BoxFuture, join};
+use async_nats::client::PublishErrorKind;
+use async_nats::{Client, HeaderMap};
+use futures_util::future::{BoxFuture, join, try_join};
 use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
@@ -15,6 +16,8 @@ use crate::envelope::{CONTENT_TYPE, ID, Message, Request, TIMEOUT, subject};
 use crate::error::{Error, Failure, guarded};
 use crate::presence::{Announcement, announcing};
 use crate::running::Running;
+use crate::schema::Schema;
+use crate::trace;
 
 /// How long a persistent queue keeps a request that nothing has read, as Toolgate has it.
 const KEPT: Duration = Duration::from_secs(3600);
@@ -37,6 +40,7 @@ pub struct ToolService {
     is_persistent: bool,
     response: String,
     concurrency: u32,
+    schema: Option<Schema>,
     invoke: Arc<Invoke>,
 }
 
@@ -56,6 +60,7 @@ impl ToolService {
             is_persistent: false,
             response: format!("tg.response.{topic}"),
             concurrency: 64,
+            schema: None,
             invoke: Arc::new(move |request| guarded(invoke(request))),
         }
     }
@@ -91,6 +96,15 @@ impl ToolService {
         self
     }
 
+    /// Answers arguments that a JSON Schema refuses with `invalid-arguments`, and does not run them.
+    ///
+    /// # Errors
+    /// It is no schema.
+    pub fn parameters(mut self, schema: &Value) -> Result<Self, Error> {
+        self.schema = Some(Schema::new(schema)?);
+        Ok(self)
+    }
+
     /// Calls the service without a bus, by the messages that would travel; for tests.
     ///
     /// # Errors
@@ -103,7 +117,11 @@ impl ToolService {
             Some((answers.recv().await?, answers))
         })
         .collect::<Vec<Message>>();
-        let (answers, ()) = join(answers, self.answer(request.to_string().as_bytes(), sender)).await;
+        let (answers, ()) = join(
+            answers,
+            self.answer(request.to_string().as_bytes(), HeaderMap::new(), sender),
+        )
+        .await;
         let mut values = Vec::new();
         for answer in answers {
             let body: Value = serde_json::from_slice(&answer.body)?;
@@ -229,39 +247,61 @@ impl ToolService {
             Some(inbox) if !self.is_persistent => inbox.clone(),
             _ => self.response.as_str().into(),
         };
+        let span = trace::begin(message.headers.as_ref());
         let send = async |mut answer: Message| {
             answer.headers.insert(ID, id.as_str());
-            let sent = client.publish_with_headers(to.clone(), answer.headers, answer.body);
-            if let Err(error) = sent.await {
-                tracing::error!(%error, "an answer was not sent");
-            }
+            trace::extend(&mut answer.headers, &span);
+            client
+                .publish_with_headers(to.clone(), answer.headers, answer.body)
+                .await
         };
         let (sender, mut answers) = mpsc::channel(PARTS);
+        // Ends when the answer does, or when the rest of it is of no use: the call is cancelled then.
         let sending = async {
             while let Some(answer) = answers.recv().await {
-                send(answer).await;
-            }
-        };
-        let answering = join(sending, self.answer(&message.payload, sender));
-        match timeout(&message) {
-            None => {
-                answering.await;
-            }
-            Some(within) => {
-                if tokio::time::timeout(within, answering).await.is_err() {
-                    let late = Failure::new("timeout", "the call took longer than its caller waits");
-                    send(Message::failure(&late)).await;
+                match send(answer).await {
+                    Ok(()) => {}
+                    Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
+                        let most = client.max_payload();
+                        let said = format!("a message of the answer has more than {most} bytes");
+                        return Err(Failure::new("result-too-large", said));
+                    }
+                    Err(error) => tracing::error!(%error, "an answer was not sent"),
                 }
             }
+            Ok(())
+        };
+        let answering = async {
+            let call = self.answer(&message.payload, span.clone(), sender);
+            try_join(sending, call.map(Ok)).await.map(drop)
+        };
+        let failed = match timeout(&message) {
+            None => answering.await,
+            Some(within) => {
+                let late = Failure::new("timeout", "the call took longer than its caller waits");
+                tokio::time::timeout(within, answering).await.unwrap_or(Err(late))
+            }
+        };
+        if let Err(failure) = failed
+            && let Err(error) = send(Message::failure(&failure)).await
+        {
+            tracing::error!(%error, "a failure was not sent");
         }
     }
 
     /// Answers a request by one or more messages.
-    async fn answer(&self, content: &[u8], answers: mpsc::Sender<Message>) {
+    async fn answer(&self, content: &[u8], span: HeaderMap, answers: mpsc::Sender<Message>) {
         // The receiver is gone when the call took longer than its time-out.
         let send = async |answer: Message| answers.send(answer).await.unwrap_or_default();
         let (sender, mut parts) = mpsc::channel(PARTS);
-        let mut call = match Request::read(content, sender) {
+        let request = Request::read(content, span, sender).and_then(|request| {
+            let schema = self.schema.as_ref();
+            schema.map_or(Ok(()), |schema| {
+                schema.check(&request.arguments, "invalid-arguments")
+            })?;
+            Ok(request)
+        });
+        let mut call = match request {
             Ok(request) => (self.invoke)(request),
             Err(failure) => return send(Message::failure(&failure)).await,
         };

@@ -6,15 +6,19 @@ use std::time::Duration;
 use async_nats::jetstream::kv::{self, Store};
 use async_nats::jetstream::{self, AckKind, Context};
 use async_nats::{Client, HeaderMap};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use crate::cards::{self, Call, header};
+use crate::cards::{self, About, Call, Command, header};
 use crate::connection::{Shared, connect, stopped};
 use crate::error::{Error, Failure, guarded};
 use crate::presence::{Announcement, announcing};
+use crate::rest::Rest;
 use crate::running::Running;
+use crate::schema::Schema;
+use crate::trace;
 
 /// After which time a command that was not acknowledged is delivered again, and how often at most.
 const ACK_WAIT: Duration = Duration::from_secs(30);
@@ -30,6 +34,8 @@ const COPIED: [&str; 5] = [
     "CG-Turn-Epoch",
     "CG-Recursion-Depth",
 ];
+/// Bytes of a message that are not its card.
+const AROUND: usize = 1024;
 
 type Invoke = dyn Fn(Call) -> BoxFuture<'static, Result<Value, Failure>> + Send + Sync;
 
@@ -37,7 +43,8 @@ type Invoke = dyn Fn(Call) -> BoxFuture<'static, Result<Value, Failure>> + Send 
 /// `__cg_control.after_execution`.
 ///
 /// It executes the commands `cmd.tool.<target>.*` of a project. Processes with the same project and target share them. A command
-/// that is delivered again is reported again, and not run again.
+/// that is delivered again is reported again, and not run again. A result that is larger than a message of the bus is stored by
+/// the REST API, or reported as `result_too_large`.
 #[derive(Clone)]
 pub struct Worker {
     target: String,
@@ -45,6 +52,8 @@ pub struct Worker {
     version: String,
     concurrency: u32,
     announcement: Option<Announcement>,
+    schema: Option<Schema>,
+    rest: Option<Rest>,
     invoke: Arc<Invoke>,
 }
 
@@ -61,6 +70,8 @@ impl Worker {
             version: "v1r4".to_owned(),
             concurrency: 16,
             announcement: None,
+            schema: None,
+            rest: Rest::from_env(),
             invoke: Arc::new(move |call| guarded(invoke(call))),
         }
     }
@@ -91,6 +102,56 @@ impl Worker {
     pub fn announce(mut self, announcement: Announcement) -> Self {
         self.announcement = Some(announcement);
         self
+    }
+
+    /// Refuses the arguments that a JSON Schema refuses: such a call is a `bad_request`, and is not run.
+    ///
+    /// # Errors
+    /// It is no schema.
+    pub fn parameters(mut self, schema: &Value) -> Result<Self, Error> {
+        self.schema = Some(Schema::new(schema)?);
+        Ok(self)
+    }
+
+    /// Stores results that are larger than a message of the bus by the REST API at this address, with a service key that has
+    /// `bus.workers`; those of `TOOLGATE_URL` and `TOOLGATE_KEY` without this.
+    #[must_use]
+    pub fn rest(mut self, url: &str, key: &str) -> Self {
+        self.rest = Some(Rest::new(url, key));
+        self
+    }
+
+    /// Calls the worker without a bus, by the command and the cards that would travel; for tests. The tool has the name of the
+    /// target.
+    ///
+    /// # Errors
+    /// What the worker reports.
+    pub async fn call(&self, arguments: &Value) -> Result<Value, Failure> {
+        let (id, tool, project) = ("call-1", self.target.as_str(), self.project.as_str());
+        let mut headers = HeaderMap::new();
+        headers.insert("CG-Tool-Call-Id", id);
+        headers.insert("CG-Project-Id", project);
+        let payload =
+            json!({ "tool_call_card_id": id, "tool_name": tool, "after_execution": "suspend" }).to_string();
+        let sent = Sent {
+            subject: &format!("cg.{}.{project}.toolgate.cmd.tool.{tool}.run", self.version),
+            headers: &headers,
+            payload: payload.as_bytes(),
+            span: HeaderMap::new(),
+        };
+        let call = cards::call_card(id, project, tool, arguments).to_string();
+        let card = self.answer(&sent, async |_| Ok(Some(call.into()))).await;
+        let content = &card["content"];
+        let error = &content["error"];
+        if error.is_null() {
+            return Ok(content["result"].clone());
+        }
+        let text = |name: &str| error[name].as_str().unwrap_or_default();
+        Err(Failure {
+            retryable: error["retryable"].as_bool(),
+            detail: error.get("detail").cloned().map(Box::new),
+            ..Failure::new(text("code"), text("message"))
+        })
     }
 
     /// Connects by [`connect`], and works until the process is asked to stop.
@@ -175,13 +236,20 @@ impl Worker {
     ) -> Result<(), Failure> {
         let headers = message.headers.clone().unwrap_or_default();
         let call_id = header(&headers, "CG-Tool-Call-Id");
-        if call_id.is_empty() || header(&headers, "CG-Agent-Id").is_empty() {
-            tracing::error!("a command without CG-Tool-Call-Id or CG-Agent-Id cannot be answered");
+        if !cards::is_card_name(call_id) || header(&headers, "CG-Agent-Id").is_empty() {
+            tracing::error!("a command without a usable CG-Tool-Call-Id and CG-Agent-Id cannot be answered");
             return acknowledged(message.ack_with(AckKind::Term).await);
         }
         let working = async {
-            let card = self.result(cards, message, call_id).await?;
-            self.report(client, message, &headers, &card).await
+            let most = client.max_payload().saturating_sub(AROUND);
+            let sent = Sent {
+                subject: &message.subject,
+                headers: &headers,
+                payload: &message.payload,
+                span: trace::begin(Some(&headers)),
+            };
+            let card = self.result(cards, &sent, most).await?;
+            self.report(client, &sent, &card).await
         };
         // Says from time to time that the command is still worked on, so that it is not delivered again.
         let beating = async {
@@ -200,21 +268,65 @@ impl Worker {
     }
 
     /// The card of the result, which is stored; of a command that was run before, the card of that time.
-    async fn result(
-        &self,
-        cards: &Store,
-        message: &jetstream::Message,
-        call_id: &str,
-    ) -> Result<Value, Failure> {
-        let key = format!("{call_id}.result");
+    async fn result(&self, cards: &Store, sent: &Sent<'_>, most: usize) -> Result<Value, Failure> {
+        let key = format!("{}.result", header(sent.headers, "CG-Tool-Call-Id"));
         if let Some(card) = cards.get(key.clone()).await? {
             return Ok(serde_json::from_slice(&card)?);
         }
-        let author = format!("tool.{}", self.target);
-        let call = cards::read(cards, message, &self.project).await;
-        let outcome = match &call {
-            Ok(call) => (self.invoke)(call.clone()).await,
-            Err(failure) => Err(failure.clone()),
+        let fetch = async |id: String| match cards.get(id).await {
+            Err(error) if error.kind() == kv::EntryErrorKind::InvalidKey => Ok(None),
+            found => Ok(found?),
+        };
+        let mut card = self.answer(sent, fetch).await;
+        let mut text = card.to_string();
+        if text.len() > most {
+            let stored = match &self.rest {
+                Some(rest) => rest.store_card(&self.project, &text).await,
+                None => Err("no REST API is set, which stores larger ones".to_owned()),
+            };
+            let Err(reason) = stored else {
+                return Ok(card);
+            };
+            // Otherwise nothing would be stored, and the command would be delivered and run again.
+            let said = format!(
+                "the card of the result has {} bytes, of at most {most} in a message of the bus; {reason}",
+                text.len()
+            );
+            tracing::error!(target = self.target, "{said}");
+            let failure = Failure {
+                retryable: Some(false),
+                ..Failure::new("result_too_large", said)
+            };
+            let after_execution = card["content"]["after_execution"].take();
+            card["content"] = cards::failed(&failure, &self.name());
+            card["content"]["after_execution"] = after_execution;
+            text = card.to_string();
+        }
+        cards.put(key, text.into()).await?;
+        Ok(card)
+    }
+
+    /// Runs a command; the card of its result.
+    async fn answer(
+        &self,
+        sent: &Sent<'_>,
+        fetch: impl AsyncFnOnce(String) -> Result<Option<Bytes>, Failure>,
+    ) -> Value {
+        let read = async {
+            let command = Command::read(sent.subject, sent.headers, sent.payload)?;
+            let card = fetch(command.card_id.clone()).await?;
+            command.call(card.as_deref(), sent.span.clone())
+        };
+        let call = read.await;
+        let checked = call.clone().and_then(|call| {
+            let schema = self.schema.as_ref();
+            schema.map_or(Ok(()), |schema| schema.check(&call.arguments, "bad_request"))?;
+            Ok(call)
+        });
+        let author = self.name();
+        let outcome = match checked {
+            Ok(call) => (self.invoke)(call).await,
+            Err(failure) => Err(failure),
         };
         let call = call.ok();
         let mut content = match outcome {
@@ -223,18 +335,24 @@ impl Worker {
         };
         let after_execution = call.as_ref().map_or("suspend", |call| &call.after_execution);
         content["after_execution"] = after_execution.into();
-        let card = cards::result(&key, message, call.as_ref(), &content, &author);
-        cards.put(key, card.to_string().into()).await?;
-        Ok(card)
+        let tool_call_id = header(sent.headers, "CG-Tool-Call-Id");
+        let about = About {
+            id: &format!("{tool_call_id}.result"),
+            project: &self.project,
+            author: &author,
+            tool_call_id,
+            payload: sent.payload,
+            call: call.as_ref(),
+        };
+        cards::result(&about, &content)
     }
 
-    async fn report(
-        &self,
-        client: &Client,
-        message: &jetstream::Message,
-        headers: &HeaderMap,
-        card: &Value,
-    ) -> Result<(), Failure> {
+    /// Who writes the cards of results.
+    fn name(&self) -> String {
+        format!("tool.{}", self.target)
+    }
+
+    async fn report(&self, client: &Client, sent: &Sent<'_>, card: &Value) -> Result<(), Failure> {
         let payload = json!({
             "tool_result_card_id": card["card_id"],
             "status": card["content"]["status"],
@@ -242,15 +360,13 @@ impl Worker {
         });
         let mut own = HeaderMap::new();
         for name in COPIED {
-            if let Some(value) = headers.get(name) {
+            if let Some(value) = sent.headers.get(name) {
                 own.insert(name, value.clone());
             }
         }
-        own.insert("CG-Sender", format!("tool.{}", self.target));
-        if let Some(span) = child(header(headers, "traceparent")) {
-            own.insert("traceparent", span);
-        }
-        let channel = message.subject.split('.').nth(3).unwrap_or_default();
+        own.insert("CG-Sender", self.name());
+        trace::extend(&mut own, &sent.span);
+        let channel = sent.subject.split('.').nth(3).unwrap_or_default();
         let (version, project, target) = (&self.version, &self.project, &self.target);
         let subject = format!("cg.{version}.{project}.{channel}.evt.tool.{target}.report");
         client
@@ -261,21 +377,17 @@ impl Worker {
     }
 }
 
-fn acknowledged(done: Result<(), async_nats::Error>) -> Result<(), Failure> {
-    done.map_err(|error| Failure::new("internal_error", error.to_string()))
+/// A command as it travels.
+struct Sent<'a> {
+    subject: &'a str,
+    headers: &'a HeaderMap,
+    payload: &'a [u8],
+    /// The headers of the span of its call.
+    span: HeaderMap,
 }
 
-/// The span of the report, a child of the command's.
-fn child(traceparent: &str) -> Option<String> {
-    let [version, trace, _, flags] = *traceparent.split('-').collect::<Vec<_>>() else {
-        return None;
-    };
-    let mut span = [0; 8];
-    getrandom::fill(&mut span).ok()?;
-    Some(format!(
-        "{version}-{trace}-{:016x}-{flags}",
-        u64::from_be_bytes(span)
-    ))
+fn acknowledged(done: Result<(), async_nats::Error>) -> Result<(), Failure> {
+    done.map_err(|error| Failure::new("internal_error", error.to_string()))
 }
 
 /// The cards of a project; the bucket is made if there is none.
@@ -294,20 +406,4 @@ async fn bucket(context: &Context, project: &str) -> Result<Store, Error> {
         .create_key_value(config)
         .await
         .map_err(Error::while_doing("cannot make the bucket of the cards"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::child;
-
-    #[test]
-    fn the_report_is_a_child_of_the_command() {
-        let span = child("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01").expect("a span");
-        assert!(
-            span.starts_with("00-0af7651916cd43dd8448eb211c80319c-") && span.ends_with("-01"),
-            "{span}"
-        );
-        assert!(!span.contains("b7ad6b7169203331") && span.len() == 55, "{span}");
-        assert_eq!(child(""), None);
-    }
 }

@@ -28,6 +28,8 @@ pub struct TemplateContext {
     pub turn_epoch: Option<String>,
     /// The context box.
     pub context_box_id: Option<String>,
+    /// How deep the call is among calls that make each other. No template may use it.
+    pub recursion_depth: u32,
 }
 
 impl TemplateContext {
@@ -46,6 +48,7 @@ impl TemplateContext {
             trace_id: context.trace_id,
             turn_epoch: context.turn_epoch.map(|epoch| epoch.to_string()),
             context_box_id: context.context_box_id,
+            recursion_depth: context.recursion_depth.unwrap_or(0),
         }
     }
 

@@ -21,6 +21,7 @@ pub fn overlay(session: Option<&CallContext>, call: Option<&CallContext>) -> Opt
         trace_id,
         turn_epoch,
         context_box_id,
+        recursion_depth,
     } = call.clone();
     Some(CallContext {
         channel_id: channel_id.or_else(|| session.channel_id.clone()),
@@ -32,5 +33,6 @@ pub fn overlay(session: Option<&CallContext>, call: Option<&CallContext>) -> Opt
         trace_id: trace_id.or_else(|| session.trace_id.clone()),
         turn_epoch: turn_epoch.or(session.turn_epoch),
         context_box_id: context_box_id.or_else(|| session.context_box_id.clone()),
+        recursion_depth: recursion_depth.or(session.recursion_depth),
     })
 }

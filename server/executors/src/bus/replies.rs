@@ -12,7 +12,9 @@ use futures_util::StreamExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::kept_answers::KeptAnswers;
 use super::worker::headers::TOOL_CALL_ID;
+use crate::failure::Failure;
 
 /// The header that says which request a message of a tool service answers; for workers it is [`TOOL_CALL_ID`].
 pub(super) const ID: &str = "id";
@@ -90,6 +92,27 @@ impl Replies {
         })));
         queues.retain(|_, listening| listening.strong_count() > 0);
         queues.insert(subject.to_owned(), Arc::downgrade(&listening));
+        Ok(listening)
+    }
+
+    /// Listens to a response queue whose messages a stream keeps, as long as what is returned lives.
+    pub(super) async fn listen_kept(self: &Arc<Self>, subject: &str) -> Result<Arc<Listening>, Failure> {
+        let mut queues = self.queues.lock().await;
+        let name = format!("persistent://{subject}");
+        if let Some(listening) = queues.get(&name).and_then(Weak::upgrade) {
+            return Ok(listening);
+        }
+        let answers = KeptAnswers::of(&self.client, subject).await?;
+        let weak = Arc::downgrade(self);
+        let listening = Arc::new(Listening(tokio::spawn(answers.read(move |message| {
+            let replies = weak.upgrade();
+            if let Some(replies) = &replies {
+                replies.came_on_queue(message);
+            }
+            replies.is_some()
+        }))));
+        queues.retain(|_, listening| listening.strong_count() > 0);
+        queues.insert(name, Arc::downgrade(&listening));
         Ok(listening)
     }
 

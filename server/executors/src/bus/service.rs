@@ -138,8 +138,11 @@ impl ServiceTool {
                     make_stream(&self.bus, &queue.subject).await?;
                 }
             }
-            let listening = self.bus.replies.listen(&self.responses.subject).await;
-            listening.map_err(|error| lost(&error))
+            let (replies, subject) = (&self.bus.replies, &self.responses.subject);
+            if self.responses.persistent {
+                return replies.listen_kept(subject).await;
+            }
+            replies.listen(subject).await.map_err(|error| lost(&error))
         };
         self.connected.get_or_try_init(connect).await.map(drop)
     }

@@ -226,6 +226,41 @@ async fn a_persistent_queue_keeps_the_request_until_an_instance_reads_it() {
 }
 
 #[tokio::test]
+async fn an_answer_on_a_persistent_queue_counts_though_the_connection_was_lost_when_it_came() {
+    let mut nats = Nats::start();
+    let bus = Harness::new(&nats).await;
+    let mut tool = tool(&json!({}), &json!({"timeout_ms": 60_000}));
+    tool.service.response_queue = Some("persistent://tg/demo/kept-answers".to_owned());
+    let mut jokes = bus.service(JOKES).await;
+    for restarted in [false, true] {
+        let call = tokio::spawn(bus.call(&tool, json!({})));
+        let request = jokes.next().await;
+        if restarted {
+            nats.stop();
+            bus.until_connected(false).await;
+            nats.run();
+        }
+        let client = async_nats::connect(nats.url()).await.expect("connected");
+        let context = async_nats::jetstream::new(client);
+        let answer = json!({"response": format!("kept: {restarted}")}).to_string();
+        soon(async {
+            loop {
+                let (said, answer) = (headers(request.id()), answer.clone().into());
+                let sent = context
+                    .publish_with_headers("tg.demo.kept-answers", said, answer)
+                    .await;
+                // A server that has just started may have no streams yet.
+                if sent.expect("sent").await.is_ok() {
+                    break;
+                }
+            }
+        })
+        .await;
+        assert_eq!(call.await.expect("runs"), Ok(json!(format!("kept: {restarted}"))));
+    }
+}
+
+#[tokio::test]
 async fn the_calls_of_a_service_at_the_same_time_are_limited_over_all_its_tools() {
     let nats = Nats::start();
     let bus = Harness::new(&nats).await;

@@ -81,6 +81,7 @@ pub(crate) fn call(definition: &Arc<ToolDefinition>, arguments: Value) -> Invoca
         egress: None,
         servers: None,
         manager: None,
+        provenance: Default::default(),
         arguments,
     }
 }

@@ -29,7 +29,7 @@ use crate::gateway::Gateway;
 /// The header with the curve key of the server that asks.
 const XKEY: &str = "Nats-Server-Xkey";
 /// The longest time of a connection: then its program has to prove itself again.
-const LONGEST: TimeDelta = TimeDelta::days(1);
+const LONGEST: TimeDelta = TimeDelta::hours(1);
 
 /// Whether the servers of the bus ask this server.
 #[must_use]

@@ -96,6 +96,8 @@ impl Place<'_> {
                 parent_step_id: text("CG-Parent-Step-Id"),
                 tool_call_id: Some(control.tool_call_id.clone()),
                 turn_epoch: Some(control.turn_epoch),
+                // A worker that it is passed on to is one call deeper.
+                recursion_depth: Some(control.depth + 1),
                 ..CallContext::default()
             }),
         };

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -15,13 +16,14 @@ use toolgate_api::auth::PrincipalKind;
 use toolgate_api::calls::CallResponse;
 use toolgate_api::sessions::CallSession;
 use toolgate_core::ids::{CallId, ProjectId, ProjectUid, ToolName};
-use toolgate_executors::{Failure, Ledger};
+use toolgate_executors::{Failure, LargeCards, Ledger};
 use toolgate_store::rows::{Claim, DeferredCall, IdempotencyKey, RecordSeq};
 use uuid::Uuid;
 
 use super::once::KeyText;
 use super::run::Run;
 use crate::gateway::Gateway;
+use crate::gateway::cards::Kept;
 use crate::gateway::idempotency::RETENTION;
 
 /// What is stored of a deferred call, so that any server can complete it.
@@ -147,6 +149,17 @@ impl fmt::Debug for Deferral {
             .field("call", &self.call)
             .field("deferred", &self.deferred)
             .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl LargeCards for Deferral {
+    async fn card(&self, artifact: Uuid) -> Result<Option<Bytes>, Failure> {
+        let kept = Kept {
+            gateway: &self.gateway,
+            project: self.project,
+        };
+        kept.card(artifact).await
     }
 }
 

@@ -21,6 +21,7 @@ use super::ending::{Ending, examine};
 use super::running::cancelled;
 use crate::gateway::Gateway;
 use crate::gateway::artifacts::Keeper;
+use crate::gateway::cards::Kept;
 
 /// How much later than the server that waits for the answer the others notice the deadline.
 const GRACE: TimeDelta = TimeDelta::seconds(2);
@@ -114,7 +115,13 @@ async fn receive(gateway: &Gateway, report: &WorkerReport) -> anyhow::Result<boo
     }
     let begun = begun(&deferred)?;
     let outcome = bus
-        .outcome(report, call, &begun.project, &begun.awaited)
+        .outcome(
+            report,
+            call,
+            &begun.project,
+            &begun.awaited,
+            &Kept { gateway, project },
+        )
         .await
         .map_err(|failure| anyhow::anyhow!("{}", failure.message))?;
     match outcome {

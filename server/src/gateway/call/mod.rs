@@ -214,6 +214,7 @@ fn begin(
             servers: project.mcp_servers.set().cloned(),
             manager,
             arguments: merged.arguments,
+            provenance: merged.provenance,
             parts: None,
             exchange: None,
             asker: None,

@@ -131,14 +131,99 @@ async fn a_repeated_request_is_answered_again_and_not_run_again() {
     );
 }
 
+/// `ToolInvokeRequest` of the specification as serializers write it, each answered under its id and name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_spelling_of_a_request_is_answered() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    let text = "{\"q\": \"rust\"}";
+    for (id, payload) in [
+        (
+            "snake",
+            json!({"tool_call_id": "snake", "tool_name": "search", "arguments": text, "session_id": "s"}),
+        ),
+        (
+            "camel",
+            json!({"toolCallId": "camel", "toolName": "search", "arguments": text, "sessionId": "s"}),
+        ),
+        (
+            "pascal",
+            json!({"ToolCallId": "pascal", "ToolName": "search", "Arguments": text, "SessionId": "s"}),
+        ),
+        (
+            "object",
+            json!({"tool_call_id": "object", "tool_name": "search", "arguments": {"q": "rust"}}),
+        ),
+        (
+            "null",
+            json!({"ToolCallId": "null", "ToolName": "search", "Arguments": null, "SessionId": null}),
+        ),
+        (
+            "empty",
+            json!({"ToolCallId": "empty", "ToolName": "search", "Arguments": "", "SessionId": ""}),
+        ),
+        (
+            "shortest",
+            json!({"ToolCallId": "shortest", "ToolName": "search"}),
+        ),
+    ] {
+        let (said, answer) = invoke(&client, &open.agent(), &GROUP, &payload).await;
+        let members: Vec<&str> = answer
+            .as_object()
+            .expect("an object")
+            .keys()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(
+            members,
+            ["tool_call_id", "tool_name", "content", "is_error"],
+            "{answer}"
+        );
+        assert_eq!(
+            (&answer["tool_call_id"], &answer["tool_name"], &answer["is_error"]),
+            (&json!(id), &json!("search"), &json!(false)),
+            "{answer}"
+        );
+        assert!(said.get("Toolgate-Code").is_none(), "{id}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn malformed_requests_are_answered_with_what_is_wrong() {
     let open = Open::new().await;
     let client = open.client().await;
+    let long = "x".repeat(256);
     for (payload, says) in [
+        (json!(null), "no ToolInvokeRequest"),
+        (json!("search"), "no ToolInvokeRequest"),
+        (json!(["a", "search", {}, null, 1]), "no ToolInvokeRequest"),
+        (json!({}), "tool_call_id"),
         (json!({"tool_name": "search"}), "tool_call_id"),
         (json!({"tool_call_id": "a"}), "tool_name"),
+        (json!({"ToolCallId": "a"}), "tool_name"),
         (json!({"tool_call_id": "", "tool_name": "search"}), "1-255"),
+        (json!({"tool_call_id": "a b", "tool_name": "search"}), "1-255"),
+        (json!({"tool_call_id": long, "tool_name": "search"}), "1-255"),
+        (
+            json!({"tool_call_id": 1, "tool_name": "search"}),
+            "no ToolInvokeRequest",
+        ),
+        (
+            json!({"tool_call_id": "a", "tool_name": null}),
+            "no ToolInvokeRequest",
+        ),
+        (
+            json!({"tool_call_id": "a", "tool_name": "search", "session_id": 7}),
+            "no ToolInvokeRequest",
+        ),
+        (
+            json!({"tool_call_id": "a", "tool_name": "search", "arguments": 7}),
+            "no ToolInvokeRequest",
+        ),
+        (
+            json!({"tool_call_id": "a", "tool_name": "search", "arguments": ["q"]}),
+            "no ToolInvokeRequest",
+        ),
         (
             json!({"tool_call_id": "a", "tool_name": "search", "arguments": "{"}),
             "JSON text",
@@ -148,20 +233,41 @@ async fn malformed_requests_are_answered_with_what_is_wrong() {
             "JSON text",
         ),
         (
+            json!({"tool_call_id": "a", "tool_name": "search", "arguments": "\"q\""}),
+            "JSON text",
+        ),
+        (
             json!({"tool_call_id": "a", "tool_name": "search", "user": "root"}),
             "unknown field",
         ),
+        (
+            json!({"tool_call_id": "a", "ToolCallId": "b", "tool_name": "search"}),
+            "duplicate field",
+        ),
     ] {
-        let (_, answer) = invoke(&client, &open.agent(), &GROUP, &payload).await;
+        let (said, answer) = invoke(&client, &open.agent(), &GROUP, &payload).await;
+        let members: Vec<&str> = answer
+            .as_object()
+            .expect("an object")
+            .keys()
+            .map(String::as_str)
+            .collect();
+        let error = ["tool_call_id", "tool_name", "code", "message", "is_retryable"];
+        assert_eq!(members, error, "{answer}");
         assert_eq!(answer["code"], "invalid_arguments", "{payload}");
+        assert_eq!(answer["is_retryable"], false, "{payload}");
         let message = answer["message"].as_str().expect("a text");
-        assert!(message.contains(says), "{message}");
+        assert!(message.contains(says), "{payload}: {message}");
         let record = open.last_record().await;
         assert_eq!(
             (&record["outcome"], &record["entrance"]),
             (&json!("denied"), &json!("bus"))
         );
         assert_eq!(record["principal_name"], "agent key");
+        assert_eq!(
+            said.get("Toolgate-Call-Id").map(|id| id.as_str().to_owned()),
+            record["id"].as_str().map(str::to_owned)
+        );
     }
 }
 

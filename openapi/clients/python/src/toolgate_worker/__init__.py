@@ -5,6 +5,7 @@ from .errors import ToolError
 from .invoke import InvokeError, Invoker, rest_tokens
 from .presence import Announcement
 from .service import DynamicToolService, tool_service
+from .trace import trace_headers
 from .worker import Worker, worker
 
 __all__ = [
@@ -18,5 +19,6 @@ __all__ = [
     "Worker",
     "rest_tokens",
     "tool_service",
+    "trace_headers",
     "worker",
 ]

@@ -11,6 +11,8 @@ SEQUENCE = "seq"
 TIMEOUT = "timeout-ms"
 CONTENT_TYPE = "content-type"
 JSON = "application/json"
+# Characters of the message of an error.
+LONGEST = 4096
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ def part(number: int, value: Any, last: bool) -> Response:
     elif isinstance(value, str):
         text = value
     else:
-        text = json.dumps(value)
+        text = json.dumps(value, allow_nan=False)
         headers[CONTENT_TYPE] = JSON
     return Response(headers, _body(None, text, last))
 
@@ -62,7 +64,12 @@ def failure(error: Exception) -> Response:
     kind, message = "tool-service-error", str(error) or type(error).__name__
     if isinstance(error, ToolError):
         kind = error.type
-    return Response({}, _body({"type": kind, "message": message}, "", True))
+    return Response({}, _body({"type": kind, "message": message[:LONGEST]}, "", True))
+
+
+def size(headers: dict[str, str], body: bytes) -> int:
+    """The bytes of a message as the bus counts them for its `max_payload`."""
+    return len("NATS/1.0\r\n\r\n") + sum(len(f"{name}: {value}\r\n".encode()) for name, value in headers.items()) + len(body)
 
 
 def _body(error: dict[str, str] | None, response: str, last: bool) -> bytes:

@@ -64,10 +64,15 @@ class Announcer:
         await self._announce()
         self._beating = asyncio.create_task(self._beat())
 
+    def pause(self) -> None:
+        """Sends no more heartbeats until it is started again."""
+        if self._beating:
+            self._beating.cancel()
+
     async def stop(self) -> None:
         """Says that the process stops."""
         if self._beating:
-            self._beating.cancel()
+            self.pause()
             await self._heartbeat(stopping=True)
 
     async def _asked(self, _: Msg) -> None:

@@ -4,21 +4,21 @@ import asyncio
 import inspect
 import json
 import logging
-import os
-import signal
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from typing import Any
 
-import nats
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
 from nats.js.errors import NotFoundError
 
-from . import envelope
+from . import envelope, trace
 from .envelope import Response
 from .errors import ToolError
 from .presence import Announcement, Announcer
+from .running import run
+from .schema import Schema, in_words
 
 log = logging.getLogger("toolgate_worker")
 
@@ -46,13 +46,18 @@ class DynamicToolService:
         service_id: str | None = None,
         config_params: Sequence[dict[str, Any]] = (),
         announce: Announcement | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> None:
-        """`announce` makes the service announce itself, as `service_id` (its topic without it) and with `config_params`."""
+        """`announce` makes the service announce itself, as `service_id` (its topic without it) and with `config_params`.
+
+        `parameters` is a JSON Schema; arguments that it refuses are answered with `invalid-arguments`.
+        """
         topic = topic or self.default_topic
         request_queue = request_queue or f"non-persistent://tg/request/{topic}"
         response_queue = response_queue or f"non-persistent://tg/response/{topic}"
         self.request, self.persistent = envelope.subject(request_queue)
         self.response, _ = envelope.subject(response_queue)
+        self._schema = Schema(parameters) if parameters is not None else None
         self.announcer = None
         if announce:
             service_id = service_id or topic
@@ -85,10 +90,13 @@ class DynamicToolService:
             return "".join(values)
         return values[0] if len(values) == 1 else values
 
-    async def answer(self, data: bytes) -> AsyncIterator[Response]:
+    async def answer(self, data: bytes) -> AsyncGenerator[Response, None]:
         """The messages that answer a request."""
         try:
             request = envelope.read(data)
+            faults = self._schema.faults(request.arguments) if self._schema else []
+            if faults:
+                raise ToolError("invalid-arguments", in_words(faults))
             outcome = self.invoke(request.user, request.config, request.arguments)
             if inspect.isasyncgen(outcome):
                 number = 0
@@ -106,19 +114,7 @@ class DynamicToolService:
 
     def run(self) -> None:
         """Serves until SIGINT or SIGTERM."""
-        logging.basicConfig(level=logging.INFO)
-        asyncio.run(self._run())
-
-    async def _run(self) -> None:
-        stop = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop.set)
-        client = await connect()
-        try:
-            await self.serve(client)
-            await stop.wait()
-        finally:
-            await self.drain(client)
+        run(self)
 
     async def serve(self, client: Client) -> None:
         """Begins to read requests with a connection of the caller's."""
@@ -148,6 +144,11 @@ class DynamicToolService:
             await asyncio.wait(list(self._running.values()))
         await client.drain()
 
+    def lost(self) -> None:
+        """The connection has ended; what runs answers by the next one."""
+        if self.announcer:
+            self.announcer.pause()
+
     async def _take(self, message: Msg) -> None:
         await self._places.acquire()
         id = (message.headers or {}).get(envelope.ID, "")
@@ -169,14 +170,22 @@ class DynamicToolService:
         to = self.response if self.persistent or not message.reply else message.reply
         if self.persistent:
             await message.ack()
+        own = {envelope.ID: id, **trace.begin(message.headers or {})}
         try:
-            async with asyncio.timeout(_seconds(message)):
-                async for response in self.answer(message.data):
-                    headers = {envelope.ID: id, **response.headers}
+            async with asyncio.timeout(_seconds(message)), aclosing(self.answer(message.data)) as answer:
+                async for response in answer:
+                    headers = own | response.headers
+                    size = envelope.size(headers, response.body)
+                    if size > self._client.max_payload:
+                        said = f"a message of the answer has {size} bytes, of at most {self._client.max_payload}"
+                        raise ToolError("result-too-large", said)
                     await self._client.publish(to, response.body, headers=headers)
         except TimeoutError:
-            late = envelope.failure(ToolError("timeout", "the call took longer than its caller waits"))
-            await self._client.publish(to, late.body, headers={envelope.ID: id})
+            late = ToolError("timeout", "the call took longer than its caller waits")
+            await self._client.publish(to, envelope.failure(late).body, headers=own)
+        except ToolError as error:
+            log.error("a call of %s cannot be answered: %s", self.request, error)
+            await self._client.publish(to, envelope.failure(error).body, headers=own)
         except asyncio.CancelledError:
             log.info("a call of %s was cancelled", self.request)
 
@@ -187,22 +196,6 @@ def _seconds(message: Msg) -> float | None:
         return int((message.headers or {}).get(envelope.TIMEOUT, "")) / 1000
     except ValueError:
         return None
-
-
-async def connect() -> Client:
-    """Connects to `NATS_URL`, and reconnects for ever when the connection is lost.
-
-    `NATS_USER` and `NATS_PASSWORD`, or the credentials file of `NATS_CREDS`, prove who connects. A user has an inbox of its own.
-    """
-    user = os.environ.get("NATS_USER") or None
-    return await nats.connect(
-        os.environ.get("NATS_URL", "nats://127.0.0.1:4222").split(","),
-        user=user,
-        password=os.environ.get("NATS_PASSWORD"),
-        inbox_prefix=f"_INBOX.{user}" if user else "_INBOX",
-        user_credentials=None if user else os.environ.get("NATS_CREDS"),
-        max_reconnect_attempts=-1,
-    )
 
 
 async def stream_of(context: JetStreamContext, durable: str, name: str, subject: str, subjects: str, kept_s: float) -> str:

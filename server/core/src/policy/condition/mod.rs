@@ -127,6 +127,7 @@ impl Condition {
             trace_id: id(),
             turn_epoch: Some(1),
             context_box_id: id(),
+            recursion_depth: None,
         };
         let load = Load {
             calls_in_flight: 1,

@@ -1,19 +1,21 @@
 //! Cards: what a command and its report point at, in the JetStream key-value bucket `cards_{project_id}` (tool development
 //! guide, section 1).
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use async_nats::jetstream::{self, kv};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use toolgate_api::tools::AfterExecution;
+use toolgate_core::arguments::TemplateContext;
 use toolgate_core::ids::ProjectId;
 
 use crate::bus::connection::{Bus, lost};
 use crate::failure::Failure;
 
 /// How long a card is kept.
-const KEPT: Duration = Duration::from_hours(24);
+pub const KEPT: Duration = Duration::from_hours(24);
 
 pub(super) const CALL: &str = "tool.call";
 pub(super) const RESULT: &str = "tool.result";
@@ -70,12 +72,28 @@ pub(super) enum Status {
 }
 
 /// Why it did not succeed.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ToolError {
     pub(super) code: String,
     pub(super) message: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) retryable: Option<bool>,
+    /// What else the worker knows: any JSON value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) detail: Option<Value>,
+}
+
+/// What the card of a result repeats of the metadata of the call's (tool development guide, section 1): what the call has of it.
+pub(super) fn lineage(ids: &TemplateContext) -> BTreeMap<String, String> {
+    let named = [
+        ("step_id", &ids.step_id),
+        ("trace_id", &ids.trace_id),
+        ("parent_step_id", &ids.parent_step_id),
+    ];
+    let present = named
+        .into_iter()
+        .filter_map(|(name, id)| Some((name.to_owned(), id.clone()?)));
+    present.collect()
 }
 
 /// How long a card is kept, as cards say it.

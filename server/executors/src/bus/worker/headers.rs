@@ -8,8 +8,8 @@ pub(super) const SENDER: &str = "CG-Sender";
 pub(super) const PROJECT: &str = "CG-Project-Id";
 pub(super) const TURN_EPOCH: &str = "CG-Turn-Epoch";
 pub(super) const RECURSION_DEPTH: &str = "CG-Recursion-Depth";
-/// The depth of a call that no other call made.
-pub(super) const DEPTH: &str = "0";
+/// Calls that make each other may not be deeper.
+pub(super) const DEEPEST: u32 = 20;
 
 /// Who sends commands.
 const TOOLGATE: &str = "toolgate";
@@ -49,7 +49,7 @@ pub(super) fn of_command(ids: &TemplateContext, version: &str) -> HeaderMap {
             headers.insert(name, value);
         }
     }
-    headers.insert(RECURSION_DEPTH, DEPTH);
+    headers.insert(RECURSION_DEPTH, ids.recursion_depth.to_string());
     headers.insert("CG-Version", version);
     headers.insert(SENDER, TOOLGATE);
     headers

@@ -2,7 +2,7 @@
 //! acknowledged. A call that waits in this process gets its report by `replies`, sooner; this is for those whose server has
 //! stopped, or missed a message.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -41,6 +41,11 @@ pub(super) struct Awaited {
     pub(super) tool: String,
     pub(super) epoch: String,
     pub(super) after_execution: AfterExecution,
+    #[serde(default)]
+    pub(super) depth: u32,
+    /// Members of the call's metadata that its result must have too.
+    #[serde(default)]
+    pub(super) lineage: BTreeMap<String, String>,
 }
 
 /// The readers of this process.

@@ -4,6 +4,7 @@
 mod card;
 pub(super) mod headers;
 mod kept;
+mod large;
 mod outcome;
 mod report;
 
@@ -19,17 +20,20 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, timeout_at};
 use toolgate_api::ErrorCode;
+use toolgate_api::audit::ArgumentLayer;
 use toolgate_api::tools::AfterExecution;
 use toolgate_core::arguments::TemplateContext;
 use toolgate_core::definition::subject::CommandSubject;
 use toolgate_core::definition::{self, ExecutorKind, ServiceDefinition, ToolDefinition};
 use toolgate_core::ids::{CallId, ProjectId};
 
+pub use self::card::KEPT as CARDS_KEPT;
 pub(super) use self::card::make_bucket;
 use self::card::{Card, ToolCallContent};
 use self::kept::Awaited;
 pub use self::kept::WorkerReport;
 pub(super) use self::kept::{KeptReports, reports_stream};
+pub use self::large::{LargeCards, artifact_of, in_place_of, is_result_content};
 use self::outcome::outcome;
 use super::connection::{Bus, lost};
 use super::replies::Received;
@@ -101,6 +105,13 @@ impl Prepared for WorkerTool {
         let id = call.call_id.to_string();
         let ids = headers::complete(&call.context, &id);
         let command = CommandSubject::of(&self.target, &|name| ids.get(name)).map_err(Failure::arguments)?;
+        if ids.recursion_depth >= headers::DEEPEST {
+            return Err(Failure::arguments(format!(
+                "recursion_depth_exceeded: the call is {} calls deep, and must be less than {}",
+                ids.recursion_depth,
+                headers::DEEPEST
+            )));
+        }
         let mut headers = headers::of_command(&ids, &command.version);
         for (name, value) in &call.trace {
             if let Ok(value) = value.to_str() {
@@ -154,15 +165,21 @@ impl WorkerTool {
     ) -> Result<(String, Vec<u8>), Failure> {
         let CallId(uuid) = call.call_id;
         let id = uuid.simple().to_string();
-        let layers = &self.definition.options.args;
         let arguments = std::mem::take(&mut call.arguments);
+        let of_layer = |wanted: ArgumentLayer| -> Vec<&String> {
+            let all = call.provenance.iter();
+            all.filter(|(_, layer)| **layer == wanted)
+                .map(|(name, _)| name)
+                .collect()
+        };
         let metadata = json!({
             "agent_turn_id": ids.agent_turn_id,
             "tool_call_id": ids.tool_call_id,
             "step_id": ids.step_id,
             "trace_id": ids.trace_id,
             "parent_step_id": ids.parent_step_id,
-            "tool_args_fixed_applied": layers.fixed.keys().collect::<Vec<_>>(),
+            "tool_args_defaults_applied": of_layer(ArgumentLayer::Default),
+            "tool_args_fixed_applied": of_layer(ArgumentLayer::Fixed),
             "tool_args_envs": *call.envs,
         });
         let Value::Object(metadata) = metadata else {
@@ -241,7 +258,8 @@ impl Planned for WorkerCall<'_> {
         let _listening = listening.map_err(|error| lost(&error))?;
         let cards = bus.bucket(&self.project).await?;
         let mut waiting = bus.replies.wait(&self.id, &awaited.reports);
-        if let Some(ledger) = self.ledger.take() {
+        let ledger = self.ledger.take();
+        if let Some(ledger) = &ledger {
             bus.kept
                 .follow(bus, ledger.project(), &self.project, &awaited)
                 .await?;
@@ -260,7 +278,8 @@ impl Planned for WorkerCall<'_> {
                     "the worker sends reports faster than they can be read",
                 ));
             };
-            let why = match outcome(&cards, &message, &expected).await {
+            let large = ledger.as_deref().map(|ledger| ledger as &dyn LargeCards);
+            let why = match outcome(&cards, large, &message, &expected).await {
                 Ok(Ok(outcome)) => return outcome.map(Reply::from),
                 Ok(Err(why)) => why,
                 // The report is kept: a server that can read its card completes the call.
@@ -286,6 +305,8 @@ impl WorkerCall<'_> {
             version: version.clone(),
             tool: self.tool.definition.name.to_string(),
             epoch: self.ids.turn_epoch.clone().unwrap_or_default(),
+            depth: self.ids.recursion_depth,
+            lineage: card::lineage(&self.ids),
             after_execution: self.tool.after_execution(),
         }
     }

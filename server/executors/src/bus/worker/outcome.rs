@@ -8,6 +8,7 @@ use toolgate_core::ids::{CallId, ProjectId};
 use uuid::Uuid;
 
 use super::kept::{Awaited, WorkerReport};
+use super::large::{LargeCards, artifact_of};
 use super::report::{Expected, Report};
 use crate::bus::connection::{Bus, lost};
 use crate::failure::Failure;
@@ -23,6 +24,8 @@ impl Awaited {
             tool_call_id: call,
             project: project.as_str(),
             epoch: &self.epoch,
+            depth: self.depth,
+            lineage: &self.lineage,
             after_execution: self.after_execution,
         }
     }
@@ -55,6 +58,7 @@ impl Bus {
         call: CallId,
         project: &ProjectId,
         awaited: &Value,
+        large: &dyn LargeCards,
     ) -> Result<Outcome, Failure> {
         let awaited = read(awaited)?;
         if report.message.subject.as_str() != awaited.reports {
@@ -65,7 +69,13 @@ impl Bus {
         }
         let cards = self.bucket(project).await?;
         let id = call.to_string();
-        outcome(&cards, &report.message, &awaited.expected(&id, project)).await
+        outcome(
+            &cards,
+            Some(large),
+            &report.message,
+            &awaited.expected(&id, project),
+        )
+        .await
     }
 }
 
@@ -80,6 +90,7 @@ fn read(awaited: &Value) -> Result<Awaited, Failure> {
 /// When the bus does not answer.
 pub(super) async fn outcome(
     cards: &kv::Store,
+    large: Option<&dyn LargeCards>,
     message: &async_nats::Message,
     expected: &Expected<'_>,
 ) -> Result<Outcome, Failure> {
@@ -89,7 +100,15 @@ pub(super) async fn outcome(
     };
     let id = report.tool_result_card_id.clone();
     Ok(match cards.get(id.clone()).await {
-        Ok(Some(card)) => report.outcome(&card, &sender, expected),
+        Ok(Some(card)) => match (artifact_of(&card), large) {
+            (Some(artifact), Some(large)) => match large.card(artifact).await? {
+                Some(whole) => report.outcome(&whole, &sender, expected),
+                None => Err(format!(
+                    "protocol_violation: the card {id:?} is an artifact that is not there"
+                )),
+            },
+            _ => report.outcome(&card, &sender, expected),
+        },
         Ok(None) => Err(format!("protocol_violation: there is no card {id:?}")),
         Err(error) if error.kind() == kv::EntryErrorKind::InvalidKey => {
             Err(format!("protocol_violation: {id:?} is no id of a card"))

@@ -1,8 +1,10 @@
 //! Checks a report and its card (tool development guide, section 1), and turns them into an outcome.
 
+use std::collections::BTreeMap;
+
 use async_nats::{HeaderMap, Message};
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use toolgate_api::calls::ResultNotes;
 use toolgate_api::tools::AfterExecution;
 use toolgate_api::{Diagnostic, ErrorCode, JsonText};
@@ -18,6 +20,9 @@ pub(super) struct Expected<'a> {
     pub(super) tool_call_id: &'a str,
     pub(super) project: &'a str,
     pub(super) epoch: &'a str,
+    pub(super) depth: u32,
+    /// What the card of the call says of its lineage; the result's card has the same.
+    pub(super) lineage: &'a BTreeMap<String, String>,
     pub(super) after_execution: AfterExecution,
 }
 
@@ -48,10 +53,11 @@ impl Report {
                 headers::SENDER
             ));
         }
+        let depth = expected.depth.to_string();
         for (name, value) in [
             (headers::PROJECT, expected.project),
             (headers::TURN_EPOCH, expected.epoch),
-            (headers::RECURSION_DEPTH, headers::DEPTH),
+            (headers::RECURSION_DEPTH, &depth),
         ] {
             if header(name) != value {
                 return Err(format!(
@@ -107,6 +113,14 @@ impl Report {
                 return broken(format!("the card's {what} is {found:?} instead of {wanted:?}"));
             }
         }
+        for (name, wanted) in expected.lineage {
+            if metadata(name) != wanted {
+                return broken(format!(
+                    "the card's metadata.{name} is {:?} instead of {wanted:?}, which is that of the call's card",
+                    metadata(name)
+                ));
+            }
+        }
         let content = card.content;
         if content.status != self.status || content.after_execution != self.after_execution {
             return broken("status and after_execution of the report and of its card differ".to_owned());
@@ -143,6 +157,9 @@ fn execution(result: &Value, partial: Option<ToolError>, expected: &Expected<'_>
     }
 }
 
+/// The largest error that is passed on whole, in bytes.
+const LARGEST_ERROR: usize = 256 * 1024;
+
 /// The codes of failed results, and what they are here.
 const CODES: [(&str, ErrorCode); 7] = [
     ("bad_request", ErrorCode::UpstreamRejected),
@@ -162,8 +179,10 @@ fn failure(status: Status, error: &ToolError) -> Failure {
         _ => known.map_or(ErrorCode::ExecutionFailed, |(_, code)| *code),
     };
     let failure = Failure::new(code, format!("the worker failed: {}", error.message));
+    let whole = JsonText::from(&json!(error));
     Failure {
         retryable: error.retryable.unwrap_or(failure.retryable),
+        upstream_answer: (whole.get().len() <= LARGEST_ERROR).then_some(whole),
         upstream_message: Some(format!("{}: {}", error.code, error.message)),
         ..failure
     }

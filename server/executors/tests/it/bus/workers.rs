@@ -8,9 +8,12 @@ use futures_util::StreamExt;
 use rstest::rstest;
 use serde_json::{Value, json};
 use toolgate_api::ErrorCode;
+use toolgate_api::audit::ArgumentLayer;
+use toolgate_api::calls::CallContext;
 use toolgate_api::tools::AfterExecution;
+use toolgate_core::arguments::TemplateContext;
 use toolgate_core::definition::ToolDefinition;
-use toolgate_core::ids::CallId;
+use toolgate_core::ids::{CallId, ProjectId};
 use toolgate_executors::{Bus, Execution, Executors, Failure, Invocation, WorkerExecutor};
 use uuid::Uuid;
 
@@ -51,8 +54,26 @@ impl Harness {
         &self,
         tool: &Arc<ToolDefinition>,
     ) -> impl Future<Output = Result<Execution, Failure>> + Send + use<> {
+        self.run_in(tool, None)
+    }
+
+    fn run_in(
+        &self,
+        tool: &Arc<ToolDefinition>,
+        context: Option<&CallContext>,
+    ) -> impl Future<Output = Result<Execution, Failure>> + Send + use<> {
+        let context = TemplateContext::new(&ProjectId::parse("demo").expect("a slug"), context);
         let invocation = Invocation {
             call_id: CallId(Uuid::from_u128(fastrand::u128(..))),
+            provenance: [
+                ("q", ArgumentLayer::Caller),
+                ("num", ArgumentLayer::Default),
+                ("lang", ArgumentLayer::Fixed),
+                ("key", ArgumentLayer::Env),
+            ]
+            .map(|(name, layer)| (name.to_owned(), layer))
+            .into(),
+            context,
             ..call(tool, json!({"q": "cats"}))
         };
         let executors = Arc::clone(&self.executors);
@@ -193,7 +214,10 @@ async fn a_worker_gets_a_card_and_a_command_and_its_card_is_the_result() {
         "tool_name": "search", "arguments": {"q": "cats"}, "status": "called", "target_subject": command.subject,
     });
     assert_eq!(command.card["content"], content);
-    assert_eq!(command.card["metadata"]["tool_args_envs"], json!({"key": "KEY"}));
+    let metadata = &command.card["metadata"];
+    assert_eq!(metadata["tool_args_envs"], json!({"key": "KEY"}));
+    assert_eq!(metadata["tool_args_defaults_applied"], json!(["num"]));
+    assert_eq!(metadata["tool_args_fixed_applied"], json!(["lang"]));
     assert_eq!(command.card["tool_call_id"], json!(id));
 
     let result = json!({"found": 3, "__cg_control": {"after_execution": "terminate"}});
@@ -228,6 +252,11 @@ async fn a_failed_result_has_its_code(#[case] status: &str, #[case] error: &str,
     let failure = running.await.expect("runs").expect_err("failed");
     assert_eq!(failure.code, code, "{failure:?}");
     assert!(failure.message.contains("as it is"), "{failure:?}");
+    let whole = failure.upstream_answer.expect("the error").to_value();
+    assert_eq!(
+        whole,
+        json!({"code": error, "message": "as it is", "detail": {"a": 1}})
+    );
 }
 
 #[tokio::test]
@@ -267,6 +296,8 @@ async fn a_partial_result_is_a_result_with_a_warning() {
 #[case::author("card", "/author_id", json!("tool.other"), "author_id")]
 #[case::function("card", "/metadata/function_name", json!("other"), "function_name")]
 #[case::correlation("card", "/tool_call_id", json!("other"), "tool_call_id")]
+#[case::lineage("card", "/metadata/step_id", json!("other"), "metadata.step_id")]
+#[case::no_lineage("card", "/metadata/step_id", json!(null), "metadata.step_id")]
 #[case::content("card", "/content", json!("found"), "no tool.result")]
 #[case::error("card", "/content/error", json!({"code": "a", "message": "b"}), "a success has no error")]
 #[tokio::test]
@@ -320,6 +351,38 @@ async fn a_report_that_breaks_a_rule_counts_for_nothing_and_the_next_one_does(
 fn set(value: &mut Value, pointer: &str, to: Value) {
     let (parent, name) = pointer.rsplit_once('/').expect("a pointer");
     value.pointer_mut(parent).expect("there")[name] = to;
+}
+
+#[tokio::test]
+async fn a_command_has_the_depth_and_the_lineage_of_its_call_and_so_has_its_report() {
+    let nats = Nats::start();
+    let harness = Harness::new(&nats).await;
+    let context = |recursion_depth| CallContext {
+        recursion_depth: Some(recursion_depth),
+        trace_id: Some("trace-1".to_owned()),
+        parent_step_id: Some("step-0".to_owned()),
+        ..CallContext::default()
+    };
+    let running = tokio::spawn(harness.run_in(&tool(&json!({})), Some(&context(3))));
+    let command = harness.command().await;
+    assert_eq!(command.header("CG-Recursion-Depth"), "3");
+    let mut card = command.result(&success(&json!("found")));
+    for name in ["trace_id", "parent_step_id"] {
+        card["metadata"][name] = command.card["metadata"][name].clone();
+    }
+    command.store(&card).await;
+    harness
+        .report(command.report_headers(), &payload("success"))
+        .await;
+    assert!(running.await.expect("runs").is_ok());
+
+    let deep = harness.run_in(&tool(&json!({})), Some(&context(20))).await;
+    let failure = deep.expect_err("too deep");
+    assert_eq!(failure.code, ErrorCode::InvalidArguments);
+    assert!(
+        failure.message.contains("recursion_depth_exceeded"),
+        "{failure:?}"
+    );
 }
 
 #[tokio::test]
