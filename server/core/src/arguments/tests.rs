@@ -262,6 +262,7 @@ fn every_documented_variable_has_its_value() {
         trace_id: Some("trace_id".to_owned()),
         turn_epoch: Some(9),
         context_box_id: Some("context_box_id".to_owned()),
+        recursion_depth: None,
     };
     let context = context(&given);
     for variable in template::VARIABLES {
