@@ -53,6 +53,7 @@ const NOTES = {
     views: {
       tool: { query: '?view=tool&tool=look-up', hasEmpty: false },
       person: { query: '?view=person', waits: false },
+      unused: { query: '?view=unused', hasEmpty: false },
     },
   },
   simulator: { query: '?group=*' },
