@@ -16,8 +16,9 @@ use crate::gateway::Problem;
 use crate::oauth::POSTED_FROM_ELSEWHERE;
 use crate::serve::TooManyRequests;
 
-/// The routes that take descriptions of APIs, which are larger than other bodies.
-const IMPORTS: [&str; 2] = [
+/// The routes that take descriptions of APIs and whole projects, which are larger than other bodies.
+const IMPORTS: [&str; 3] = [
+    "/projects/{project_id}/import",
     "/projects/{project_id}/imports",
     "/projects/{project_id}/imports/{import_id}",
 ];
