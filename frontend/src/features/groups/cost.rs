@@ -2,23 +2,11 @@
 
 use leptos::prelude::*;
 
-use crate::components::{Badge, Tone};
-
-/// What some clients offer a model at most, and what most do.
-const MANY: u64 = 40;
-const TOO_MANY: u64 = 128;
+use crate::components::many_tools;
 
 /// The tokens, and a warning when clients would leave some of the tools out.
 pub(super) fn cost(tools: u64, tokens: u64) -> AnyView {
-    let warning = if tools > TOO_MANY {
-        Some((Tone::Bad, format!("{tools} tools, more than {TOO_MANY}")))
-    } else if tools > MANY {
-        Some((Tone::Note, format!("{tools} tools, more than {MANY}")))
-    } else {
-        None
-    };
-    let badge = warning.map(|(tone, text)| view! { " " <Badge tone text /> });
-    view! { <span>"about " {tokens} {badge}</span> }.into_any()
+    view! { <span>"about " {tokens} " " {many_tools(tools)}</span> }.into_any()
 }
 
 /// How the tokens are estimated, and which numbers of tools are warned of.

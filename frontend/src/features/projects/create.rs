@@ -41,8 +41,8 @@ pub(super) fn CreateProjectDialog(
             open.set(false);
             projects.list.reload();
             if imports.get_untracked() {
-                let settings = Page::of_project(request.id, PageKind::Settings).path();
-                navigator.go(&format!("{settings}#import"));
+                let upload = Page::of_project(request.id, PageKind::Upload).path();
+                navigator.go(&format!("{upload}?view=project"));
             } else {
                 navigator.go(&Page::of_project(request.id, PageKind::Overview).path());
             }

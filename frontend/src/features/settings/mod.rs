@@ -106,11 +106,6 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             after_paint(browser::show_anchor);
         }
     });
-    let imported = RwSignal::new(());
-    let on_import = move |()| {
-        loaded.reload();
-        imported.set(());
-    };
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
         let text = |field: RwSignal<String>| {
@@ -261,11 +256,8 @@ pub(crate) fn SettingsPage() -> impl IntoView {
             </When>
         </form>
         <div class="settings-more">
-            {part(move || {
-                imported.track();
-                view! { <Egress project /> }.into_any()
-            })}
-            <Transfer project on_import />
+            <Egress project />
+            <Transfer project />
             <ProjectItself project />
         </div>
     }
