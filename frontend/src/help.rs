@@ -30,6 +30,7 @@ pub(crate) fn guide_of(page: PageKind) -> Option<&'static str> {
         PageKind::Accounts | PageKind::AccountProviders => "/help/accounts",
         PageKind::Profile => "/help/profile",
         PageKind::Guides => "/help/mcp",
-        PageKind::Start | PageKind::Projects | PageKind::Overview | PageKind::AccountCallback => return None,
+        PageKind::Projects => "/help/projects",
+        PageKind::Start | PageKind::Overview | PageKind::AccountCallback => return None,
     })
 }

@@ -34,6 +34,7 @@ mod session;
 mod snippets;
 mod theme;
 mod tool_change;
+mod undo;
 mod url;
 mod vendor;
 mod words;

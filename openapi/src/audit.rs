@@ -48,10 +48,10 @@ pub enum AuditAction {
     Project,
     /// An alert was acknowledged; `arguments` names it.
     Alert,
-    /// A description was imported, an import was deleted, or what a newer description changed was approved or rejected;
+    /// A description or a project file was imported, an import was deleted, or what a newer description changed was approved or rejected;
     /// `arguments` says what.
     Import,
-    /// Records were exported; `arguments` holds the filters, `usage` the number of records.
+    /// Records or the project were exported; `arguments` holds the filters, `usage` the number of records.
     Export,
 }
 

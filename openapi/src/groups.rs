@@ -36,6 +36,15 @@ pub struct Group {
     /// Tools in it and in its children.
     #[cfg_attr(feature = "utoipa", schema(example = 5, minimum = 0))]
     pub tools_with_children: u64,
+    /// Those of them that MCP clients are offered.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(example = 5, minimum = 0))]
+    pub listed_tools: u64,
+    /// About how many tokens a model spends on `listed_tools`, called or not: the bytes of their names, descriptions and parameters,
+    /// divided by 4.
+    #[serde(default)]
+    #[cfg_attr(feature = "utoipa", schema(example = 850, minimum = 0))]
+    pub tokens: u64,
     /// The nearest parent that the caller may see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "utoipa", schema(example = "knowledge"))]

@@ -35,6 +35,7 @@ pub mod policy_tests;
 pub mod presence;
 pub mod problem;
 pub mod profile;
+pub mod project_file;
 pub mod projects;
 pub mod quarantine;
 pub mod recommendations;

@@ -209,3 +209,55 @@ pub struct PermissionCandidates {
     #[cfg_attr(feature = "utoipa", schema(max_items = 20))]
     pub items: Vec<PermissionCandidate>,
 }
+
+/// A group of a grant that was not asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UnusedGroup {
+    /// The group as it is granted.
+    #[cfg_attr(feature = "utoipa", schema(example = "knowledge"))]
+    pub group: String,
+    /// When it, or a child of it, was last asked for; absent when never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_used_at: Option<DateTime<Utc>>,
+}
+
+/// A grant with groups that were not asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UnusedGrant {
+    /// The principal, as it is written in paths.
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(example = "service_key:0199f7c2-5a8e-7c31-b7f8-0c5b2f6a9e11")
+    )]
+    pub principal: String,
+    /// What kind of principal it is.
+    pub kind: PrincipalKind,
+    /// Its name for people.
+    #[cfg_attr(feature = "utoipa", schema(example = "Research agent"))]
+    pub name: String,
+    /// The groups that were not asked for, by name.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub unused: Vec<UnusedGroup>,
+    /// The grant as it is stored, with these groups.
+    pub grant: GrantTerms,
+    /// When it was granted or last changed.
+    pub granted_at: DateTime<Utc>,
+    /// The ETag of the grant, to send as `If-Match`.
+    #[cfg_attr(feature = "utoipa", schema(example = "\"r12\""))]
+    pub etag: String,
+}
+
+/// Grants with groups that were not asked for in a time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
+pub struct UnusedGrants {
+    /// Since when.
+    pub since: DateTime<Utc>,
+    /// The grants, by the name of the principal; at most 1000.
+    #[cfg_attr(feature = "utoipa", schema(max_items = 1000))]
+    pub items: Vec<UnusedGrant>,
+    /// Whether there are more.
+    pub more: bool,
+}

@@ -71,6 +71,11 @@ pub struct Tool {
     #[serde(default, skip_serializing_if = "Value::is_null")]
     #[cfg_attr(feature = "utoipa", schema(value_type = Object, example = json!({"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]})))]
     pub parameters: Value,
+    /// About how many tokens a model spends on the tool when a client offers it, called or not: the bytes of its name, description
+    /// and parameters, divided by 4. Absent in a summary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "utoipa", schema(example = 170, minimum = 0))]
+    pub tokens: Option<u64>,
     /// What the caller's turn does afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_execution: Option<AfterExecution>,

@@ -21,7 +21,7 @@ const BLANK = { project: 'blank' };
  * whether it can be empty, `query` what its address ends with, `subject` what it is about.
  */
 const NOTES = {
-  upload: { reads: false },
+  upload: { reads: false, views: { project: { query: '?view=project', reads: false, hasEmpty: false } } },
   'new-tool': { reads: false },
   'access-requests': { views: { ask: { query: '?groups=writing', hasEmpty: false } } },
   authorize: { reads: false },
@@ -53,6 +53,7 @@ const NOTES = {
     views: {
       tool: { query: '?view=tool&tool=look-up', hasEmpty: false },
       person: { query: '?view=person', waits: false },
+      unused: { query: '?view=unused', hasEmpty: false },
     },
   },
   simulator: { query: '?group=*' },

@@ -14,9 +14,9 @@ use crate::api::{
     access_requests, accounts, agent_requests, alerts, artifacts, audit, auth, bus_programs, bus_tokens,
     calls, cards, connections, dead_letters, definitions, drafts, egress, explain, groups, guides, health,
     help, imports, keys, limits, mcp_clients, mcp_servers, notifications, permissions, policy_tests, profile,
-    projects, quarantine, recommendations, saved_views, second_factor, secrets, sessions, settings, states,
-    status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit, tools_revisions, upstreams,
-    usage, usage_series, users,
+    project_file, projects, quarantine, recommendations, saved_views, second_factor, secrets, sessions,
+    settings, states, status, tool_api, tool_changes, tool_services, tool_types, tools, tools_edit,
+    tools_revisions, upstreams, usage, usage_series, users,
 };
 use crate::gateway::Problem;
 use crate::state::App;
@@ -53,6 +53,8 @@ pub fn routes() -> OpenApiRouter<App> {
             projects::rename_project,
             projects::delete_project
         ))
+        .routes(routes!(project_file::export_project))
+        .routes(routes!(project_file::import_project))
         .routes(routes!(settings::get_settings, settings::replace_settings))
         .routes(routes!(egress::get_egress, egress::replace_egress))
         .routes(routes!(limits::get_limits, limits::replace_limits))
@@ -87,6 +89,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(accounts::revoke_connected_account))
         .routes(routes!(permissions::list_permissions))
         .routes(routes!(permissions::list_permission_candidates))
+        .routes(routes!(permissions::list_unused_grants))
         .routes(routes!(
             permissions::get_permission,
             permissions::put_permission,

@@ -30,11 +30,13 @@ pub(crate) fn Field(
                 {help}
                 {guide
                     .map(|guide| {
-                        let label = format!("Learn more about {}", label.get_untracked());
+                        // No `aria-label`: the control alone is found by its label.
+                        let about = format!(" about {}", label.get_untracked());
                         view! {
                             " "
-                            <a href=format!("/help/{guide}") rel="external" target="_blank" aria-label=label>
+                            <a href=format!("/help/{guide}") rel="external" target="_blank">
                                 "Learn more"
+                                <span class="visually-hidden">{about}</span>
                             </a>
                         }
                     })}

@@ -28,6 +28,7 @@ pub mod pointer;
 pub mod policy;
 pub mod policy_tests;
 pub mod principal;
+pub mod project_file;
 pub mod readable;
 pub mod recommend;
 pub mod record;

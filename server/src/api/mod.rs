@@ -37,6 +37,7 @@ pub mod policy_tests;
 pub mod precondition;
 pub mod prefer;
 pub mod profile;
+pub mod project_file;
 pub mod projects;
 pub mod quarantine;
 pub mod recommendations;

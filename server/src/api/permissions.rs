@@ -6,10 +6,13 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use chrono::TimeDelta;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use toolgate_api::ErrorCode;
-use toolgate_api::permissions::{GrantTerms, Permission, PermissionCandidates, PermissionMatrix};
+use toolgate_api::permissions::{
+    GrantTerms, Permission, PermissionCandidates, PermissionMatrix, UnusedGrants,
+};
 use toolgate_core::principal::PrincipalRef;
 
 use super::precondition::{IfMatch, PutCondition, etag, unchanged};
@@ -17,6 +20,9 @@ use crate::auth::grants::StoredGrant;
 use crate::extract::{InProject, Json, ManageAccess, Path, Query, ReadAccess, check_lengths};
 use crate::gateway::access::{self, check_terms, matrix};
 use crate::gateway::{Gateway, Problem, cursor};
+
+/// Days without use after which a grant is listed as not used.
+const UNUSED_DAYS: u32 = 90;
 
 /// Which part of the matrix.
 #[derive(Debug, Deserialize, utoipa::IntoParams)]
@@ -82,6 +88,43 @@ pub async fn list_permissions(
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
     ];
     Ok((headers, Body::from(body)).into_response())
+}
+
+/// How long nothing asked for it.
+#[derive(Debug, Deserialize, utoipa::IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct UnusedQuery {
+    /// Days.
+    #[param(minimum = 1, maximum = 3650, default = 90)]
+    days: Option<u32>,
+}
+
+/// List grants that are not used
+///
+/// The grants that are older than so many days and hold groups that their principal has not asked for since, with these groups.
+/// Asking for a group or for a child of it counts, by a call or by a question what is available. For owners and auditors. To take the
+/// groups away, replace the grant without them.
+#[utoipa::path(get, path = "/projects/{project_id}/permissions/unused", tag = "permissions", params(super::ProjectPath, UnusedQuery),
+    responses((status = 200, description = "The grants", body = UnusedGrants)))]
+pub async fn list_unused_grants(
+    State(gateway): State<Arc<Gateway>>,
+    place: InProject<ReadAccess>,
+    Query(query): Query<UnusedQuery>,
+) -> Result<axum::Json<UnusedGrants>, Problem> {
+    let days = query.days.unwrap_or(UNUSED_DAYS);
+    if !(1..=3650).contains(&days) {
+        return Err(Problem::new(
+            ErrorCode::MalformedRequest,
+            "The query is not valid: `days` must be from 1 to 3650.",
+        ));
+    }
+    let quoted = |grant: &StoredGrant| format!("\"{}\"", tag(grant));
+    let snapshot = &place.caller.server_snapshot;
+    let age = TimeDelta::days(i64::from(days));
+    access::unused::unused(&gateway, snapshot, &place.project, age, quoted)
+        .await
+        .map(axum::Json)
 }
 
 /// The text to search by.

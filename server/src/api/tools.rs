@@ -291,6 +291,7 @@ pub fn shown(tool: &CompiledTool, full: bool, view: ToolView) -> Tool {
 pub fn wire(tool: &CompiledTool, full: bool) -> Tool {
     Tool {
         parameters: tool.shown_parameters().clone(),
+        tokens: Some(tool.tokens()),
         definition: if full {
             serde_json::to_value(tool.definition.as_ref()).ok()
         } else {
@@ -318,6 +319,7 @@ fn summary(tool: &CompiledTool, full: bool) -> Tool {
         state: definition.state.clone(),
         available_in_states: tool.states.clone(),
         parameters: Value::Null,
+        tokens: None,
         after_execution: definition.after_execution,
         revision: tool.revision,
         updated_at: tool.updated_at,

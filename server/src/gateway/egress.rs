@@ -103,7 +103,7 @@ pub async fn replace(
 }
 
 /// The list as it is stored: each origin once, sorted.
-fn checked(server: &EgressPolicy, list: &ProjectEgress) -> Result<ProjectEgress, Problem> {
+pub(super) fn checked(server: &EgressPolicy, list: &ProjectEgress) -> Result<ProjectEgress, Problem> {
     let mut hosts = BTreeSet::new();
     let mut faults = Vec::new();
     if list.hosts.len() > MAX_ENTRIES {

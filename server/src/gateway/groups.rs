@@ -109,6 +109,7 @@ impl<'a> Groups<'a> {
             .chain(parents(name))
             .find_map(|name| self.closed.get(name));
         let (tools, tools_with_children) = snapshot.group_size(name);
+        let (listed_tools, tokens) = snapshot.group_cost(name);
         let for_readers = |declared: Option<String>| declared.filter(|_| self.reads_definitions);
         let usage = self
             .gateway
@@ -128,6 +129,8 @@ impl<'a> Groups<'a> {
             }),
             tools,
             tools_with_children,
+            listed_tools,
+            tokens,
             parent: parents(name)
                 .find(|parent| self.names.binary_search(parent).is_ok())
                 .map(str::to_owned),

@@ -44,6 +44,7 @@ pub mod observe;
 pub mod policy_tests;
 pub mod probes;
 pub mod problem;
+pub mod project_file;
 pub mod projects;
 pub mod publish;
 pub mod quarantine;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 /// The guides by their files, in the order of the list of contents.
-const TEXTS: [(&str, &str); 24] = [
+const TEXTS: [(&str, &str); 25] = [
     ("tools", include_str!("../../docs/tools.md")),
     ("http-tools", include_str!("../../docs/http-tools.md")),
     ("static-tools", include_str!("../../docs/static-tools.md")),
@@ -26,6 +26,7 @@ const TEXTS: [(&str, &str); 24] = [
         "limits-and-secrets",
         include_str!("../../docs/limits-and-secrets.md"),
     ),
+    ("projects", include_str!("../../docs/projects.md")),
     ("accounts", include_str!("../../docs/accounts.md")),
     ("single-sign-on", include_str!("../../docs/single-sign-on.md")),
     ("profile", include_str!("../../docs/profile.md")),

@@ -63,3 +63,35 @@ fn sections_are_found_by_their_words() {
         "{webhook:?}"
     );
 }
+
+/// Every text that the dashboard's sources have between a start and the next quotation mark.
+fn in_dashboard(folder: &std::path::Path, start: &str, found: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("the folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            in_dashboard(&path, start, found);
+        } else {
+            let text = fs::read_to_string(&path).expect("a source");
+            let links = text.split(start).skip(1);
+            found.extend(links.filter_map(|rest| rest.split('"').next()).map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn links_of_the_dashboard_lead_to_sections() {
+    let sources = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../frontend/src");
+    let mut links = Vec::new();
+    in_dashboard(&sources, "guide=\"", &mut links);
+    in_dashboard(&sources, "\"/help/", &mut links);
+    assert!(links.len() > 40, "{links:?}");
+    // The search is no guide, and what is put together has its guide elsewhere.
+    let is_guide = |link: &&String| !link.contains('{') && !link.starts_with("search");
+    for link in links.iter().filter(is_guide) {
+        let (name, anchor) = link.split_once('#').unwrap_or((link, ""));
+        let guide = guides().iter().find(|guide| guide.name == name);
+        let guide = guide.unwrap_or_else(|| panic!("there is no guide {link}"));
+        let is_there = anchor.is_empty() || guide.html.contains(&format!("id=\"{anchor}\""));
+        assert!(is_there, "there is no section {link}");
+    }
+}

@@ -16,9 +16,10 @@ use crate::gateway::Problem;
 use crate::oauth::POSTED_FROM_ELSEWHERE;
 use crate::serve::TooManyRequests;
 
-/// The routes that take descriptions of APIs and results of workers, which are larger than other bodies.
-const LARGE: [&str; 3] = [
+/// The routes that take descriptions of APIs, whole projects and results of workers, which are larger than other bodies.
+const LARGE: [&str; 4] = [
     "/projects/{project_id}/cards",
+    "/projects/{project_id}/import",
     "/projects/{project_id}/imports",
     "/projects/{project_id}/imports/{import_id}",
 ];

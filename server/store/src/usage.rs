@@ -179,6 +179,30 @@ impl Store {
             .collect()
     }
 
+    /// Who has used which group of a project, in no order.
+    pub async fn group_uses_of(&self, project: ProjectUid) -> Result<Vec<GroupUseRow>> {
+        let rows: Vec<(String, String, i64, i64)> = both!(self, |pool| {
+            sqlx::query_as(
+                "SELECT principal, group_name, first_at, last_at FROM group_uses WHERE project_uid = $1",
+            )
+            .bind(project.0)
+            .fetch_all(pool)
+            .await?
+        })
+        .await?;
+        rows.into_iter()
+            .map(|(principal, group, first_at, last_at)| {
+                Ok(GroupUseRow {
+                    project,
+                    principal,
+                    group,
+                    first_at: time(first_at)?,
+                    last_at: time(last_at)?,
+                })
+            })
+            .collect()
+    }
+
     /// Who has used which group in projects that are not deleted, at or after a time, the latest first.
     pub async fn group_uses(&self, since: DateTime<Utc>, limit: u32) -> Result<Vec<GroupUseRow>> {
         let rows: Vec<(Uuid, String, String, i64, i64)> = both!(self, |pool| {

@@ -283,6 +283,13 @@ async fn every_mutating_operation_leaves_a_record() {
         .await;
     assert_eq!(record["tool"], "get_ping");
 
+    // The project as a file.
+    let file = json!({"toolgate_project": 1, "states": {"imported": {"description": "From a file"}}});
+    let (_, record) = trial
+        .does("import_project", "import", &demo("import"), &NO, &file)
+        .await;
+    assert_eq!(change(&record)["parts"][0]["name"], "imported");
+
     // Guides.
     let guide = json!({"summary": "How to search", "text": "a text that is not repeated"});
     let (_, record) = trial

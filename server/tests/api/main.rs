@@ -65,6 +65,7 @@ mod policy_tests;
 #[path = "../../store/tests/contract/postgres.rs"]
 mod postgres;
 mod profile;
+mod project_file;
 mod projects;
 mod quarantine;
 mod quarantine_many;

@@ -3,6 +3,7 @@
 mod bounds;
 pub(crate) mod external;
 mod matrix;
+mod unused;
 
 use axum::http::{Method, header};
 use chrono::{TimeDelta, Utc};

@@ -115,7 +115,7 @@ pub(crate) fn AccountsPage() -> impl IntoView {
             ready
             on_submit=store
         >
-            <Field id="account-key" label="Key" help="Sent once, stored encrypted, never shown.">
+            <Field id="account-key" label="Key" help="Sent once, stored encrypted, never shown." guide="accounts#using-a-provider">
                 <TextInput id="account-key" value=key kind="password" max="8192" />
             </Field>
             <Field id="account-label" label="Label" help="What to call the account; may be empty.">

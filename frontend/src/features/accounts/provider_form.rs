@@ -231,7 +231,7 @@ pub(super) fn ProviderForm(
             <When test=move || is_new.get()>
                 {line("provider-name", "Name", "How tools refer to it: lower-case letters, digits and -.", texts.name)}
             </When>
-            <Field id="provider-method" label="Accounts">
+            <Field id="provider-method" label="Accounts" guide="accounts#providers">
                 <Select
                     id="provider-method"
                     value=texts.method
@@ -247,7 +247,7 @@ pub(super) fn ProviderForm(
                     <TextInput id="provider-description" value=texts.description max="1000" />
                 </Field>
             </div>
-            <Field id="provider-hosts" label="Hosts" help="Where the credential may be sent, one a line; with its port unless that is the usual one.">
+            <Field id="provider-hosts" label="Hosts" help="Where the credential may be sent, one a line; with its port unless that is the usual one." guide="accounts#providers">
                 <TextArea id="provider-hosts" value=texts.hosts rows=2 mono=true />
             </Field>
             <div class="columns">

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 use toolgate_api::groups::{Group, NameEffects, PutGroup, RenameName};
 
+use super::cost::cost;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, with_query};
 use crate::components::{
@@ -152,6 +153,7 @@ pub(super) fn GroupDetail(
                             id="group-condition"
                             label="Condition (CEL)"
                             help="The group is closed while it does not hold, and when it cannot be evaluated. For example: now.getHours('Europe/Berlin') >= 8"
+                            guide="groups-and-states#conditions"
                         >
                             <TextArea id="group-condition" value=condition rows=3 mono=true />
                         </Field>
@@ -174,7 +176,7 @@ pub(super) fn GroupDetail(
                     </section>
                     <section class="stack">
                         <h3>"Rename or delete"</h3>
-                        <Field id="group-name" label="New name" help="In all tools, children, grants, sessions, tests and limits at once.">
+                        <Field id="group-name" label="New name" help="In all tools, children, grants, sessions, tests and limits at once." guide="groups-and-states#renaming-and-removing">
                             <TextInput id="group-name" value=new_name mono=true max="128" />
                         </Field>
                         <div class="row">
@@ -239,6 +241,7 @@ fn about(group: Group) -> AnyView {
             "Tools",
             format!("{}, {} with children", group.tools, group.tools_with_children),
         ),
+        fact("Tokens", cost(group.listed_tools, group.tokens)),
         fact("Children", view! { <Tags names=group.children /> }),
         fact("Held by", view! { <Tags names=holders /> }),
     ])

@@ -59,7 +59,7 @@ pub(crate) fn GroupsPage() -> impl IntoView {
                 name.set(String::new());
             }>
                 <div class="dialog-body">
-                    <Field id="new-group" label="Name" help="A / makes it a child of the part before it.">
+                    <Field id="new-group" label="Name" help="A / makes it a child of the part before it." guide="groups-and-states#names">
                         <TextInput id="new-group" value=name mono=true placeholder="knowledge/read" max="128" />
                     </Field>
                 </div>

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use leptos::prelude::*;
 use toolgate_api::groups::{Group, GroupPage};
 
+use super::cost::{cost, legend};
 use crate::browser::encode;
 use crate::components::{Badge, EmptyState, Icon, Symbol, TimeAgo, Tone, table};
 use crate::loaded::Loaded;
@@ -12,7 +13,7 @@ use crate::reactive::part;
 use crate::routes::{Page, PageKind};
 use crate::words::counted;
 
-const COLUMNS: [&str; 5] = ["Group", "Open", "Tools", "Held by", "Used"];
+const COLUMNS: [&str; 6] = ["Group", "Open", "Tools", "Tokens", "Held by", "Used"];
 
 /// The tree as a table, each child below its parent.
 #[component]
@@ -49,8 +50,11 @@ pub(super) fn Tree(
             .map(|group| row(&project.get_untracked(), group, folded, open))
             .collect();
         view! {
-            {cut.then(|| view! { <p class="note">"The first 200 groups are shown; search to narrow them down."</p> })}
-            {table("Groups", &COLUMNS, rows)}
+            <div class="stack">
+                {cut.then(|| view! { <p class="note">"The first 200 groups are shown; search to narrow them down."</p> })}
+                {table("Groups", &COLUMNS, rows)}
+                {legend()}
+            </div>
         }
         .into_any()
     })
@@ -131,6 +135,7 @@ fn row(project: &str, group: Group, folded: RwSignal<BTreeSet<String>>, open: Ca
                     {with_children}
                 </span>
             </td>
+            <td role="cell" data-label="Tokens">{cost(group.listed_tools, group.tokens)}</td>
             <td role="cell" data-label="Held by">{group.holder_count}</td>
             <td role="cell" data-label="Used">
                 <span>{usage}</span>

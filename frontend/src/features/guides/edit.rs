@@ -110,14 +110,14 @@ pub(super) fn GuideDialog(
     view! {
         <FormDialog open title verb="Save" action ready placement=Placement::Wide on_submit=save>
             <When test=move || is_new.get()>
-                <Field id="guide-id" label="Id" help="Letters, digits, '.', '_' and '-'. Agents ask for the guide by it.">
+                <Field id="guide-id" label="Id" help="Letters, digits, '.', '_' and '-'. Agents ask for the guide by it." guide="mcp#guides">
                     <TextInput id="guide-id" value=name mono=true placeholder="searching" max="64" />
                 </Field>
             </When>
             <Field id="guide-summary" label="Summary" help="One line: agents choose by it.">
                 <TextInput id="guide-summary" value=summary max="200" />
             </Field>
-            <Field id="guide-about" label="About">
+            <Field id="guide-about" label="About" guide="mcp#guides">
                 <Select
                     id="guide-about"
                     value=about

@@ -94,7 +94,7 @@ pub(crate) fn Next(
                 >
                     <NameInput id="next-groups" value=groups of=NamesOf::Groups many=true />
                 </Field>
-                <Field id="next-states" label="Open in states" help="Separated by commas; empty is every state.">
+                <Field id="next-states" label="Open in states" help="Separated by commas; empty is every state." guide="groups-and-states#the-rule">
                     <NameInput id="next-states" value=states of=NamesOf::States many=true />
                 </Field>
             </div>

@@ -99,7 +99,7 @@ impl Questions {
             Memo::new(move |_| preview.with(|preview| preview.as_ref().map(schemes).unwrap_or_default()));
         view! {
             <div class="columns">
-                <Field id="import-base-url" label="Address of the API" help="Instead of the servers that the description names.">
+                <Field id="import-base-url" label="Address of the API" help="Instead of the servers that the description names." guide="openapi-import#hosts">
                     <TextInput id="import-base-url" value=self.base_url mono=true placeholder="https://petstore.example.com/v1" max="2000" />
                 </Field>
                 <Field id="import-variables" label="Variables of the address" help="As name=value, separated by commas; others have their default.">

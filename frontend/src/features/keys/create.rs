@@ -107,10 +107,10 @@ pub(crate) fn CreateKeyDialog(
             <Field id="key-name" label="Name" help="Who uses it, for people.">
                 <TextInput id="key-name" value=name placeholder="research agent" max="100" />
             </Field>
-            <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * means all.">
+            <Field id="key-groups" label="Groups" help="What it may ask for, separated by commas. * means all." guide="permissions#grants">
                 <NameInput id="key-groups" value=groups of=NamesOf::Groups many=true />
             </Field>
-            <Field id="key-role" label="Role" help="What it may manage.">
+            <Field id="key-role" label="Role" help="What it may manage." guide="permissions#roles">
                 <Select
                     id="key-role"
                     value=role
@@ -118,7 +118,7 @@ pub(crate) fn CreateKeyDialog(
                     on_change=move |chosen| role.set(chosen)
                 />
             </Field>
-            <Field id="key-life" label="Expires">
+            <Field id="key-life" label="Expires" guide="permissions#keys">
                 <Select
                     id="key-life"
                     value=life

@@ -67,7 +67,7 @@ pub(super) fn RotateKeyDialog(
             on_submit=rotate
         >
             <p>"The key keeps its name, role and groups, and gets a new secret."</p>
-            <Field id="key-overlap" label="The old secret works">
+            <Field id="key-overlap" label="The old secret works" guide="permissions#keys">
                 <Select
                     id="key-overlap"
                     value=overlap

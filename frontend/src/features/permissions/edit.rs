@@ -154,7 +154,7 @@ pub(super) fn GrantEditor(
                 <div class="dialog-body">
                     {loaded.placeholder_or("the grant", "There is no grant in this project yet.")}
                     <fieldset class="stack" disabled=move || !may_change()>
-                    <Field id="grant-role" label="Role" help="What it may manage.">
+                    <Field id="grant-role" label="Role" help="What it may manage." guide="permissions#roles">
                         <Select
                             id="grant-role"
                             value=role
@@ -166,6 +166,7 @@ pub(super) fn GrantEditor(
                         id="grant-groups"
                         label="Groups"
                         help="What it may ask for when calling, one in a line; an end may follow: write until 2026-12-31T18:00:00Z"
+                        guide="permissions#grants"
                     >
                         <TextArea id="grant-groups" value=groups rows=8 mono=true />
                     </Field>

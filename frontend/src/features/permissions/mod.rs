@@ -4,5 +4,6 @@ mod add;
 mod edit;
 mod effective;
 mod page;
+mod unused;
 
 pub(crate) use page::PermissionsPage;

@@ -7,6 +7,7 @@ use toolgate_api::permissions::{HowGranted, PermissionCell, PermissionMatrix, Pe
 use super::add::AddMember;
 use super::edit::GrantEditor;
 use super::effective::{ByPerson, ByTool};
+use super::unused::Unused;
 use crate::api::{in_project, with_query};
 use crate::browser::{iso, stamp};
 use crate::components::{Badge, NamesOf, SectionHead, Tabs, Tone, csv_button, word};
@@ -27,7 +28,7 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
     let cursor = UrlParam::new("cursor");
     let view = UrlParam::new("view");
     let address = text_memo(move || {
-        if matches!(view.get().as_str(), "tool" | "person") {
+        if matches!(view.get().as_str(), "tool" | "person" | "unused") {
             return String::new();
         }
         with_query(
@@ -54,11 +55,12 @@ pub(crate) fn PermissionsPage() -> impl IntoView {
         <Tabs
             param=view
             name="Views of the permissions"
-            choices=&[("grants", "Grants"), ("tool", "Who can call a tool"), ("person", "What a holder can call")]
+            choices=&[("grants", "Grants"), ("tool", "Who can call a tool"), ("person", "What a holder can call"), ("unused", "Not used")]
         />
         {part(move || match view.get().as_str() {
             "tool" => view! { <ByTool project open /> }.into_any(),
             "person" => view! { <ByPerson project /> }.into_any(),
+            "unused" => view! { <Unused project open /> }.into_any(),
             _ => {
                 view! {
                     <div class="filters">

@@ -19,6 +19,7 @@ pub(super) fn CreateProjectDialog(
 ) -> impl IntoView {
     let name = RwSignal::new(String::new());
     let id = RwSignal::new(String::new());
+    let imports = RwSignal::new(false);
     let action = Action::new();
     let projects = Projects::get();
     let navigator = Navigator::new();
@@ -39,7 +40,12 @@ pub(super) fn CreateProjectDialog(
         action.send(Ask::post("/projects", Body::json(&request)), move |_| {
             open.set(false);
             projects.list.reload();
-            navigator.go(&Page::of_project(request.id, PageKind::Overview).path());
+            if imports.get_untracked() {
+                let upload = Page::of_project(request.id, PageKind::Upload).path();
+                navigator.go(&format!("{upload}?view=project"));
+            } else {
+                navigator.go(&Page::of_project(request.id, PageKind::Overview).path());
+            }
         });
     };
     let ready = Signal::derive(move || id.with(|id| !id.is_empty()));
@@ -55,6 +61,14 @@ pub(super) fn CreateProjectDialog(
             >
                 <TextInput id="project-id" value=id mono=true max="63" />
             </Field>
+            <label class="check">
+                <input
+                    type="checkbox"
+                    prop:checked=move || imports.get()
+                    on:change=move |event| imports.set(event_target_checked(&event))
+                />
+                "Continue with importing a file of another project"
+            </label>
         </FormDialog>
     }
 }

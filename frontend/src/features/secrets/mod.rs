@@ -112,7 +112,7 @@ pub(crate) fn SecretsPage() -> impl IntoView {
         </SectionHead>
         <List list what="secrets" columns=&["Name", "Set", "Used by", "Last used", "Change"] cells empty />
         <FormDialog open=setting title="Set a secret" verb="Set" action ready on_submit=save>
-            <Field id="secret-name" label="Name" help="Letters, digits and _; definitions refer to it as secret:NAME.">
+            <Field id="secret-name" label="Name" help="Letters, digits and _; definitions refer to it as secret:NAME." guide="limits-and-secrets#secrets">
                 <TextInput id="secret-name" value=name mono=true placeholder="JINA_API_KEY" max="128" />
             </Field>
             <Field id="secret-value" label="Value" help="Sent once, stored encrypted, never shown.">

@@ -63,7 +63,7 @@ pub(super) fn Egress(
             })}
             <When test=move || may_change.get() && loaded.is_there()>
                 <form class="stack" on:submit=save>
-                    <Field id="egress-hosts" label="Hosts" help="One in each line, with scheme and port where it is not the usual one: https://api.example.com">
+                    <Field id="egress-hosts" label="Hosts" help="One in each line, with scheme and port where it is not the usual one: https://api.example.com" guide="openapi-import#hosts">
                         <TextArea id="egress-hosts" value=text mono=true rows=5 />
                     </Field>
                     {action.refusal(EditorHandle::new())}

@@ -3,6 +3,7 @@
 mod egress;
 mod project;
 mod sessions;
+mod transfer;
 
 use leptos::prelude::*;
 use toolgate_api::settings::{AlertThresholds, ProjectSettings, WebhookSettings};
@@ -10,6 +11,7 @@ use toolgate_api::settings::{AlertThresholds, ProjectSettings, WebhookSettings};
 use self::egress::Egress;
 use self::project::ProjectItself;
 use self::sessions::{Sessions, warnings};
+use self::transfer::Transfer;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::browser;
@@ -163,6 +165,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                     id="agent-endpoint"
                     label="Endpoint"
                     help="Agent requests are forwarded here with the tools they may use. Without it they are answered with the tools."
+                    guide="sessions#agent-requests"
                 >
                     <TextInput id="agent-endpoint" value=endpoint mono=true placeholder="https://agent.example.com/run" max="2048" />
                 </Field>
@@ -173,14 +176,19 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                     <Field id="webhook-url" label="Address" help="Reached through the egress rules." guide="alerts#webhook">
                         <TextInput id="webhook-url" value=webhook mono=true placeholder="https://hooks.example.com/toolgate" max="2048" />
                     </Field>
-                    <Field id="webhook-secret" label="Signing secret" help="The name of a secret of this project.">
+                    <Field id="webhook-secret" label="Signing secret" help="The name of a secret of this project." guide="limits-and-secrets#secrets">
                         <TextInput id="webhook-secret" value=secret mono=true placeholder="WEBHOOK_KEY" max="128" />
                     </Field>
                 </div>
             </section>
             <section class="panel stack" id="alert-thresholds">
                 <h2>"When to raise an alert"</h2>
-                <p class="muted">"0 switches a rule off."</p>
+                <p class="muted">
+                    "0 switches a rule off. "
+                    <a href="/help/alerts#patterns" rel="external" target="_blank" aria-label="Learn more about the rules of alerts">
+                        "Learn more"
+                    </a>
+                </p>
                 <div class="columns columns-level">{fields.try_update_value(Option::take).flatten()}</div>
             </section>
             {sessions.view()}
@@ -228,6 +236,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                     id="trusted-announcers"
                     label="Trusted announcers"
                     help="Whose announcements on the message bus count at once, one a line: service_key:{id}, user:{id} or external:{issuer}|{subject}. What others announce waits for a decision."
+                    guide="tool-services#services-that-announce-themselves"
                 >
                     <TextArea id="trusted-announcers" value=announcers rows=3 mono=true />
                 </Field>
@@ -248,6 +257,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
         </form>
         <div class="settings-more">
             <Egress project />
+            <Transfer project />
             <ProjectItself project />
         </div>
     }

@@ -113,7 +113,7 @@ impl Sessions {
                             on_change=move |key: String| self.usage.set(key)
                         />
                     </Field>
-                    <Field id="start-state" label="Add a start state" help="Of the states that tools or declarations name. The first counts where undefined is none.">
+                    <Field id="start-state" label="Add a start state" help="Of the states that tools or declarations name. The first counts where undefined is none." guide="sessions#requiring-sessions">
                         <Select id="start-state" value=Signal::stored(String::new()) options=more on_change=add />
                     </Field>
                 </div>

@@ -7,7 +7,7 @@ use super::explanation::explanation;
 use super::question::Question;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
-use crate::components::{ProblemPanel, Skeleton, Tags, word};
+use crate::components::{ProblemPanel, Skeleton, Tags, many_tools, word};
 use crate::reactive::part;
 
 /// Tools that are asked about at once.
@@ -124,6 +124,7 @@ impl Simulation {
                 allowed.len(),
                 allowed.len() + hidden.len()
             );
+            let many = many_tools(allowed.len() as u64);
             let list = |title: &'static str, items: Vec<ToolExplanation>| {
                 if items.is_empty() {
                     return ().into_any();
@@ -144,6 +145,7 @@ impl Simulation {
             view! {
                 <p class="row simulator-sum">
                     <strong>{counts}</strong>
+                    {many}
                     <span class="muted">"Granted:"</span>
                     <Tags names=self.granted.get() />
                 </p>

@@ -108,7 +108,7 @@ impl EditTool {
                         </Field>
                         {move || (!self.tool.with(String::is_empty)).then(|| loaded.placeholder("the tool"))}
                         <When test=move || stored().is_some()>
-                            <Field id="edit-leads" label="Its success leads to the state" help="Empty: it moves nothing.">
+                            <Field id="edit-leads" label="Its success leads to the state" help="Empty: it moves nothing." guide="groups-and-states#the-rule">
                                 <NameInput id="edit-leads" value=leads of=NamesOf::States max="128" />
                             </Field>
                             <Field

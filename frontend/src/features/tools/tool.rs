@@ -148,6 +148,20 @@ fn about(tool: Tool) -> AnyView {
             view! { <Tags names=tool.group none="none; only by *" /> },
         ),
         fact("Open in", states),
+        fact(
+            "Tokens",
+            view! {
+                {tool.tokens.map(|tokens| format!("about {tokens}, "))}
+                <a
+                    href="/help/mcp#what-tools-cost-a-model"
+                    rel="external"
+                    target="_blank"
+                    aria-label="Learn more about the tokens of a tool"
+                >
+                    "learn more"
+                </a>
+            },
+        ),
         fact("Moves to", view! { <Tags names=moves_to none="stays" /> }),
         fact("Revision", revision),
     ]);

@@ -1,7 +1,8 @@
-//! Uploading definitions: drop files, see the verdict and the differences, apply.
+//! Uploading definitions, and whole projects: drop files, see the verdict and the differences, apply.
 
 mod files;
 mod page;
+mod project;
 mod report;
 
 pub(crate) use files::FileDrop;

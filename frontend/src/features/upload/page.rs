@@ -5,21 +5,49 @@ use serde_json::Value;
 use toolgate_api::tool_types::definition_schema;
 
 use super::files::FileDrop;
+use super::project::ProjectImport;
 use super::report::report;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project, parse, with_query};
-use crate::components::{Editor, EditorHandle, Field, SectionHead, TextInput, Toasts};
+use crate::components::{Editor, EditorHandle, Field, SectionHead, Tabs, TextInput, Toasts};
 use crate::expectations;
-use crate::reactive::{When, effect, part};
+use crate::reactive::{When, condition, effect, part};
 use crate::routes::{Page, PageKind};
+use crate::session::{Permission, Session};
 use crate::snippets;
-use crate::url::project_in_path;
+use crate::url::{UrlParam, project_in_path};
 use crate::words::counted;
 
-/// Drop or type, check, apply.
+/// Definitions, and whole projects for those who may import them.
 #[component]
 pub(crate) fn UploadPage() -> impl IntoView {
     let project = project_in_path();
+    let session = Session::get();
+    let view = UrlParam::new("view");
+    let may_import = condition(move || session.may(&project.get(), Permission::ManageAccess));
+    let is_project = condition(move || view.get() == "project" && may_import.get());
+    view! {
+        <SectionHead section=PageKind::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right.">
+            <a class="button" href=move || Page::of_project(project.get(), PageKind::NewImport).path()>
+                "Import a description instead"
+            </a>
+        </SectionHead>
+        <When test=may_import>
+            <Tabs param=view name="What is uploaded" choices=&[("definitions", "Definitions"), ("project", "A whole project")] />
+        </When>
+        {part(move || {
+            if is_project.get() {
+                view! { <ProjectImport project /> }.into_any()
+            } else {
+                view! { <Definitions project /> }.into_any()
+            }
+        })}
+    }
+}
+
+/// Drop or type, check, apply.
+#[component]
+fn Definitions(project: Memo<String>) -> impl IntoView {
     let text = RwSignal::new(String::new());
     let handle = EditorHandle::new();
     let action = Action::new();
@@ -64,11 +92,6 @@ pub(crate) fn UploadPage() -> impl IntoView {
     };
     let is_empty = move || text.with(|text| text.trim().is_empty());
     view! {
-        <SectionHead section=PageKind::Upload text="Definitions in YAML or JSON. Nothing is stored unless all of it is right.">
-            <a class="button" href=move || Page::of_project(project.get(), PageKind::NewImport).path()>
-                "Import a description instead"
-            </a>
-        </SectionHead>
         <div class="stack">
             <FileDrop on_text=move |read| text.set(read) />
             <Editor name="Definitions" value=text handle rows=16 schema=definition_schema />

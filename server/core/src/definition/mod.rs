@@ -63,6 +63,7 @@ pub use self::kinds::tool_types;
 pub use self::model::{ServiceDefinition, ToolDefinition};
 pub(crate) use self::nearest::by_distance;
 pub use self::policy_tests::parse_policy_tests;
+pub(crate) use self::render::value_diff;
 pub use self::render::{diff, service_diff, service_to_yaml, to_yaml};
 pub(crate) use self::tool::LONGEST_TITLE;
 

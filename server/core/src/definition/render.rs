@@ -1,6 +1,7 @@
 //! Definitions as people read them: canonical YAML, and differences of it.
 
 use serde::Serialize;
+use serde_json::Value;
 use similar::TextDiff;
 
 use super::model::{ServiceDefinition, ToolDefinition};
@@ -41,6 +42,15 @@ fn yaml(definition: &impl Serialize) -> String {
     // A definition is always JSON.
     let value = serde_json::to_value(definition).unwrap_or_default();
     yaml_of(&value)
+}
+
+/// The unified difference of two values as YAML; `None` is one that does not exist. Empty when they are equal.
+#[must_use]
+pub(crate) fn value_diff(before: Option<&Value>, after: Option<&Value>) -> String {
+    unified(
+        &before.map(yaml_of).unwrap_or_default(),
+        &after.map(yaml_of).unwrap_or_default(),
+    )
 }
 
 fn unified(before: &str, after: &str) -> String {

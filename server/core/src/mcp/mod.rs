@@ -5,6 +5,7 @@
 //! own schema; the listed one may accept more.
 
 mod coerce;
+pub mod cost;
 mod hints;
 mod inline;
 mod names;

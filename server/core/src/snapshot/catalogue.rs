@@ -56,6 +56,18 @@ impl ProjectSnapshot {
             .map(|at| &self.tools[at as usize])
     }
 
+    /// How many tools of a group and its children MCP clients are offered, and how many tokens a model spends on them.
+    #[must_use]
+    pub fn group_cost(&self, name: &str) -> (u64, u64) {
+        let tools = self.index.with_children(name).into_iter().flatten();
+        tools
+            .map(|at| &self.tools[at as usize])
+            .filter(|tool| tool.is_offered() && tool.listed().is_ok())
+            .fold((0, 0), |(tools, tokens), tool| {
+                (tools + 1, tokens + tool.tokens())
+            })
+    }
+
     /// How many tools name a group themselves, and how many are in it together with its children.
     #[must_use]
     pub fn group_size(&self, name: &str) -> (u64, u64) {

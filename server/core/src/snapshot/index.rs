@@ -288,6 +288,11 @@ impl Index {
         self.direct[at].as_ref().unwrap_or(&self.groups.sets[at])
     }
 
+    /// The tools of a group and of its children.
+    pub(super) fn with_children(&self, name: &str) -> Option<&RoaringBitmap> {
+        self.groups.set(name)
+    }
+
     /// Tools that name a group themselves, and with those of its children.
     pub(super) fn group_size(&self, name: &str) -> (u64, u64) {
         let own = self.direct(name).map_or(0, RoaringBitmap::len);

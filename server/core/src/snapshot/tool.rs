@@ -12,7 +12,7 @@ use super::validate::{ArgumentValidator, OutputValidator};
 use crate::arguments::names::Names;
 use crate::definition::{ExecutorSet, NotExecuted, ServiceDefinition, ToolDefinition};
 use crate::http_mapping::Unmapped;
-use crate::mcp::{Listed, NotListable};
+use crate::mcp::{Listed, NotListable, cost};
 use crate::policy::decision::EVERY_STATE;
 use crate::policy::groups::DEFAULT_GROUP;
 use crate::redact::MarkedParameters;
@@ -58,6 +58,7 @@ pub struct CompiledTool {
     unmapped: OnceLock<Option<Box<Unmapped>>>,
     marked: OnceLock<Option<MarkedParameters>>,
     listed: OnceLock<Result<Box<Listed>, NotListable>>,
+    tokens: OnceLock<u64>,
 }
 
 impl CompiledTool {
@@ -90,6 +91,7 @@ impl CompiledTool {
             unmapped: OnceLock::new(),
             marked: OnceLock::new(),
             listed: OnceLock::new(),
+            tokens: OnceLock::new(),
         }
     }
 
@@ -111,6 +113,7 @@ impl CompiledTool {
             unmapped: OnceLock::new(),
             marked: OnceLock::new(),
             listed: OnceLock::new(),
+            tokens: OnceLock::new(),
         }
     }
 
@@ -207,6 +210,14 @@ impl CompiledTool {
             .get_or_init(|| Listed::new(&self.definition, self.shown_parameters()).map(Box::new))
             .as_deref()
             .map_err(|error| *error)
+    }
+
+    /// The tokens that a model spends on it when a client offers it, estimated.
+    #[must_use]
+    pub fn tokens(&self) -> u64 {
+        *self
+            .tokens
+            .get_or_init(|| cost::tokens(self.name(), &self.definition.description, self.shown_parameters()))
     }
 
     /// Which of its arguments are secret, as its parameters say; `None`: none.

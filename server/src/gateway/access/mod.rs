@@ -4,6 +4,7 @@ pub mod matrix;
 mod place;
 mod terms;
 mod trail;
+pub mod unused;
 
 use std::sync::Arc;
 

@@ -237,8 +237,7 @@ pub async fn declare(
     content: &LabelContent,
     matches: impl Fn(bool, Option<i64>) -> Result<(), Problem>,
 ) -> Result<bool, Problem> {
-    check_name(kind, name, "")?;
-    check_content(content).await?;
+    check(kind, name, content).await?;
     let _turn = turn(gateway, &actor.project.row.id).await?;
     for _ in 0..ATTEMPTS {
         let (server_snapshot, state) = fresh(gateway, actor.project).await?;
@@ -330,6 +329,15 @@ pub async fn change_name(
         }
     }
     Err(too_busy())
+}
+
+/// Whether this can be declared.
+///
+/// # Errors
+/// 422 with every fault.
+pub(super) async fn check(kind: Kind, name: &str, content: &LabelContent) -> Result<(), Problem> {
+    check_name(kind, name, "")?;
+    check_content(content).await
 }
 
 /// Names by the rule of definitions.

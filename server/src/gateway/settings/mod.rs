@@ -90,7 +90,7 @@ fn warnings(settings: &ProjectSettings, snapshot: &ProjectSnapshot) -> Vec<Diagn
 }
 
 /// Every fault, with its place.
-fn faults(settings: &ProjectSettings, egress: &EgressPolicy) -> Vec<Diagnostic> {
+pub(super) fn faults(settings: &ProjectSettings, egress: &EgressPolicy) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     if let Some(url) = &settings.agent_endpoint {
         faults.extend(url_fault("/agent_endpoint", url, egress));

@@ -252,6 +252,9 @@ async fn only_the_very_first_use_of_a_group_is_one(db: Backend) {
     assert_eq!((kept.first_at, kept.last_at), (at(10), at(20)));
     let late = db.store.group_uses(at(22), 10).await.expect("uses");
     assert_eq!(late.len(), 2);
+    let of_other = db.store.group_uses_of(other).await.expect("uses");
+    assert_eq!(of_other, [others[2].clone()]);
+    assert_eq!(db.store.group_uses_of(uid).await.expect("uses").len(), 3);
 }
 
 async fn servers_that_count_at_the_same_time_lose_nothing(db: Backend) {

@@ -1,0 +1,23 @@
+//! Taking back what was just done.
+
+use leptos::task::spawn_local;
+
+use crate::api::Ask;
+use crate::components::Toasts;
+use crate::session::Session;
+
+/// Says what was done and offers to take it back by a request.
+pub(crate) fn offer(toasts: Toasts, session: Session, text: String, ask: Ask) {
+    toasts.offer(text, "Undo", move || {
+        let sent = ask.clone().send();
+        spawn_local(async move {
+            match sent.await {
+                Ok(_) => toasts.taken_back(),
+                Err(error) => {
+                    session.observe(&error);
+                    toasts.failed("This could not be undone", &error);
+                }
+            }
+        });
+    });
+}
