@@ -1,12 +1,12 @@
 //! A project as one file: importing it after a preview.
 
 use leptos::prelude::*;
+use serde_json::Value;
 use toolgate_api::Diagnostic;
-use toolgate_api::project_file::{FileOutcome, FilePart, FileSection, ProjectImport as Report};
 
 use super::files::FileDrop;
 use crate::action::Action;
-use crate::api::{Ask, Body, in_project, read_json, with_query};
+use crate::api::{Ask, Body, in_project, parse, read_json, with_query};
 use crate::components::{Badge, Diff, EditorHandle, Faults, Tags, Toasts, Tone};
 use crate::expectations;
 use crate::reactive::{When, condition, part};
@@ -16,19 +16,19 @@ use crate::words::counted;
 /// MiB that the server takes in one file.
 const LARGEST: u32 = 16;
 /// The sections in the order in which they are imported, as people call them.
-const SECTIONS: [(FileSection, &str); 12] = [
-    (FileSection::Egress, "Where tools may connect to"),
-    (FileSection::AccountProviders, "Account providers"),
-    (FileSection::McpServers, "MCP servers"),
-    (FileSection::Groups, "Groups"),
-    (FileSection::States, "States"),
-    (FileSection::ToolServices, "Tool services"),
-    (FileSection::Tools, "Tools"),
-    (FileSection::Guides, "Guides"),
-    (FileSection::Settings, "Settings"),
-    (FileSection::Limits, "Limits"),
-    (FileSection::Grants, "Grants"),
-    (FileSection::PolicyTests, "Policy tests"),
+const SECTIONS: [(&str, &str); 12] = [
+    ("egress", "Where tools may connect to"),
+    ("account_providers", "Account providers"),
+    ("mcp_servers", "MCP servers"),
+    ("groups", "Groups"),
+    ("states", "States"),
+    ("tool_services", "Tool services"),
+    ("tools", "Tools"),
+    ("guides", "Guides"),
+    ("settings", "Settings"),
+    ("limits", "Limits"),
+    ("grants", "Grants"),
+    ("policy_tests", "Policy tests"),
 ];
 
 /// Choosing a file, its preview, and the import.
@@ -38,7 +38,7 @@ pub(super) fn ProjectImport(
     project: Memo<String>,
 ) -> impl IntoView {
     let text = RwSignal::new(String::new());
-    let report = RwSignal::new(None::<Report>);
+    let report = RwSignal::new(None::<Value>);
     let ignored = RwSignal::new(false);
     let action = Action::new();
     let toasts = Toasts::get();
@@ -47,11 +47,11 @@ pub(super) fn ProjectImport(
         let path = in_project(&project.get_untracked(), &["import"]);
         let path = with_query(path, &[("dry_run", word), expectations::ignoring(ignored)]);
         action.send(Ask::post(path, Body::Yaml(text.get_untracked())), move |answer| {
-            let Ok(answer) = read_json::<Report>(&answer.text) else {
+            let Ok(answer) = parse(&answer.text) else {
                 return;
             };
             if !dry_run {
-                let count = answer.parts.iter().filter(|part| is_written(part)).count();
+                let count = parts(&answer).iter().filter(|part| is_written(part)).count();
                 toasts.done(format!("Imported {}.", counted(count, "change")));
             }
             report.set(Some(answer));
@@ -65,7 +65,7 @@ pub(super) fn ProjectImport(
     };
     let is_preview = condition(move || {
         report.with(|report| {
-            let is_new = |report: &Report| report.dry_run && report.parts.iter().any(is_written);
+            let is_new = |report: &Value| report["dry_run"] == true && parts(report).iter().any(is_written);
             report.as_ref().is_some_and(is_new)
         })
     });
@@ -103,25 +103,27 @@ pub(super) fn ProjectImport(
 }
 
 /// What an import did or would do, section by section.
-fn shown(project: &str, report: &Report) -> AnyView {
-    let count = |outcome| report.parts.iter().filter(|part| part.outcome == outcome).count();
+fn shown(project: &str, report: &Value) -> AnyView {
+    let all = parts(report);
+    let count = |outcome: &str| all.iter().filter(|part| part["outcome"] == outcome).count();
     let sum = format!(
         "{} new, {} changed, {} unchanged, {} skipped",
-        count(FileOutcome::Created),
-        count(FileOutcome::Changed),
-        count(FileOutcome::Unchanged),
-        count(FileOutcome::Skipped),
+        count("created"),
+        count("changed"),
+        count("unchanged"),
+        count("skipped"),
     );
-    let heading = if report.dry_run {
+    let heading = if report["dry_run"] == true {
         "What importing would do"
     } else {
         "Imported"
     };
     let sections: Vec<AnyView> = SECTIONS
         .iter()
-        .filter_map(|section| section_of(report, *section))
+        .filter_map(|section| section_of(all, *section))
         .collect();
-    let missing = (!report.missing_secrets.is_empty()).then(|| {
+    let missing: Vec<String> = read_json(&report["missing_secrets"].to_string()).unwrap_or_default();
+    let missing = (!missing.is_empty()).then(|| {
         let href = Page::of_project(project.to_owned(), PageKind::Secrets).path();
         view! {
             <div class="note stack">
@@ -129,11 +131,11 @@ fn shown(project: &str, report: &Report) -> AnyView {
                     "These secrets are not set in this project; what uses them fails until they are. "
                     <a href=href>"Set secrets"</a>
                 </p>
-                <Tags names=report.missing_secrets.clone() />
+                <Tags names=missing />
             </div>
         }
     });
-    let warnings: Vec<Diagnostic> = report.warnings.clone();
+    let warnings: Vec<Diagnostic> = read_json(&report["warnings"].to_string()).unwrap_or_default();
     view! {
         <div class="stack" role="status">
             <div>
@@ -149,55 +151,44 @@ fn shown(project: &str, report: &Report) -> AnyView {
 }
 
 /// The parts of a section that are not as they are already.
-fn section_of(report: &Report, (section, title): (FileSection, &'static str)) -> Option<AnyView> {
-    let parts: Vec<&FilePart> = report
-        .parts
+fn section_of(all: &[Value], (section, title): (&str, &'static str)) -> Option<AnyView> {
+    let items: Vec<_> = all
         .iter()
-        .filter(|part| part.section == section && part.outcome != FileOutcome::Unchanged)
+        .filter(|part| part["section"] == section && part["outcome"] != "unchanged")
+        .map(|part| item(part, title))
         .collect();
-    if parts.is_empty() {
+    if items.is_empty() {
         return None;
     }
-    let items: Vec<_> = parts.iter().map(|part| item(part, title)).collect();
+    let count = items.len();
     let view = view! {
-        <details open=parts.len() <= 5>
-            <summary>{format!("{title} ({})", parts.len())}</summary>
+        <details open=count <= 5>
+            <summary>{format!("{title} ({count})")}</summary>
             <ul class="stack">{items}</ul>
         </details>
     };
     Some(view.into_any())
 }
 
-fn item(part: &FilePart, title: &'static str) -> AnyView {
-    let (tone, word) = match part.outcome {
-        FileOutcome::Created => (Tone::Good, "new"),
-        FileOutcome::Changed => (Tone::Note, "changed"),
-        FileOutcome::Unchanged => (Tone::Plain, "unchanged"),
-        FileOutcome::Skipped => (Tone::Plain, "skipped"),
+fn item(part: &Value, title: &'static str) -> AnyView {
+    let text = |key: &str| part[key].as_str().unwrap_or_default().to_owned();
+    let (tone, word) = match part["outcome"].as_str() {
+        Some("created") => (Tone::Good, "new"),
+        Some("changed") => (Tone::Note, "changed"),
+        _ => (Tone::Plain, "skipped"),
     };
-    let name = if part.name.is_empty() {
-        title.to_owned()
-    } else {
-        part.name.clone()
-    };
+    let name = Some(text("name")).filter(|name| !name.is_empty());
+    let name = name.unwrap_or_else(|| title.to_owned());
     // What is new is the file itself.
-    let diff = part
-        .diff
-        .clone()
-        .filter(|_| part.outcome == FileOutcome::Changed)
-        .map(|text| {
-            view! { <Diff text name=format!("Difference of {name}") /> }
-        });
-    let reason = part
-        .reason
-        .clone()
-        .map(|reason| view! { <span class="muted">{reason}</span> });
+    let diff = (word == "changed").then(|| {
+        view! { <Diff text=text("diff") name=format!("Difference of {name}") /> }
+    });
     view! {
         <li>
             <div class="row">
                 <span class="tool-name">{name.clone()}</span>
                 <Badge tone text=word />
-                {reason}
+                <span class="muted">{text("reason")}</span>
             </div>
             {diff}
         </li>
@@ -205,7 +196,12 @@ fn item(part: &FilePart, title: &'static str) -> AnyView {
     .into_any()
 }
 
+/// The parts of a report.
+fn parts(report: &Value) -> &[Value] {
+    report["parts"].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
 /// Whether a part is stored.
-fn is_written(part: &FilePart) -> bool {
-    matches!(part.outcome, FileOutcome::Created | FileOutcome::Changed)
+fn is_written(part: &Value) -> bool {
+    part["outcome"] == "created" || part["outcome"] == "changed"
 }
