@@ -18,6 +18,10 @@ use crate::text::scalar;
 use crate::text::yaml::read_patiently;
 use crate::text::yaml::writer::yaml_of;
 
+/// The sections that are lists.
+const LISTS: [&str; 5] = ["tool_services", "tools", "grants", "policy_tests", "secrets"];
+/// The sections that are one document.
+const DOCUMENTS: [&str; 3] = ["settings", "limits", "egress"];
 /// The member that says what the file is.
 const FORMAT: &str = "toolgate_project";
 
@@ -49,10 +53,45 @@ pub fn read(text: &[u8]) -> Result<ProjectFile, Vec<Diagnostic>> {
         }
         Some(_) => {}
     }
+    let misshapen = lists_for_maps(members);
+    if !misshapen.is_empty() {
+        return Err(misshapen);
+    }
     match serde_json::from_value(whole.clone()) {
         Ok(file) => Ok(file),
         Err(error) => Err(faults(members, &error.to_string())),
     }
+}
+
+/// Lists where the form has maps: the types would take their items in order.
+fn lists_for_maps(members: &Map<String, Value>) -> Vec<Diagnostic> {
+    let mut faults = Vec::new();
+    let mut check = |value: &Value, place: &[&str]| {
+        if value.is_array() {
+            faults.push(
+                Diagnostic::error("must be a map, not a list").at_pointer(pointer::of(place.iter().copied())),
+            );
+        }
+    };
+    for (key, value) in members {
+        if !LISTS.contains(&key.as_str()) {
+            check(value, &[key]);
+        }
+        match value {
+            Value::Object(parts) if !DOCUMENTS.contains(&key.as_str()) => {
+                for (name, part) in parts {
+                    check(part, &[key, name]);
+                }
+            }
+            Value::Array(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    check(item, &[key, &at.to_string()]);
+                }
+            }
+            _ => {}
+        }
+    }
+    faults
 }
 
 fn no_project(message: &str) -> Diagnostic {
@@ -262,6 +301,9 @@ secrets: [KEY]
             ),
             ("toolgate_project: 1\nsettings: {alerts: 7}", "/settings/alerts"),
             ("toolgate_project: 1\nsecrets: 7", "/secrets"),
+            ("toolgate_project: 1\nsettings: []", "/settings"),
+            ("toolgate_project: 1\ngroups: {a: []}", "/groups/a"),
+            ("toolgate_project: 1\ngrants: [[]]", "/grants/0"),
         ];
         for (text, pointer) in rows {
             let faults = read(text.as_bytes()).expect_err(text);

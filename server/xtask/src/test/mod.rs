@@ -106,7 +106,7 @@ const STAGES: &[Stage] = &[
     Stage {
         name: "mcp",
         what: "the official MCP client and conformance suite accept a project as a server",
-        minutes: 2,
+        minutes: 1,
         run: mcp::run,
     },
     Stage {
