@@ -32,7 +32,7 @@ pub struct ProjectFile {
     pub toolgate_project: u32,
     /// The name of the project that was exported. An import does not rename a project.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "utoipa", schema(example = "Demonstration", max_length = 200))]
+    #[cfg_attr(feature = "utoipa", schema(example = "Demonstration"))]
     pub name: Option<String>,
     /// Its settings, with the rules of its alerts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,11 +87,10 @@ pub struct ProjectFile {
 pub struct FileGrant {
     /// The user name, for a user. Either this or `subject`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "utoipa", schema(example = "ada", max_length = 64))]
+    #[cfg_attr(feature = "utoipa", schema(example = "ada"))]
     pub user: Option<String>,
     /// `<issuer>|<subject>`, for a subject of an external issuer. Either this or `user`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "utoipa", schema(max_length = 1100))]
     pub subject: Option<String>,
     /// The role.
     pub role: Role,
