@@ -8,7 +8,8 @@ mod hostile;
 mod listing;
 mod replicas;
 mod search;
-pub(super) mod sessions;
+mod sessions;
+pub(super) mod streams;
 
 use axum::body::Body;
 use axum::http::{Method, Request, header};

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwapOption;
-use rmcp::model::ErrorCode as RpcCode;
 use rmcp::model::{
-    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext, GetPromptRequest,
-    GetPromptRequestParams, ListPromptsRequest, ListResourceTemplatesRequest, ListResourcesRequest,
-    ReadResourceRequest, ReadResourceRequestParams, Reference,
+    ArgumentInfo, ClientRequest, CompleteRequest, CompleteRequestParams, CompletionContext,
+    ErrorCode as RpcCode, GetPromptRequest, GetPromptRequestParams, ListPromptsRequest,
+    ListResourceTemplatesRequest, ListResourcesRequest, ReadResourceRequest, ReadResourceRequestParams,
+    Reference,
 };
 use rmcp::service::ServiceError;
 use serde_json::{Map, Value};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::sessions::{SOON, Stream};
+use super::streams::{SOON, Stream};
 use super::{MODERN, McpClient, agent, modern, text, with_tools};
 use crate::support::TestApp;
 

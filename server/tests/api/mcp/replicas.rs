@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::sessions::{SOON, Stream};
+use super::streams::{SOON, Stream};
 use super::{McpClient, tools};
 use crate::replicas::{becomes, two};
 use crate::support::echo;

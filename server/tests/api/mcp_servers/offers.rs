@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{Reply, SERVERS, Upstream, enable, forecast, import, put};
-use crate::mcp::sessions::{SOON, Stream};
+use crate::mcp::streams::{SOON, Stream};
 use crate::mcp::{MODERN, McpClient, modern};
 use crate::support::{ANY, Client, TestApp};
 
