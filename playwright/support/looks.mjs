@@ -1,7 +1,7 @@
 // How people look at the dashboard: themes and widths. A page that is open changes its look without being loaded again.
 import { assertAccessible } from './axe.mjs';
 import { overflow } from './browser.mjs';
-import { keepPicture } from './pictures.mjs';
+import { WANTED, keepPicture } from './pictures.mjs';
 
 const HEIGHTS = { 390: 844, 1280: 800, 1920: 1080 };
 const LIGHT = { colorScheme: 'light' };
@@ -40,8 +40,9 @@ export async function assertGoodInEveryLook(page, what) {
   }
 }
 
-/** Keeps pictures of the page for people to look at. */
+/** Keeps pictures of the page for people to look at, if they are wanted. */
 export async function keepPictures(page, name) {
+  if (!WANTED) return;
   for (const look of PICTURED) {
     await wear(page, look);
     await keepPicture(page, `${name}-${look.width}-${look.media.colorScheme}`);

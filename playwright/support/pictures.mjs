@@ -1,11 +1,17 @@
-// Pictures that a run leaves for people to look at.
+// Pictures for people to look at: of every page where a folder for them is named, and always of one that failed.
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 
-const FOLDER = process.env.TOOLGATE_SCREENSHOTS ?? resolve(import.meta.dirname, '../../target/screenshots');
+const ROOT = resolve(import.meta.dirname, '../..');
+export const WANTED = process.env.TOOLGATE_SCREENSHOTS;
+const FOLDER = resolve(ROOT, WANTED ?? 'target/screenshots');
 
-/** Keeps a picture of what the window shows. */
+/** Keeps a picture of what the window shows, if pictures are wanted. */
 export async function keepPicture(page, name) {
+  if (WANTED) await takePicture(page, name);
+}
+
+async function takePicture(page, name) {
   await mkdir(FOLDER, { recursive: true });
   await page.screenshot({ path: join(FOLDER, `${name.replaceAll(/[^a-z0-9-]+/gi, '-').slice(0, 100)}.png`) });
 }
@@ -16,7 +22,7 @@ export async function picturedOnFailure(page, name, story) {
     return await story();
   } catch (error) {
     // The page itself may be gone; what went wrong matters more.
-    await keepPicture(page, `failed-${name}`).catch(() => {});
+    await takePicture(page, `failed-${name}`).catch(() => {});
     throw error;
   }
 }

@@ -38,7 +38,8 @@ export async function weights(origin) {
   for (const page of PAGES) {
     const totals = {};
     for (const path of await filesOfPage(origin, lively(page))) {
-      const kind = path.split('.').at(-1);
+      // Small modules come packed in one file.
+      const kind = path.split('.').at(-1).replace('bin', 'wasm');
       totals[kind] = (totals[kind] ?? 0) + sizes.get(path);
     }
     for (const [kind, total] of Object.entries(totals)) heaviest[kind] = Math.max(heaviest[kind] ?? 0, total);

@@ -10,6 +10,7 @@ mod client;
 mod disk_space;
 mod install;
 mod openapi;
+mod pack;
 mod package;
 mod pages;
 mod paths;

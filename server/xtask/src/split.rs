@@ -10,6 +10,8 @@ use wasm_encoder::reencode::{self, Reencode};
 use wasm_encoder::{Module, TypeSection};
 use wasmparser::{CustomSectionReader, Parser, TypeSectionReader};
 
+use crate::pack;
+
 /// The script that loads the chunks, as the divided module imports it.
 const LOADER: &str = "./__wasm_split.js";
 /// The glue that starts the module; the loader takes the module's exports from it.
@@ -50,12 +52,14 @@ pub(crate) fn divide(module: &[u8], folder: &Path) -> Result<Divided> {
         .into_iter()
         .map(|(name, files)| (name, files.iter().map(|file| format!("{file}.wasm")).collect()))
         .collect();
-    Ok(Divided {
+    let mut divided = Divided {
         main,
         chunks,
         bundles,
         loader,
-    })
+    };
+    pack::pack(&mut divided)?;
+    Ok(divided)
 }
 
 /// The module with those types only that it uses, and without its custom sections. The divider copies the types of the whole

@@ -87,6 +87,7 @@ fn stamp(wasm: &[u8], sources: &Sources) -> String {
     let rules = [
         include_bytes!("ui.rs").as_slice(),
         include_bytes!("package.rs"),
+        include_bytes!("pack.rs"),
         include_bytes!("pages.rs"),
         include_bytes!("../../../frontend/src/page_table.rs"),
         include_bytes!("split.rs"),
