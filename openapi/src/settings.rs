@@ -19,7 +19,7 @@ pub struct ProjectSettings {
         schema(example = "https://agent.example.com/run", max_length = 2048)
     )]
     pub agent_endpoint: Option<String>,
-    /// Where alerts are sent to.
+    /// Where alerts are sent to, and what waits: changes in the quarantine, requests for access, keys that expire soon.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub webhook: Option<WebhookSettings>,
     /// When to raise an alert.
@@ -118,7 +118,7 @@ pub struct StoredSettings {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Where alerts are sent to.
+/// Where alerts are sent to, and what waits: changes in the quarantine, requests for access, keys that expire soon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "utoipa", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]

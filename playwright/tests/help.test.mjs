@@ -45,7 +45,7 @@ stage.story('the palette finds guides, settings, hosts and actions', async (page
   await settled(page);
   const palette = new Palette(page);
   for (const [words, entry] of [
-    ['webhook', 'Webhook for alerts'],
+    ['webhook', 'Webhook for alerts and notifications'],
     ['only-here', 'https://only-here.example'],
     ['new key', 'New key'],
     ['requiring sessions', /Requiring sessions/],
@@ -55,6 +55,6 @@ stage.story('the palette finds guides, settings, hosts and actions', async (page
     await page.getByRole('option', { name: entry }).first().waitFor();
     await page.keyboard.press('Escape');
   }
-  await palette.take('webhook', 'Webhook for alerts');
+  await palette.take('webhook', 'Webhook for alerts and notifications');
   await page.waitForURL(/settings#webhook-url$/);
 });

@@ -23,7 +23,6 @@ use crate::clock::Clock;
 use crate::config::{AllowedEnv, Config};
 use crate::gateway::Gateway;
 use crate::gateway::accounts::Exchanged;
-use crate::gateway::alerts;
 use crate::gateway::audit::concurrency_limit::ConcurrencyLimit;
 use crate::gateway::audit::tail::Tail;
 use crate::gateway::bus_programs::presence::Presence;
@@ -44,6 +43,7 @@ use crate::gateway::sessions;
 use crate::gateway::sign_ins;
 use crate::gateway::single_sign_on::SingleSignOn;
 use crate::gateway::started;
+use crate::gateway::webhook;
 use crate::mcp::Mcp;
 use crate::middleware::TrustedProxies;
 use crate::secrets::Keyring;
@@ -71,6 +71,8 @@ const DESCRIPTIONS: usize = 2;
 const FLUSH: Duration = Duration::from_secs(3);
 /// How often it is looked for messages to send.
 const DELIVER: Duration = Duration::from_secs(2);
+/// How often messages are stored about what waits in projects.
+const COLLECT: Duration = Duration::from_mins(1);
 /// How often it is written down when secrets were used.
 const SECRET_USES: Duration = Duration::from_secs(30);
 /// How often it is looked for upstreams to probe.
@@ -253,7 +255,10 @@ impl Started {
             Ok(())
         });
         every(&self.app.gateway, DELIVER, |gateway| async move {
-            alerts::deliver(&gateway).await
+            webhook::deliver(&gateway).await
+        });
+        every(&self.app.gateway, COLLECT, |gateway| async move {
+            Ok(webhook::collect(&gateway).await?)
         });
         every(&self.app.gateway, VERIFY, |gateway| async move {
             integrity::verify(&gateway).await
@@ -291,6 +296,7 @@ impl Started {
                 .store
                 .prune_read_notifications(now - notifications::KEPT)
                 .await?;
+            gateway.store.prune_notices(now - webhook::KEPT).await?;
             connections::prune(&gateway, now).await?;
             gateway.store.prune_account_flows(now).await?;
             if let Some(days) = gateway.config.audit.retention_days {

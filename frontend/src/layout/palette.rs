@@ -60,7 +60,11 @@ const ACTIONS: [(PageKind, &str, &str); 6] = [
 /// What can be set: the same.
 const SETTINGS: [(PageKind, &str, &str); 8] = [
     (PageKind::Settings, "Agent endpoint", "#agent-endpoint"),
-    (PageKind::Settings, "Webhook for alerts", "#webhook-url"),
+    (
+        PageKind::Settings,
+        "Webhook for alerts and notifications",
+        "#webhook-url",
+    ),
     (PageKind::Settings, "Thresholds of alerts", "#alert-thresholds"),
     (
         PageKind::Settings,

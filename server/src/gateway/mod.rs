@@ -70,6 +70,7 @@ pub mod tool_services;
 pub mod tool_uses;
 pub mod upstreams;
 pub mod users;
+pub mod webhook;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;

@@ -25,9 +25,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(super) struct Progress<'c> {
     context: &'c RequestContext<RoleServer>,
     token: ProgressToken,
+    messages: Messages<'c>,
+    sent: f64,
+}
+
+/// What a client is notified of.
+struct Messages<'c> {
     parts: Option<mpsc::Receiver<Value>>,
     ticks: Interval,
-    sent: f64,
     /// There are no further parts.
     ended: &'c Notify,
 }
@@ -45,10 +50,8 @@ impl<'c> Progress<'c> {
         let progress = Self {
             context,
             token,
-            parts: Some(parts),
-            ticks: interval(RUNNING),
+            messages: Messages::of(parts, ended),
             sent: 0.0,
-            ended,
         };
         Some((progress, to))
     }
@@ -56,29 +59,45 @@ impl<'c> Progress<'c> {
     /// Notifies at once, from time to time, and of each part; it never ends.
     pub(super) async fn report(mut self) -> std::convert::Infallible {
         loop {
-            let next = async {
+            let message = self.messages.next().await;
+            self.sent += 1.0;
+            let told = ProgressNotificationParam::new(self.token.clone(), self.sent).with_message(message);
+            if self.context.peer.notify_progress(told).await.is_err() {
+                self.messages.ended.notify_one();
+                return std::future::pending().await;
+            }
+        }
+    }
+}
+
+impl<'c> Messages<'c> {
+    fn of(parts: mpsc::Receiver<Value>, ended: &'c Notify) -> Self {
+        Self {
+            parts: Some(parts),
+            ticks: interval(RUNNING),
+            ended,
+        }
+    }
+
+    /// The next part, or that the call runs: at once, and from time to time.
+    async fn next(&mut self) -> String {
+        loop {
+            let part = async {
                 match &mut self.parts {
                     Some(parts) => parts.recv().await,
                     None => std::future::pending().await,
                 }
             };
-            let message = tokio::select! {
+            tokio::select! {
                 biased;
-                _ = self.ticks.tick() => "the call is running".to_owned(),
-                part = next => match part {
-                    Some(part) => text(part),
+                _ = self.ticks.tick() => return "the call is running".to_owned(),
+                part = part => match part {
+                    Some(part) => return text(part),
                     None => {
                         self.parts = None;
                         self.ended.notify_one();
-                        continue;
                     }
                 },
-            };
-            self.sent += 1.0;
-            let told = ProgressNotificationParam::new(self.token.clone(), self.sent).with_message(message);
-            if self.context.peer.notify_progress(told).await.is_err() {
-                self.ended.notify_one();
-                return std::future::pending().await;
             }
         }
     }
@@ -106,5 +125,40 @@ fn text(part: Value) -> String {
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => text[..end].to_owned(),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tokio::time::Instant;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_client_is_notified_at_once_and_every_quarter_of_a_minute() {
+        let ended = Notify::new();
+        let (_to, parts) = mpsc::channel(WAITING);
+        let mut messages = Messages::of(parts, &ended);
+        let begun = Instant::now();
+        for seconds in [0, 15, 30, 45] {
+            assert_eq!(messages.next().await, "the call is running");
+            assert_eq!(begun.elapsed().as_secs(), seconds);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn parts_come_between_and_notifications_go_on_after_the_last_one() {
+        let ended = Notify::new();
+        let (to, parts) = mpsc::channel(WAITING);
+        let mut messages = Messages::of(parts, &ended);
+        messages.next().await;
+        to.send(json!("half")).await.unwrap();
+        to.send(json!({"done": true})).await.unwrap();
+        drop(to);
+        assert_eq!(messages.next().await, "half");
+        assert_eq!(messages.next().await, r#"{"done":true}"#);
+        assert_eq!(messages.next().await, "the call is running");
+        ended.notified().await;
     }
 }

@@ -9,7 +9,7 @@ use crate::Store;
 use crate::codec::{Word, containing, from_json, micros, text, time, to_json};
 use crate::db::{both, execute, writing, writing_once};
 use crate::error::{Result, StoreError};
-use crate::rows::{AlertDeliveries, AlertFilter, DueAlert, NewAlert};
+use crate::rows::{AlertFilter, DueAlert, NewAlert};
 
 /// The columns of an alert, in the order of [`columns!`].
 #[derive(sqlx::FromRow)]
@@ -42,33 +42,6 @@ macro_rules! select {
 }
 
 impl Store {
-    /// How the messages of alerts that were raised at or after a time have come out, by project; those without any
-    /// message are left out.
-    pub async fn alert_deliveries(&self, since: DateTime<Utc>) -> Result<Vec<AlertDeliveries>> {
-        let rows: Vec<(Uuid, i64, i64, i64)> = both!(self, |pool| {
-            sqlx::query_as(
-                "SELECT project_uid,
-                        CAST(SUM(CASE WHEN delivery = 'delivered' THEN 1 ELSE 0 END) AS BIGINT),
-                        CAST(SUM(CASE WHEN delivery = 'pending' AND last_error IS NOT NULL THEN 1 ELSE 0 END) AS BIGINT),
-                        CAST(SUM(CASE WHEN delivery = 'failed' THEN 1 ELSE 0 END) AS BIGINT)
-                 FROM alerts WHERE at >= $1 AND delivery <> 'none' GROUP BY project_uid ORDER BY project_uid",
-            )
-            .bind(micros(since))
-            .fetch_all(pool)
-            .await?
-        })
-        .await?;
-        Ok(rows
-            .into_iter()
-            .map(|(project, delivered, retried, failed)| AlertDeliveries {
-                project: ProjectUid(project),
-                delivered,
-                retried,
-                failed,
-            })
-            .collect())
-    }
-
     /// Stores an alert; `false` when there is one of this pattern, subject, object and window already.
     pub async fn raise_alert(&self, new: &NewAlert) -> Result<bool> {
         let alert = &new.alert;

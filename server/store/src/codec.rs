@@ -11,6 +11,7 @@ use toolgate_api::alerts::{AlertDelivery, AlertRule};
 use toolgate_api::audit::{AuditAction, AuditOutcome};
 use toolgate_api::auth::{PrincipalKind, Role};
 use toolgate_api::imports::DescriptionFormat;
+use toolgate_api::notifications::NotificationKind;
 use toolgate_api::presence::AnnouncerKind;
 
 use crate::error::{Result, StoreError};
@@ -132,6 +133,13 @@ words! {
     }
     DescriptionFormat { Swagger2 = "swagger2", Openapi30 = "openapi30", Openapi31 = "openapi31", Openapi32 = "openapi32", Mcp = "mcp", Announced = "announced" }
     AnnouncerKind { ToolService = "tool_service", Worker = "worker" }
+    NotificationKind {
+        Alert = "alert",
+        Quarantine = "quarantine",
+        AccessRequest = "access_request",
+        AccessDecision = "access_decision",
+        KeyExpiry = "key_expiry",
+    }
     AccessRequestStatus { Open = "open", Granted = "granted", Declined = "declined" }
     PrincipalKind { User = "user", ServiceKey = "service_key", External = "external" }
     AlertRule {

@@ -39,6 +39,7 @@ mod loading;
 mod mcp_clients;
 mod mcp_servers;
 mod multirow;
+mod notices;
 mod oauth_clients;
 mod open;
 mod policy_tests;

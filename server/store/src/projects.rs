@@ -159,6 +159,7 @@ impl Store {
             execute!(tx, "DELETE FROM access_requests WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM saved_views WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM read_notifications WHERE project_uid = $1", uid.0);
+            execute!(tx, "DELETE FROM notices WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM announced_programs WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM tool_guides WHERE project_uid = $1", uid.0);
             execute!(tx, "DELETE FROM mcp_clients WHERE project_uid = $1", uid.0);

@@ -12,6 +12,7 @@ mod directory;
 mod documents;
 mod guides;
 mod imports;
+mod notices;
 mod records;
 mod secrets;
 mod sessions;
@@ -20,7 +21,7 @@ mod usage;
 pub use toolgate_core::record::RecordFilter;
 
 pub use self::accounts::{AccountFlowRow, AccountRow};
-pub use self::alerts::{AlertDeliveries, AlertFilter, DueAlert, NO_PROJECT, NewAlert};
+pub use self::alerts::{AlertFilter, DueAlert, NO_PROJECT, NewAlert};
 pub use self::announcements::{AnnouncedProgram, AnnouncementClaim, ProgramKey};
 pub use self::artifacts::{ArtifactLimits, ArtifactRow};
 pub use self::claims::{Claim, Claimed, IdempotencyKey, KeptAnswer, Settlement};
@@ -36,6 +37,7 @@ pub use self::directory::{
 pub use self::documents::{Replacement, Revised};
 pub use self::guides::{GuideRow, McpClientRow};
 pub use self::imports::{ImportChange, ImportOperationRow, ImportRow, WaitingRow};
+pub use self::notices::{DueNotice, MessageDeliveries};
 pub use self::records::{
     ChainPlace, Completed, Completion, Noted, Opening, RecordOrder, RecordPage, RecordRange, RecordSeq,
     SessionMove,

@@ -65,6 +65,8 @@ mod labels;
 mod lost_answers;
 #[path = "contract/moves.rs"]
 mod moves;
+#[path = "contract/notices.rs"]
+mod notices;
 #[path = "contract/opening.rs"]
 mod opening;
 #[path = "contract/policy_tests.rs"]

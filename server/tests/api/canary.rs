@@ -15,8 +15,8 @@ use futures_util::StreamExt;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
-use toolgate::gateway::alerts;
 use toolgate::gateway::observe;
+use toolgate::gateway::webhook;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::postgres::new_database;
@@ -460,7 +460,7 @@ async fn search(postgresql: Option<String>) {
     let (status, _) = check(&agent, Method::POST, "/projects/demo/calls", Some(&refused)).await;
     assert_eq!(status, StatusCode::FORBIDDEN);
     observe::flush(&app.gateway).await.expect("stored");
-    alerts::deliver(&app.gateway).await.expect("sent");
+    webhook::deliver(&app.gateway).await.expect("sent");
 
     for (path, body) in [
         ("resolve", json!({"group": ["*"]})),

@@ -171,7 +171,7 @@ pub(crate) fn SettingsPage() -> impl IntoView {
                 </Field>
             </section>
             <section class="panel stack">
-                <h2>"Webhook for alerts"</h2>
+                <h2>"Webhook for alerts and notifications"</h2>
                 <div class="columns">
                     <Field id="webhook-url" label="Address" help="Reached through the egress rules." guide="alerts#webhook">
                         <TextInput id="webhook-url" value=webhook mono=true placeholder="https://hooks.example.com/toolgate" max="2048" />

@@ -1,11 +1,9 @@
 //! Suspicious patterns become alerts: a row that says what was noticed, a log line, and a message to the project's webhook.
 //!
 //! What is suspicious, `core/alerts` decides; `gateway/observe` shows it every request. Here an alert is stored, once per
-//! pattern, subject and window whichever server noticed it, and `webhook` sends the messages.
+//! pattern, subject and window whichever server noticed it, and `gateway/webhook` sends the messages.
 
 pub mod acknowledge;
-mod sign;
-mod webhook;
 
 use chrono::TimeDelta;
 use serde_json::{Map, Value, json};
@@ -18,7 +16,6 @@ use toolgate_store::StoreError;
 use toolgate_store::rows::{NO_PROJECT, NewAlert};
 use uuid::Uuid;
 
-pub use self::webhook::deliver;
 use crate::gateway::Gateway;
 use crate::gateway::observe::Found;
 use crate::gateway::server_snapshot::ServerSnapshot;

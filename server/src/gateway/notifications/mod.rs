@@ -1,22 +1,22 @@
 //! What waits for a user in a project, collected from where it is stored; only which of it the user has read is stored besides.
 
+pub mod waiting;
+
 use std::cmp::Reverse;
 
 use chrono::{DateTime, TimeDelta, Utc};
-use toolgate_api::access_requests::{AccessRequest, AccessRequestStatus, Asked};
+use toolgate_api::access_requests::{AccessRequestStatus, Asked};
 use toolgate_api::notifications::{Notification, NotificationKind, Notifications};
 use toolgate_core::ids::UserId;
 use toolgate_core::principal::{Permission, PrincipalRef};
-use toolgate_store::rows::{AlertFilter, KeyRow};
+use toolgate_store::rows::AlertFilter;
 
-use super::entry::Entry;
+use crate::gateway::entry::Entry;
 use crate::gateway::{Gateway, Problem};
 
 /// How long it is kept that a notification was read: as long as what they are about is, at most.
 pub const KEPT: TimeDelta = TimeDelta::days(400);
 
-/// How long before its end a key is notified about.
-const KEY_NOTICE: TimeDelta = TimeDelta::days(14);
 /// How long the decision about an own request is notified about.
 const DECISION_NOTICE: TimeDelta = TimeDelta::days(30);
 /// Most of one kind that are read.
@@ -34,33 +34,20 @@ pub async fn list(gateway: &Gateway, entry: &Entry, user: UserId) -> Result<Noti
     if entry.may(Permission::ReadAudit) {
         alerts(gateway, entry, &mut items).await?;
     }
+    let uid = entry.project.row.uid;
     if entry.may(Permission::EditDefinitions) {
-        quarantine(gateway, entry, &mut items).await?;
+        items.extend(waiting::changes(gateway, uid).await?);
     }
     if entry.may(Permission::ManageAccess) {
-        let open = Some(AccessRequestStatus::Open);
-        let uid = entry.project.row.uid;
-        let waiting = gateway
-            .store
-            .access_requests(uid, None, open, None, OF_KIND)
-            .await?;
-        items.extend(waiting.iter().map(waiting_request));
+        items.extend(waiting::requests(gateway, uid).await?);
     }
     decisions(gateway, entry, &mut items).await?;
     if entry.may(Permission::ManageKeys) {
-        let keys = entry
-            .caller
-            .server_snapshot
-            .directory
-            .keys_of(entry.project.row.uid);
-        items.extend(keys.filter_map(|key| expiry(key, now)));
+        items.extend(waiting::keys(&entry.caller.server_snapshot.directory, uid, now));
     }
     items.sort_by_key(|item| Reverse(item.at));
     items.truncate(MOST);
-    let read = gateway
-        .store
-        .notifications_read(user, entry.project.row.uid)
-        .await?;
+    let read = gateway.store.notifications_read(user, uid).await?;
     for item in &mut items {
         item.read = read.contains(&item.id);
     }
@@ -82,23 +69,6 @@ async fn alerts(gateway: &Gateway, entry: &Entry, items: &mut Vec<Notification>)
             &alert.id.to_string(),
             alert.message,
         )
-    }));
-    Ok(())
-}
-
-async fn quarantine(gateway: &Gateway, entry: &Entry, items: &mut Vec<Notification>) -> Result<(), Problem> {
-    let uid = entry.project.row.uid;
-    let (waiting, _) = gateway.store.waiting_operations(uid, None, None, OF_KIND).await?;
-    items.extend(waiting.into_iter().filter_map(|row| {
-        let since = row.waiting?.since;
-        let text = format!(
-            "A change of the tool {} by the import {} waits in the quarantine.",
-            row.tool, row.import
-        );
-        let mut made = notification(NotificationKind::Quarantine, since, row.tool.as_str(), text);
-        // A newer change of the same tool is another one.
-        made.id = format!("{}@{}", made.id, since.timestamp_micros());
-        Some(made)
     }));
     Ok(())
 }
@@ -127,12 +97,6 @@ async fn decisions(gateway: &Gateway, entry: &Entry, items: &mut Vec<Notificatio
     Ok(())
 }
 
-fn waiting_request(request: &AccessRequest) -> Notification {
-    let text = format!("{} asks for {}.", request.principal_name, asked(&request.asked));
-    let id = request.id.to_string();
-    notification(NotificationKind::AccessRequest, request.created_at, &id, text)
-}
-
 /// What is asked for, for people.
 fn asked(asked: &Asked) -> String {
     match asked {
@@ -140,27 +104,6 @@ fn asked(asked: &Asked) -> String {
         Asked::Groups { groups } => format!("the groups {}", groups.join(", ")),
         Asked::Host { origin } => format!("the host {origin}"),
     }
-}
-
-/// For a key that is valid and expires soon.
-fn expiry(key: &KeyRow, now: DateTime<Utc>) -> Option<Notification> {
-    let end = key
-        .expires_at
-        .filter(|end| *end > now && *end - now <= KEY_NOTICE)?;
-    if key.revoked_at.is_some() {
-        return None;
-    }
-    let left = (end - now).num_days() + 1;
-    let text = format!(
-        "The key {} expires within {left} day{}.",
-        key.name,
-        if left == 1 { "" } else { "s" }
-    );
-    // A key that was made for less than that time is notified about from the start.
-    let since = (end - KEY_NOTICE).max(key.created_at);
-    let mut made = notification(NotificationKind::KeyExpiry, since, &key.id.to_string(), text);
-    made.id = format!("{}@{}", made.id, end.timestamp());
-    Some(made)
 }
 
 fn notification(kind: NotificationKind, at: DateTime<Utc>, subject: &str, text: String) -> Notification {

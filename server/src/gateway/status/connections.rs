@@ -100,14 +100,14 @@ pub(super) async fn messages<'a>(
     // The check of the database says that it does not answer.
     let Ok(counts) = gateway
         .store
-        .alert_deliveries(gateway.clock.now() - MESSAGES)
+        .message_deliveries(gateway.clock.now() - MESSAGES)
         .await
     else {
         return Vec::new();
     };
     let check = |project: &ProjectState| {
         let project_id = &project.row.id;
-        let (id, title) = (format!("webhook:{project_id}"), "Messages about alerts");
+        let (id, title) = (format!("webhook:{project_id}"), "Messages to the webhook");
         let found = counts.iter().find(|counts| counts.project == project.row.uid);
         let (delivered, retried, failed) = found.map_or((0, 0, 0), |counts| {
             (counts.delivered, counts.retried, counts.failed)
@@ -117,7 +117,7 @@ pub(super) async fn messages<'a>(
              again and {failed} were given up."
         );
         let check = ok(id, title, summary);
-        let fix = "Look at `last_error` of the project's alerts, and correct the receiver or the webhook's address and secret.";
+        let fix = "Look at `last_error` of the project's alerts and at the log, and correct the receiver or the webhook's address and secret.";
         match (retried, failed) {
             (0, 0) => check,
             (_, 0) => check.with_fix(StatusLevel::Warning, fix),

@@ -46,16 +46,3 @@ pub struct AlertFilter {
     /// A text in the message or the name of the subject, in any case.
     pub text: Option<String>,
 }
-
-/// How the messages of a project's alerts have come out.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AlertDeliveries {
-    /// The project.
-    pub project: ProjectUid,
-    /// Messages that were taken.
-    pub delivered: i64,
-    /// Messages that were refused and will be tried again.
-    pub retried: i64,
-    /// Messages that were dropped after the last attempt.
-    pub failed: i64,
-}

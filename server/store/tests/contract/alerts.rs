@@ -3,7 +3,7 @@
 use serde_json::json;
 use toolgate_api::alerts::{Alert, AlertDelivery, AlertRule};
 use toolgate_core::ids::ProjectUid;
-use toolgate_store::rows::{AlertDeliveries, AlertFilter, NO_PROJECT, NewAlert};
+use toolgate_store::rows::{AlertFilter, NO_PROJECT, NewAlert};
 
 use crate::backend::Backend;
 use crate::examples::{at, new_uuid, project};
@@ -14,11 +14,10 @@ contract! {
     an_alert_is_acknowledged_once,
     a_message_is_claimed_by_one,
     a_message_is_tried_again_and_given_up,
-    deliveries_are_counted_by_project,
     old_alerts_are_forgotten,
 }
 
-fn alert(project: ProjectUid, subject: &str, delivery: AlertDelivery) -> NewAlert {
+pub(crate) fn alert(project: ProjectUid, subject: &str, delivery: AlertDelivery) -> NewAlert {
     NewAlert {
         project,
         alert: Alert {
@@ -235,39 +234,4 @@ async fn old_alerts_are_forgotten(db: Backend) {
     }
     assert_eq!(db.store.prune_alerts(at(200)).await.expect("pruned"), 1);
     assert_eq!(listed(&db, uid).await, [young.alert]);
-}
-
-async fn deliveries_are_counted_by_project(db: Backend) {
-    let (one, other) = (project(&db.store, "one").await, project(&db.store, "other").await);
-    let mut ids = Vec::new();
-    for (uid, subject) in [(one, "a"), (one, "b"), (one, "c"), (other, "a")] {
-        let new = alert(uid, subject, AlertDelivery::Pending);
-        ids.push(new.alert.id);
-        db.store.raise_alert(&new).await.expect("stored");
-    }
-    let silent = alert(other, "b", AlertDelivery::None);
-    db.store.raise_alert(&silent).await.expect("stored");
-    db.store
-        .alert_delivered(one, ids[0], at(101))
-        .await
-        .expect("stored");
-    db.store
-        .alert_not_delivered(one, ids[1], "refused", Some(at(200)))
-        .await
-        .expect("stored");
-    db.store
-        .alert_not_delivered(one, ids[2], "gone", None)
-        .await
-        .expect("stored");
-    let counted = db.store.alert_deliveries(at(100)).await.expect("counts");
-    let of = |project, delivered, retried, failed| AlertDeliveries {
-        project,
-        delivered,
-        retried,
-        failed,
-    };
-    let mut expected = [of(one, 1, 1, 1), of(other, 0, 0, 0)];
-    expected.sort_by_key(|counts| counts.project);
-    assert_eq!(counted, expected);
-    assert_eq!(db.store.alert_deliveries(at(101)).await.expect("counts"), []);
 }

@@ -11,8 +11,8 @@ use base64::engine::general_purpose::STANDARD;
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
-use toolgate::gateway::alerts;
 use toolgate::gateway::observe;
+use toolgate::gateway::webhook;
 
 use super::{ALERTS, demo, escalate, listed, settings};
 use crate::postgres::new_database;
@@ -92,7 +92,7 @@ async fn an_alert_arrives_signed_at_the_webhook() {
     let app = sending(&base, &[]).await;
     let admin = alarmed(&app, &base).await;
     assert_eq!(listed(&admin, ALERTS).await[0]["delivery"], "pending");
-    alerts::deliver(&app.gateway).await.expect("sent");
+    webhook::deliver(&app.gateway).await.expect("sent");
 
     let (headers, body) = arrivals.recv().await.expect("a message");
     let header = |name: &str| headers[name].to_str().expect("text").to_owned();
@@ -118,7 +118,7 @@ async fn an_alert_arrives_signed_at_the_webhook() {
         (&alert["delivery"], &alert["attempts"]),
         (&json!("delivered"), &json!(1))
     );
-    alerts::deliver(&app.gateway).await.expect("nothing to send");
+    webhook::deliver(&app.gateway).await.expect("nothing to send");
     assert!(arrivals.try_recv().is_err(), "it is sent once");
 }
 
@@ -140,14 +140,14 @@ async fn a_receiver_that_fails_is_tried_again_and_one_that_is_gone_is_not() {
         let (base, mut arrivals) = receiver(status).await;
         let app = sending(&base, &[]).await;
         let admin = alarmed(&app, &base).await;
-        alerts::deliver(&app.gateway).await.expect("tried");
+        webhook::deliver(&app.gateway).await.expect("tried");
         arrivals.recv().await.expect("a message");
         let alert = &listed(&admin, ALERTS).await[0];
         assert_eq!(
             (&alert["delivery"], &alert["last_error"]),
             (&json!(delivery), &json!(error))
         );
-        alerts::deliver(&app.gateway).await.expect("nothing is due yet");
+        webhook::deliver(&app.gateway).await.expect("nothing is due yet");
         assert!(arrivals.try_recv().is_err(), "not at once");
     }
 }
@@ -172,7 +172,10 @@ async fn of_two_servers_one_sends_what_the_other_noticed() {
     for app in [&first, &second] {
         observe::flush(&app.gateway).await.expect("stored");
     }
-    let (one, other) = tokio::join!(alerts::deliver(&first.gateway), alerts::deliver(&second.gateway));
+    let (one, other) = tokio::join!(
+        webhook::deliver(&first.gateway),
+        webhook::deliver(&second.gateway)
+    );
     one.expect("sent");
     other.expect("sent");
     let stored = listed(&admin, ALERTS).await;
@@ -213,14 +216,14 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
     let (base, mut arrivals) = receiver_after(2).await;
     let app = sending(&base, &[]).await;
     let admin = alarmed(&app, &base).await;
-    alerts::deliver(&app.gateway).await.expect("tried");
+    webhook::deliver(&app.gateway).await.expect("tried");
     let (first, body) = arrivals.recv().await.expect("the first attempt");
 
     app.later(4);
-    alerts::deliver(&app.gateway).await.expect("nothing is due");
+    webhook::deliver(&app.gateway).await.expect("nothing is due");
     assert!(arrivals.try_recv().is_err(), "the first pause has 5 seconds");
     app.later(2);
-    alerts::deliver(&app.gateway).await.expect("tried");
+    webhook::deliver(&app.gateway).await.expect("tried");
     let (second, again) = arrivals.recv().await.expect("the second attempt");
     assert_eq!((&second["webhook-id"], &again), (&first["webhook-id"], &body));
     let alert = &listed(&admin, ALERTS).await[0];
@@ -236,13 +239,13 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
         ("TOOLGATE_SECRETS_KEY", key.as_str()),
     ];
     let app = app.restart(&settings).await;
-    alerts::deliver(&app.gateway).await.expect("nothing is due");
+    webhook::deliver(&app.gateway).await.expect("nothing is due");
     assert!(
         arrivals.try_recv().is_err(),
         "a restart does not shorten the second pause"
     );
     app.later(31);
-    alerts::deliver(&app.gateway).await.expect("sent");
+    webhook::deliver(&app.gateway).await.expect("sent");
     let (third, again) = arrivals.recv().await.expect("the third attempt");
     assert_eq!((&third["webhook-id"], &again), (&first["webhook-id"], &body));
     let header = |name: &str| third[name].to_str().expect("text");
@@ -256,7 +259,7 @@ async fn a_message_that_did_not_arrive_is_sent_again_later_and_after_a_restart()
         (&json!("delivered"), &json!(3))
     );
     app.later(100_000);
-    alerts::deliver(&app.gateway).await.expect("nothing to send");
+    webhook::deliver(&app.gateway).await.expect("nothing to send");
     assert!(arrivals.try_recv().is_err(), "it has arrived");
 }
 
@@ -280,10 +283,83 @@ async fn a_server_that_died_while_sending_leaves_the_message_to_the_next() {
         .claim_alert(&due, now + TimeDelta::seconds(60))
         .await;
     assert!(claimed.expect("an answer"));
-    alerts::deliver(&app.gateway).await.expect("nothing is due");
+    webhook::deliver(&app.gateway).await.expect("nothing is due");
     assert!(arrivals.try_recv().is_err(), "somebody else is sending it");
     app.later(61);
-    alerts::deliver(&app.gateway).await.expect("sent");
+    webhook::deliver(&app.gateway).await.expect("sent");
     arrivals.recv().await.expect("the message");
     assert_eq!(listed(&admin, ALERTS).await[0]["delivery"], "delivered");
+}
+
+#[tokio::test]
+async fn what_waits_in_a_project_arrives_once() {
+    let (base, mut arrivals) = receiver(StatusCode::OK).await;
+    let app = sending(&base, &[]).await;
+    let admin = demo(&app).await;
+    let wish =
+        json!({"asked": {"kind": "host", "origin": "https://api.example.com"}, "reason": "The report."});
+    admin
+        .post("/projects/demo/access-requests", &wish)
+        .await
+        .expect(201);
+    let key = json!({"name": "report", "role": "agent", "groups": [], "expires_in_s": 3 * 24 * 3600});
+    admin.post("/projects/demo/keys", &key).await.expect(201);
+    webhook::collect(&app.gateway).await.expect("collected");
+    webhook::deliver(&app.gateway).await.expect("nothing to send");
+    assert!(arrivals.try_recv().is_err(), "there is no webhook yet");
+
+    configure(&admin, &base).await;
+    for _ in 0..2 {
+        webhook::collect(&app.gateway).await.expect("collected");
+        webhook::deliver(&app.gateway).await.expect("sent");
+    }
+    let mut messages = Vec::new();
+    while let Ok((headers, body)) = arrivals.try_recv() {
+        let message: Value = serde_json::from_str(&body).expect("JSON");
+        assert_eq!(
+            headers["webhook-id"],
+            message["data"]["id"].as_str().expect("an id")
+        );
+        assert_eq!(message["data"]["project_id"], "demo");
+        messages.push((
+            message["type"].as_str().expect("a type").to_owned(),
+            message["data"]["message"].as_str().expect("a text").to_owned(),
+        ));
+    }
+    messages.sort();
+    let expected = [
+        (
+            "access_request.waiting",
+            "admin asks for the host https://api.example.com.",
+        ),
+        ("key.expires_soon", "The key report expires within 3 days."),
+    ];
+    assert_eq!(
+        messages,
+        expected.map(|(kind, text)| (kind.to_owned(), text.to_owned()))
+    );
+}
+
+#[tokio::test]
+async fn a_notification_that_did_not_arrive_is_sent_again_and_counted() {
+    let (base, mut arrivals) = receiver_after(1).await;
+    let app = sending(&base, &[]).await;
+    let admin = demo(&app).await;
+    configure(&admin, &base).await;
+    let key = json!({"name": "report", "role": "agent", "groups": [], "expires_in_s": 3 * 24 * 3600});
+    admin.post("/projects/demo/keys", &key).await.expect(201);
+    let status = async || {
+        let status = admin.get("/projects/demo/status").await.expect(200).json();
+        let checks = status["checks"].as_array().expect("checks").clone();
+        let webhook = checks.into_iter().find(|check| check["id"] == "webhook:demo");
+        webhook.expect("a check")["level"].clone()
+    };
+    webhook::collect(&app.gateway).await.expect("collected");
+    webhook::deliver(&app.gateway).await.expect("tried");
+    arrivals.recv().await.expect("the first attempt");
+    assert_eq!(status().await, "warning");
+    app.later(6);
+    webhook::deliver(&app.gateway).await.expect("sent");
+    arrivals.recv().await.expect("the second attempt");
+    assert_eq!(status().await, "ok");
 }
