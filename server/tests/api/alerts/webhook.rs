@@ -349,10 +349,10 @@ async fn a_notification_that_did_not_arrive_is_sent_again_and_counted() {
     let key = json!({"name": "report", "role": "agent", "groups": [], "expires_in_s": 3 * 24 * 3600});
     admin.post("/projects/demo/keys", &key).await.expect(201);
     let status = async || {
-        let status = admin.get("/projects/demo/status").await.expect(200).json();
+        let status = admin.get("/status?project_id=demo").await.expect(200).json();
         let checks = status["checks"].as_array().expect("checks").clone();
         let webhook = checks.into_iter().find(|check| check["id"] == "webhook:demo");
-        webhook.expect("a check")["level"].clone()
+        webhook.expect("a check")["status"].clone()
     };
     webhook::collect(&app.gateway).await.expect("collected");
     webhook::deliver(&app.gateway).await.expect("tried");
