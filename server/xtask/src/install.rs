@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
+use std::sync::{Mutex, Once, PoisonError};
 
 use anyhow::{Context, Result, bail, ensure};
 
@@ -24,6 +24,9 @@ pub(crate) fn packages(names: &[&str], why: &str) -> Result<()> {
         bail!("{why} needs the packages {list}; install them with: sudo {command}");
     }
     println!("  {why} needs {list}: installing from the distribution's packages");
+    // One at a time: the package manager has a lock.
+    static INSTALLING: Mutex<()> = Mutex::new(());
+    let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     static UPDATE: Once = Once::new();
     UPDATE.call_once(|| {
         if let Err(error) = Sh::words("apt-get update --quiet").run() {

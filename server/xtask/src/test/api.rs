@@ -74,6 +74,13 @@ impl Checked {
     }
 }
 
+/// Installs what the checks of the API are made with.
+pub(super) fn fetch() -> Result<()> {
+    install::python("python", &checks().join("requirements.txt"))?;
+    install::node_packages("api-checks", &checks())?;
+    Ok(())
+}
+
 /// `cargo xtask up --bus --once`, with the binary that is there already.
 pub(super) fn up() -> Result<Tally> {
     let binary = build_server()?;

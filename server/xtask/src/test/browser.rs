@@ -24,6 +24,14 @@ const BROWSERS: &[&str] = &[
 /// How long one file may take, in milliseconds: none may hang.
 const LIMIT: &str = "--test-timeout=1200000";
 
+/// Installs the browser, and what drives it.
+pub(super) fn fetch() -> Result<()> {
+    install_packages(&paths::root().join("playwright"))?;
+    install_packages(&paths::root().join("frontend/vendor"))?;
+    browser()?;
+    Ok(())
+}
+
 /// Runs every `*.test.mjs` below `playwright/`.
 pub(super) fn run() -> Result<Tally> {
     let folder = paths::root().join("playwright");

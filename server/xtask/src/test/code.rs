@@ -30,6 +30,13 @@ pub(super) fn lint() -> Result<Tally> {
     Ok(count::tool(&outcome))
 }
 
+/// Installs what the tests start.
+pub(super) fn fetch() -> Result<()> {
+    install::postgres()?;
+    install::nats()?;
+    install::bubblewrap()
+}
+
 /// Unit, contract and API tests. The workspace's default members are everything that runs on the server's side;
 /// the tasks themselves are a package apart, compiled as `cargo xtask` compiles them.
 pub(super) fn unit() -> Result<Tally> {

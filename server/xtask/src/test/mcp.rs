@@ -17,6 +17,15 @@ const SUITE_NODE: (u32, u32) = (22, 0);
 /// The project.
 const PROJECT: &str = "mcp";
 
+/// Installs the clients, the suite and the servers.
+pub(super) fn fetch() -> Result<()> {
+    let folder = checks().join("mcp");
+    install::python("mcp", &folder.join("requirements.txt"))?;
+    install::node_packages("mcp-checks", &folder)?;
+    install::node_since(SUITE_NODE)?;
+    Ok(())
+}
+
 /// Lists, calls and follows a workflow in every mode of the client, over HTTP and over a process; and lets the conformance
 /// suite of the protocol check the server, and the client that servers behind a project meet. Public servers behind a project are called
 /// by their tools' names.

@@ -16,8 +16,9 @@ mod requests;
 mod shapes;
 mod times;
 
+use std::panic::resume_unwind;
 use std::process::ExitCode;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -33,12 +34,21 @@ struct Stage {
     what: &'static str,
     /// How long it should take on two cores with warm package caches: who adds a check sees what it costs.
     minutes: u64,
+    lane: Lane,
+    /// Installs what it needs and the machine lacks.
+    fetch: Option<fn() -> Result<()>>,
     run: fn() -> Result<Tally>,
 }
 
-/// The stage that only compiles: it runs beside those after it, which run what is compiled already and leave much of the
-/// machine idle.
-const BESIDE: &str = "lint";
+/// Beside what a stage runs. Most of those in the two lanes keep one core busy and the other idle.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lane {
+    Alone,
+    /// The lint, which only compiles, and what follows it.
+    Compiled,
+    /// What runs the server that is compiled already.
+    Running,
+}
 
 /// Every stage, in an order that shares what was compiled: the dashboard is packaged before the server that embeds
 /// it is compiled once, with its tests, and the later stages run that binary.
@@ -47,72 +57,96 @@ const STAGES: &[Stage] = &[
         name: "format",
         what: "every source file is formatted",
         minutes: 1,
+        lane: Lane::Alone,
+        fetch: None,
         run: code::format,
     },
     Stage {
         name: "dependencies",
         what: "unwanted crates and licences stay out",
         minutes: 1,
+        lane: Lane::Alone,
+        fetch: None,
         run: dependencies::run,
     },
     Stage {
         name: "ui",
         what: "the dashboard compiles for the browser within its size budgets",
         minutes: 3,
+        lane: Lane::Alone,
+        fetch: None,
         run: dashboard::run,
     },
     Stage {
         name: "unit",
         what: "unit, contract and API tests, on SQLite and PostgreSQL",
-        minutes: 8,
+        minutes: 6,
+        lane: Lane::Alone,
+        fetch: Some(code::fetch),
         run: code::unit,
     },
     Stage {
         name: "lint",
         what: "no compiler or clippy warning anywhere",
         minutes: 5,
+        lane: Lane::Compiled,
+        fetch: None,
         run: code::lint,
     },
     Stage {
         name: "up",
         what: "`cargo xtask up` makes its first call",
         minutes: 1,
+        lane: Lane::Running,
+        fetch: None,
         run: api::up,
     },
     Stage {
         name: "document",
         what: "the API document is current and passes a strict lint",
         minutes: 1,
+        lane: Lane::Running,
+        fetch: Some(api::fetch),
         run: api::document,
     },
     Stage {
         name: "clients",
         what: "generated TypeScript and Python clients do the main job",
-        minutes: 2,
+        minutes: 3,
+        lane: Lane::Running,
+        fetch: Some(shapes::fetch),
         run: api::clients,
     },
     Stage {
         name: "schemathesis",
         what: "the server keeps what its document promises",
-        minutes: 2,
+        minutes: 4,
+        lane: Lane::Running,
+        fetch: None,
         run: api::schemathesis,
     },
     Stage {
         name: "requests",
         what: "no request of an imported tool violates its description",
-        minutes: 3,
+        minutes: 2,
+        lane: Lane::Compiled,
+        fetch: None,
         run: requests::run,
     },
     Stage {
         name: "mcp",
         what: "the official MCP client and conformance suite accept a project as a server",
-        minutes: 1,
+        minutes: 2,
+        lane: Lane::Compiled,
+        fetch: Some(mcp::fetch),
         run: mcp::run,
     },
     Stage {
         name: "browser",
         what: "people can use the dashboard in a real browser",
-        minutes: 7,
+        minutes: 10,
+        lane: Lane::Alone,
+        fetch: Some(browser::fetch),
         run: browser::run,
     },
 ];
@@ -193,30 +227,64 @@ pub(crate) fn run(options: &Options) -> ExitCode {
 
 fn run_stages<'s>(stages: &[&'s Stage]) -> Vec<(&'s Stage, (Tally, Duration))> {
     thread::scope(|scope| {
+        // Beside the stages that only compile for the browser.
+        let mut fetching = Some(scope.spawn(move || fetch(stages)));
         let mut results = Vec::new();
-        let mut beside = None;
-        for (at, &stage) in stages.iter().enumerate() {
-            if stage.name == BESIDE && at + 1 < stages.len() {
-                // The stages after the lint run these; compiling them later would wait for the lint's lock on the build folder.
-                for (what, built) in [
-                    ("the server", code::build_server().map(|_| ())),
-                    ("the examples", bus::build_examples()),
-                ] {
-                    if let Err(error) = built {
-                        println!("FAILED to build {what}: {error:#}");
+        for beside in stages.chunk_by(|one, next| (one.lane == Lane::Alone) == (next.lane == Lane::Alone)) {
+            if beside[0].lane == Lane::Alone {
+                for &stage in beside {
+                    if stage.fetch.is_some() {
+                        wait(&mut fetching);
                     }
+                    results.push((stage, run_stage(stage)));
                 }
-                beside = Some((at, scope.spawn(move || run_stage(stage))));
-            } else {
-                results.push((stage, run_stage(stage)));
+                continue;
             }
+            wait(&mut fetching);
+            if beside.len() > 1 {
+                build_for_lanes();
+            }
+            let lane = |lane| {
+                let stages = beside.iter().filter(move |stage| stage.lane == lane);
+                move || stages.map(|&stage| (stage, run_stage(stage))).collect::<Vec<_>>()
+            };
+            let compiled = scope.spawn(lane(Lane::Compiled));
+            results.extend(lane(Lane::Running)());
+            results.extend(compiled.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
-        if let Some((at, running)) = beside {
-            let result = running.join().unwrap_or((Tally::FAILED, Duration::ZERO));
-            results.insert(at, (stages[at], result));
-        }
+        results.sort_by_key(|(stage, _)| STAGES.iter().position(|known| known.name == stage.name));
         results
     })
+}
+
+/// Installs what the stages need. What fails is reported by the stage that needs it.
+fn fetch(stages: &[&Stage]) {
+    for stage in stages {
+        if let Some(Err(error)) = stage.fetch.map(|fetch| fetch()) {
+            println!(
+                "  not everything for {} could be installed yet: {error:#}",
+                stage.name
+            );
+        }
+    }
+}
+
+fn wait(fetching: &mut Option<ScopedJoinHandle<'_, ()>>) {
+    if let Some(Err(panic)) = fetching.take().map(ScopedJoinHandle::join) {
+        resume_unwind(panic);
+    }
+}
+
+/// What the stages in the lanes run; compiling it later would wait for the lint's lock on the build folder.
+fn build_for_lanes() {
+    for (what, built) in [
+        ("the server", code::build_server().map(|_| ())),
+        ("the examples", bus::build_examples()),
+    ] {
+        if let Err(error) = built {
+            println!("FAILED to build {what}: {error:#}");
+        }
+    }
 }
 
 fn run_stage(stage: &Stage) -> (Tally, Duration) {
@@ -266,11 +334,11 @@ mod tests {
 
     #[test]
     fn the_budget_of_all_stages_is_what_is_promised() {
-        let total: u64 = STAGES
-            .iter()
-            .filter(|stage| stage.name != BESIDE)
-            .map(|stage| stage.minutes)
-            .sum();
+        let of = |lane| -> u64 {
+            let stages = STAGES.iter().filter(|stage| stage.lane == lane);
+            stages.map(|stage| stage.minutes).sum()
+        };
+        let total = of(Lane::Alone) + of(Lane::Compiled).max(of(Lane::Running));
         assert!(total <= 30, "{total} min");
     }
 

@@ -15,6 +15,15 @@ use crate::{install, paths};
 /// The project of these tools.
 const PROJECT: &str = "shapes";
 
+/// Installs the framework whose clients are tried.
+pub(super) fn fetch() -> Result<()> {
+    langchain().map(drop)
+}
+
+fn langchain() -> Result<PathBuf> {
+    install::python("langchain", &api::checks().join("langchain.txt"))
+}
+
 /// Every tool is an operation to each of them, without a warning.
 pub(super) fn generators(checked: &Checked) -> Result<Tally> {
     let tools = upload(&checked.admin()?)?.to_string();
@@ -46,7 +55,7 @@ pub(super) fn generators(checked: &Checked) -> Result<Tally> {
             Ok(count::tap(&informed(run).tee()?))
         }),
         ("LangChain", &|| {
-            let bin = install::python("langchain", &api::checks().join("langchain.txt"))?;
+            let bin = langchain()?;
             let run = Sh::new(bin.join("python"))
                 .arg(api::checks().join("frameworks.py"))
                 .env("PYTHONDONTWRITEBYTECODE", "1");
