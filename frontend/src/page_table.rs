@@ -61,6 +61,12 @@ macro_rules! page_table {
                 /// One service or worker.
                 BusProgram = "projects/{project}/services/{subject}", "Service", Plug, Unlisted, In(ReadDefinitions) => BusProgramPage;
             }
+            service_pages {
+                /// A tool service from a form.
+                NewService = "projects/{project}/new-service", "New tool service", Plus, Unlisted, In(EditDefinitions) => NewServicePage;
+                /// The definition of one tool service.
+                ServiceDefinition = "projects/{project}/services/{subject}/definition", "Tool service", Plug, Unlisted, In(ReadDefinitions) => ServiceDefinitionPage;
+            }
             mcp_server_pages {
                 /// One MCP server.
                 McpServer = "projects/{project}/mcp-servers/{subject}", "MCP server", Server, Unlisted, In(ReadDefinitions) => McpServerPage;

@@ -52,6 +52,20 @@ pub(crate) fn is_card_name(id: &str) -> bool {
     (1..=128).contains(&id.len()) && id.bytes().all(fits)
 }
 
+/// Whether a card is larger than a message of the bus: what the bucket has says by its arguments where it is.
+pub(crate) fn is_elsewhere(card: &[u8]) -> bool {
+    const ARTIFACT: &str = "__cg_artifact";
+    // Most cards are not, and need not be read for it.
+    if !card
+        .windows(ARTIFACT.len())
+        .any(|part| part == ARTIFACT.as_bytes())
+    {
+        return false;
+    }
+    let card: Value = serde_json::from_slice(card).unwrap_or_default();
+    card["content"]["arguments"].get(ARTIFACT).is_some()
+}
+
 fn bad(what: impl Into<String>) -> Failure {
     Failure::new("bad_request", what)
 }

@@ -113,8 +113,8 @@ impl Worker {
         Ok(self)
     }
 
-    /// Stores results that are larger than a message of the bus by the REST API at this address, with a service key that has
-    /// `bus.workers`; those of `TOOLGATE_URL` and `TOOLGATE_KEY` without this.
+    /// Reads arguments and stores results that are larger than a message of the bus by the REST API at this address, with a service
+    /// key that has `bus.workers`; that of `TOOLGATE_URL` and `TOOLGATE_KEY` without this.
     #[must_use]
     pub fn rest(mut self, url: &str, key: &str) -> Self {
         self.rest = Some(Rest::new(url, key));
@@ -273,9 +273,11 @@ impl Worker {
         if let Some(card) = cards.get(key.clone()).await? {
             return Ok(serde_json::from_slice(&card)?);
         }
-        let fetch = async |id: String| match cards.get(id).await {
+        let fetch = async |id: String| match cards.get(id.clone()).await {
             Err(error) if error.kind() == kv::EntryErrorKind::InvalidKey => Ok(None),
-            found => Ok(found?),
+            Err(error) => Err(error.into()),
+            Ok(Some(card)) if cards::is_elsewhere(&card) => self.whole(&id).await.map(Some),
+            Ok(found) => Ok(found),
         };
         let mut card = self.answer(sent, fetch).await;
         let mut text = card.to_string();
@@ -304,6 +306,21 @@ impl Worker {
         }
         cards.put(key, text.into()).await?;
         Ok(card)
+    }
+
+    /// A card that is larger than a message of the bus.
+    async fn whole(&self, id: &str) -> Result<Bytes, Failure> {
+        let read = match &self.rest {
+            Some(rest) => rest.read_card(&self.project, id).await,
+            None => Err("no REST API is set, which gives larger ones".to_owned()),
+        };
+        read.map_err(|reason| Failure {
+            retryable: Some(true),
+            ..Failure::new(
+                "upstream_unavailable",
+                format!("the card {id:?} is larger than a message of the bus, and cannot be read: {reason}"),
+            )
+        })
     }
 
     /// Runs a command; the card of its result.

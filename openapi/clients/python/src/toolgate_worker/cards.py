@@ -93,6 +93,16 @@ def read_call(command: Command, text: bytes | None) -> Call:
     return Call(command.tool, arguments, command.after_execution, command.headers, metadata)
 
 
+def is_elsewhere(text: bytes) -> bool:
+    """Whether a card is larger than a message of the bus: what the bucket has says by its arguments where it is."""
+    if b"__cg_artifact" not in text:
+        return False
+    try:
+        return "__cg_artifact" in json.loads(text)["content"]["arguments"]
+    except (ValueError, KeyError, TypeError):
+        return False
+
+
 def _object(text: bytes, what: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
