@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::error::Failure;
 
 const PAYLOAD: [&str; 3] = ["after_execution", "tool_call_card_id", "tool_name"];
+/// The argument that a card has in place of all others where it is larger than a message of the bus.
+pub(crate) const ARTIFACT: &str = "__cg_artifact";
 /// Members of the call's metadata that its result has too.
 const LINEAGE: [&str; 4] = ["agent_turn_id", "step_id", "trace_id", "parent_step_id"];
 
@@ -29,7 +31,7 @@ pub struct Call {
 }
 
 /// What a command says: its subject, its control headers and its payload.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Command {
     project: String,
     headers: HeaderMap,
@@ -50,20 +52,6 @@ pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 pub(crate) fn is_card_name(id: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'/' | b'_' | b'=');
     (1..=128).contains(&id.len()) && id.bytes().all(fits)
-}
-
-/// Whether a card is larger than a message of the bus: what the bucket has says by its arguments where it is.
-pub(crate) fn is_elsewhere(card: &[u8]) -> bool {
-    const ARTIFACT: &str = "__cg_artifact";
-    // Most cards are not, and need not be read for it.
-    if !card
-        .windows(ARTIFACT.len())
-        .any(|part| part == ARTIFACT.as_bytes())
-    {
-        return false;
-    }
-    let card: Value = serde_json::from_slice(card).unwrap_or_default();
-    card["content"]["arguments"].get(ARTIFACT).is_some()
 }
 
 fn bad(what: impl Into<String>) -> Failure {

@@ -273,11 +273,9 @@ impl Worker {
         if let Some(card) = cards.get(key.clone()).await? {
             return Ok(serde_json::from_slice(&card)?);
         }
-        let fetch = async |id: String| match cards.get(id.clone()).await {
+        let fetch = async |id: String| match cards.get(id).await {
             Err(error) if error.kind() == kv::EntryErrorKind::InvalidKey => Ok(None),
-            Err(error) => Err(error.into()),
-            Ok(Some(card)) if cards::is_elsewhere(&card) => self.whole(&id).await.map(Some),
-            Ok(found) => Ok(found),
+            found => Ok(found?),
         };
         let mut card = self.answer(sent, fetch).await;
         let mut text = card.to_string();
@@ -332,10 +330,20 @@ impl Worker {
         let read = async {
             let command = Command::read(sent.subject, sent.headers, sent.payload)?;
             let card = fetch(command.card_id.clone()).await?;
-            command.call(card.as_deref(), sent.span.clone())
+            let call = command.clone().call(card.as_deref(), sent.span.clone())?;
+            Ok((command, call))
         };
-        let call = read.await;
-        let checked = call.clone().and_then(|call| {
+        let read = read.await;
+        // What the result repeats of the call is known, also where its arguments cannot be read.
+        let call = read.as_ref().ok().map(|(_, call)| call.clone());
+        let whole = match read {
+            Ok((command, call)) if call.arguments.contains_key(cards::ARTIFACT) => {
+                let card = self.whole(&command.card_id).await;
+                card.and_then(|card| command.call(Some(&card), sent.span.clone()))
+            }
+            read => read.map(|(_, call)| call),
+        };
+        let checked = whole.and_then(|call| {
             let schema = self.schema.as_ref();
             schema.map_or(Ok(()), |schema| schema.check(&call.arguments, "bad_request"))?;
             Ok(call)
@@ -345,7 +353,6 @@ impl Worker {
             Ok(call) => (self.invoke)(call).await,
             Err(failure) => Err(failure),
         };
-        let call = call.ok();
         let mut content = match outcome {
             Ok(result) => json!({ "status": "success", "result": result, "error": null }),
             Err(failure) => cards::failed(&failure, &author),

@@ -9,6 +9,8 @@ from typing import Any
 PAYLOAD = {"tool_call_card_id", "tool_name", "after_execution"}
 AFTER_EXECUTION = ("suspend", "terminate")
 LINEAGE = ("agent_turn_id", "step_id", "trace_id", "parent_step_id")
+# The argument that a card has in place of all others where it is larger than a message of the bus.
+ARTIFACT = "__cg_artifact"
 # Characters of the message of an error.
 LONGEST = 4096
 
@@ -91,16 +93,6 @@ def read_call(command: Command, text: bytes | None) -> Call:
         if isinstance(name, str) and os.environ.get(name):
             arguments[parameter] = os.environ[name]
     return Call(command.tool, arguments, command.after_execution, command.headers, metadata)
-
-
-def is_elsewhere(text: bytes) -> bool:
-    """Whether a card is larger than a message of the bus: what the bucket has says by its arguments where it is."""
-    if b"__cg_artifact" not in text:
-        return False
-    try:
-        return "__cg_artifact" in json.loads(text)["content"]["arguments"]
-    except (ValueError, KeyError, TypeError):
-        return False
 
 
 def _object(text: bytes, what: str) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from nats.js.errors import InvalidKeyError, KeyNotFoundError, NotFoundError
 from nats.js.kv import KeyValue
 
 from . import trace
-from .cards import Call, UtpError, call_card, failed, is_elsewhere, read_call, read_command, result_card
+from .cards import ARTIFACT, Call, UtpError, call_card, failed, read_call, read_command, result_card
 from .presence import Announcement, Announcer
 from .rest import read_card, store_card
 from .running import run
@@ -176,7 +176,7 @@ class Worker:
         stored = await self._fetch(key)
         if stored is not None:
             return json.loads(stored)
-        card = await self._answer(message.subject, headers, message.data, self._fetch_whole)
+        card = await self._answer(message.subject, headers, message.data, self._fetch)
         text = json.dumps(card).encode()
         most = self._client.max_payload - AROUND
         if len(text) > most:
@@ -200,11 +200,8 @@ class Worker:
         except (KeyNotFoundError, InvalidKeyError):
             return None
 
-    async def _fetch_whole(self, card_id: str) -> bytes | None:
-        """The same of a card that may be larger than a message of the bus."""
-        text = await self._fetch(card_id)
-        if text is None or not is_elsewhere(text):
-            return text
+    async def _whole(self, card_id: str) -> bytes:
+        """A card that is larger than a message of the bus."""
         try:
             return await read_card(self.project, card_id)
         except OSError as error:
@@ -219,6 +216,8 @@ class Worker:
             command = read_command(subject, headers, data)
             call = read_call(command, await fetch(command.card_id))
             after_execution = call.after_execution
+            if ARTIFACT in call.arguments:
+                call = read_call(command, await self._whole(command.card_id))
             faults = self._schema.faults(call.arguments) if self._schema else []
             if faults:
                 raise UtpError("bad_request", in_words(faults), retryable=False, detail={"errors": faults})
