@@ -227,15 +227,16 @@ async fn options(config: &BusConfig, seen: &Arc<Seen>) -> Result<ConnectOptions,
         .max_reconnects(None)
         .event_callback(move |event| {
             seen.saw(&event);
-            let asked = seen.asks(&event).then(|| (config.clone(), Arc::clone(&seen)));
-            async move {
-                if let Some((config, seen)) = asked
-                    && let Some(cause) = cause(&config).await
-                {
-                    tracing::warn!("message bus: there is no connection: {cause}");
-                    *locked(&seen.cause) = Some(cause);
-                }
+            if seen.asks(&event) {
+                let (config, seen) = (config.clone(), Arc::clone(&seen));
+                tokio::spawn(async move {
+                    if let Some(cause) = cause(&config).await {
+                        tracing::warn!("message bus: there is no connection: {cause}");
+                        *locked(&seen.cause) = Some(cause);
+                    }
+                });
             }
+            std::future::ready(())
         }))
 }
 
