@@ -72,7 +72,7 @@ impl ServiceForm {
         };
         let of_params = wrong("/config-params");
         view! {
-            <div class="columns columns-level">
+            <div class="columns">
                 <Field
                     id="service-request"
                     label="Request queue"
@@ -91,8 +91,8 @@ impl ServiceForm {
                     <TextInput id="service-response" value=self.response mono=true max="512" />
                 </Field>
             </div>
-            <fieldset class="field" aria-describedby="service-params-help">
-                <legend>"Parameters"</legend>
+            <div class="field" role="group" aria-labelledby="service-params" aria-describedby="service-params-help">
+                <strong id="service-params">"Parameters"</strong>
                 {self.params.view()}
                 <p class="field-help" id="service-params-help">
                     "What each tool of the service may set beside its other keys, or must."
@@ -100,7 +100,7 @@ impl ServiceForm {
                         of_params.get().map(|text| view! { <span class="field-error" role="alert">{text}</span> }).into_any()
                     })}
                 </p>
-            </fieldset>
+            </div>
             <Field
                 id="service-concurrent"
                 label="Calls at once"
