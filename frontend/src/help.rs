@@ -14,6 +14,7 @@ pub(crate) fn guide_of(page: PageKind) -> Option<&'static str> {
         PageKind::Quarantine => "/help/openapi-import#the-quarantine",
         PageKind::McpServers | PageKind::McpServer => "/help/mcp-servers",
         PageKind::BusPrograms | PageKind::BusProgram | PageKind::DeadLetters => "/help/tool-services",
+        PageKind::NewService | PageKind::ServiceDefinition => "/help/tool-services#a-service-and-its-tools",
         PageKind::Groups | PageKind::States => "/help/groups-and-states",
         PageKind::Permissions | PageKind::Keys | PageKind::Users | PageKind::AccessRequests => {
             "/help/permissions"

@@ -16,6 +16,7 @@ mod browser;
 mod components;
 mod expectations;
 mod features;
+mod form_texts;
 mod help;
 mod layout;
 mod lazy;

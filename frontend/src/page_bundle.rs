@@ -10,7 +10,9 @@ use crate::features::access_requests::AccessRequestsPage;
 use crate::features::accounts::{AccountCallbackPage, AccountProvidersPage, AccountsPage};
 use crate::features::alerts::AlertsPage;
 use crate::features::authorize::AuthorizePage;
-use crate::features::bus_programs::{BusProgramPage, BusProgramsPage, DeadLettersPage};
+use crate::features::bus_programs::{
+    BusProgramPage, BusProgramsPage, DeadLettersPage, NewServicePage, ServiceDefinitionPage,
+};
 use crate::features::connect::ConnectPage;
 use crate::features::connections::ConnectionsPage;
 use crate::features::groups::GroupsPage;

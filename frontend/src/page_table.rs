@@ -120,6 +120,10 @@ macro_rules! page_table {
                 AccountProviders = "projects/{project}/account-providers", "Account providers", Person, Unlisted, In(ReadDefinitions) => AccountProvidersPage;
                 /// Where a service sends a person back to who connects an account.
                 AccountCallback = "accounts/callback", "Connecting your account", Person, Unlisted, Anyone => AccountCallbackPage;
+                /// A tool service from a form.
+                NewService = "projects/{project}/new-service", "New tool service", Plus, Unlisted, In(EditDefinitions) => NewServicePage;
+                /// The definition of one tool service.
+                ServiceDefinition = "projects/{project}/services/{subject}/definition", "Tool service", Plug, Unlisted, In(ReadDefinitions) => ServiceDefinitionPage;
             }
         }
     };

@@ -188,6 +188,15 @@ impl Page {
         }
     }
 
+    /// The definition of a tool service of a project.
+    pub(crate) fn service_definition(project: String, service: String) -> Self {
+        Self {
+            kind: PageKind::ServiceDefinition,
+            project,
+            subject: service,
+        }
+    }
+
     /// Its path.
     pub(crate) fn path(&self) -> String {
         let mut path = ROOT.to_owned();

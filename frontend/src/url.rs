@@ -186,6 +186,11 @@ pub(crate) fn bus_program_in_path() -> Memo<String> {
     subject(PageKind::BusProgram)
 }
 
+/// The tool service whose definition is in the address; empty on other pages.
+pub(crate) fn service_in_path() -> Memo<String> {
+    subject(PageKind::ServiceDefinition)
+}
+
 /// The tool in the address; empty on other pages.
 pub(crate) fn tool_in_path() -> Memo<String> {
     subject(PageKind::Tool)

@@ -23,15 +23,16 @@ pub struct Card {
     /// The project.
     #[cfg_attr(feature = "utoipa", schema(example = "demo"))]
     pub project_id: String,
-    /// `tool.result`.
+    /// `tool.result`, or `tool.call` of a command that is sent to the project's entrance.
     #[serde(rename = "type")]
     #[cfg_attr(feature = "utoipa", schema(example = "tool.result"))]
     pub kind: String,
-    /// `ToolResultContent`: `status`, `after_execution`, `result` and `error`, and nothing else.
+    /// `ToolResultContent`: `status`, `after_execution`, `result` and `error`, and nothing else; or `ToolCallContent`:
+    /// `tool_name`, `arguments`, `status` and `target_subject`.
     #[cfg_attr(feature = "utoipa", schema(value_type = Object, example = json!(
         {"status": "success", "after_execution": "suspend", "result": {"found": 3}, "error": null})))]
     pub content: Map<String, Value>,
-    /// Who wrote it: `tool.{target}`.
+    /// Who wrote it: `tool.{target}` for a result.
     #[cfg_attr(feature = "utoipa", schema(example = "tool.search"))]
     pub author_id: String,
     /// The call that it belongs to.
@@ -69,4 +70,10 @@ pub struct StoredCard {
     /// The artifact that has it, because it is larger than a message of the bus. The card in the bucket names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<Uuid>,
+    /// SHA-256 of the card as the bucket has it: `card_sha256` of the token for a command that names a `tool.call`.
+    #[cfg_attr(
+        feature = "utoipa",
+        schema(pattern = "^[0-9a-f]{64}$", min_length = 64, max_length = 64)
+    )]
+    pub sha256: String,
 }

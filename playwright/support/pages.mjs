@@ -40,6 +40,8 @@ const NOTES = {
     hasEmpty: false,
     views: Object.fromEntries(['import', 'definition'].map((tab) => [tab, { query: `?tab=${tab}` }])),
   },
+  'new-service': { reads: false, hasEmpty: false },
+  'services/{subject}/definition': { name: 'service-definition', subject: () => SERVICE, hasEmpty: false },
   'services/{subject}': { name: 'service', subject: () => SERVICE, hasEmpty: false },
   quarantine: { views: { one: { query: `?tool=${IMPORTED.tool}`, hasEmpty: false } } },
   'tools/{subject}': {

@@ -115,6 +115,7 @@ pub fn routes() -> OpenApiRouter<App> {
         .routes(routes!(tool_services::list_tool_services))
         .routes(routes!(
             tool_services::get_tool_service,
+            tool_services::put_tool_service,
             tool_services::delete_tool_service
         ))
         .routes(routes!(bus_programs::list_bus_programs))

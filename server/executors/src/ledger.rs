@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -22,4 +23,10 @@ pub trait Ledger: LargeCards + Debug {
     /// # Errors
     /// When it could not be noted: nothing may be sent.
     async fn defer(&self, within: Duration, awaited: Value) -> Result<(), Failure>;
+
+    /// Keeps a card that no message of the bus carries, for as long as cards are kept; answers with the id of its artifact.
+    ///
+    /// # Errors
+    /// When it could not be kept.
+    async fn keep_card(&self, card: Bytes) -> Result<Uuid, Failure>;
 }

@@ -43,9 +43,10 @@ pub async fn get_card(
 
 /// Store a card
 ///
-/// The card of a result, which a worker names in its report then. One that is larger than a message of the bus is kept as an
-/// artifact, which the card in the bucket names; Toolgate reads it from there. A card is written once. For service keys that
-/// work for the target of its author (`bus.workers`).
+/// The card of a result, which a worker names in its report then, or the card of a call, which a command to the project's entrance
+/// names. One that is larger than a message of the bus is kept as an artifact, which the card in the bucket names; Toolgate reads
+/// it from there. A card is written once. Results are for service keys that work for the target of their author (`bus.workers`),
+/// calls for those that may send commands (`bus.calls`).
 #[utoipa::path(post, path = "/projects/{project_id}/cards", tag = "calls", params(super::ProjectPath), request_body = Card,
     responses((status = 201, description = "Stored", body = StoredCard,
         headers(("Location" = String, description = "Where the card is")))))]

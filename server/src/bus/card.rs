@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use toolgate_api::ErrorCode;
 use toolgate_api::tools::AfterExecution;
+use toolgate_executors::bus::CallContent;
 
 use crate::gateway::Problem;
 use crate::gateway::problem::in_words;
@@ -19,23 +20,11 @@ pub(super) struct CallCard {
     pub(super) project_id: String,
     #[serde(rename = "type")]
     pub(super) kind: String,
-    pub(super) content: ToolCallContent,
+    pub(super) content: CallContent,
     #[serde(default)]
     pub(super) metadata: Map<String, Value>,
     #[serde(default)]
     pub(super) tool_call_id: Option<String>,
-}
-
-/// Its content.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ToolCallContent {
-    pub(super) tool_name: String,
-    pub(super) arguments: Map<String, Value>,
-    #[serde(rename = "status")]
-    _status: String,
-    #[serde(default, rename = "target_subject")]
-    _target_subject: Option<String>,
 }
 
 /// How a command ended.

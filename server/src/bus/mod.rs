@@ -20,14 +20,15 @@ use async_nats::{HeaderMap, Subscriber};
 use futures_util::StreamExt;
 use tokio::sync::{Mutex, Semaphore};
 use tokio::task::JoinHandle;
+use toolgate_api::ErrorCode;
 use toolgate_api::audit::Entrance;
 use toolgate_api::settings::BusEntrance;
 use toolgate_core::ids::{ProjectId, ProjectUid};
 use toolgate_executors::Bus;
 
-use crate::gateway::Gateway;
 use crate::gateway::entry::Origin;
 use crate::gateway::server_snapshot::ProjectState;
+use crate::gateway::{Gateway, Problem};
 use crate::telemetry::trace_context::TraceContext;
 
 /// Messages of a project that are in work at the same time on this server.
@@ -201,6 +202,37 @@ async fn read_commands(
         }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// How deep calls that call each other may be.
+const DEEPEST: u32 = 20;
+/// The header that says how deep the sender of a message is.
+const DEPTH: &str = "CG-Recursion-Depth";
+
+/// A number in a header; `None` without it.
+fn number(headers: &HeaderMap, name: &str) -> Result<Option<u32>, Problem> {
+    let Some(value) = headers.get(name) else {
+        return Ok(None);
+    };
+    let number = value.as_str().trim().parse();
+    number.map(Some).map_err(|_| {
+        Problem::new(
+            ErrorCode::InvalidRequest,
+            format!("{name} is not a non-negative integer"),
+        )
+    })
+}
+
+/// How deep the sender of a message is; `None` if it does not say.
+fn depth(headers: &HeaderMap) -> Result<Option<u32>, Problem> {
+    let depth = number(headers, DEPTH)?;
+    if depth.is_some_and(|depth| depth >= DEEPEST) {
+        return Err(Problem::new(
+            ErrorCode::InvalidRequest,
+            format!("recursion_depth_exceeded: {DEPTH} must be less than {DEEPEST}"),
+        ));
+    }
+    Ok(depth)
 }
 
 /// A header that is there once.

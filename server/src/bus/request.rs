@@ -16,7 +16,7 @@ use toolgate_core::management::meant;
 use uuid::Uuid;
 
 use super::outcome::Outcome;
-use super::{count, groups, header, origin, session};
+use super::{count, depth, groups, header, origin, session};
 use crate::gateway::bus::{self, Delivered, ProvenEntry, Refused};
 use crate::gateway::call::{KeyText, call_once};
 use crate::gateway::problem::in_words;
@@ -267,6 +267,8 @@ struct Asked {
     key: KeyText,
     tool_call_id: String,
     session: Option<String>,
+    /// How deep the caller is.
+    depth: Option<u32>,
 }
 
 fn read(project: &ProjectState, message: &Message, headers: &HeaderMap) -> Result<Asked, Problem> {
@@ -298,6 +300,7 @@ fn read(project: &ProjectState, message: &Message, headers: &HeaderMap) -> Resul
         key,
         tool_call_id: request.tool_call_id,
         session: request.session_id.filter(|alias| !alias.is_empty()),
+        depth: depth(headers)?,
     })
 }
 
@@ -362,6 +365,8 @@ async fn run(
         context: Some(CallContext {
             tool_call_id: Some(asked.tool_call_id),
             agent_id: agent.map(str::to_owned),
+            // A worker that it is passed on to is one call deeper.
+            recursion_depth: asked.depth.map(|depth| depth + 1),
             ..CallContext::default()
         }),
     };

@@ -1,5 +1,5 @@
 //! Cards of the message bus over REST: of calls and of results (tool development guide, section 1). What exceeds a message of the
-//! bus is an artifact, whose id the card in the bucket has in place of its result.
+//! bus is an artifact, whose id the card in the bucket has in place of its arguments or its result.
 
 use std::sync::Arc;
 
@@ -15,12 +15,16 @@ use toolgate_api::cards::{Card, StoredCard};
 use toolgate_api::keys::KeyOnBus;
 use toolgate_core::ids::ProjectUid;
 use toolgate_core::principal::{Permission, PrincipalRef};
-use toolgate_executors::bus::{CARDS_KEPT, artifact_of, in_place_of, is_result_content};
+use toolgate_executors::bus::{
+    CARDS_KEPT, LARGEST_CARD, LargePart, artifact_of, in_place_of, is_call_content, is_result_content,
+};
 use toolgate_executors::{Bus, Failure, LargeCards};
+use toolgate_store::StoreError;
 use toolgate_store::rows::ArtifactRow;
 use uuid::Uuid;
 
 use super::artifacts::LIMITS;
+use super::bus::sha256;
 use super::change_record::opening;
 use super::entry::Entry;
 use super::recorded::recorded;
@@ -30,11 +34,13 @@ use crate::gateway::{Gateway, Problem};
 /// The media type by which an artifact is known as a card.
 const CARD: &str = "application/vnd.toolgate.card+json";
 
-/// The large cards of a project, for its executors.
+/// The large cards of a project, for its executors and its entrance.
 #[derive(Clone, Copy)]
-pub(super) struct Kept<'a> {
-    pub(super) gateway: &'a Gateway,
-    pub(super) project: ProjectUid,
+pub struct Kept<'a> {
+    /// Who has them.
+    pub gateway: &'a Gateway,
+    /// Whose they are.
+    pub project: ProjectUid,
 }
 
 #[async_trait]
@@ -50,6 +56,80 @@ impl LargeCards for Kept<'_> {
             .filter(|row| row.content_type == CARD)
             .map(|row| row.content))
     }
+}
+
+/// Keeps the text of a card for as long as cards are kept; its artifact.
+pub(super) async fn keep(
+    gateway: &Gateway,
+    (project, owner): (ProjectUid, PrincipalRef),
+    text: Bytes,
+) -> Result<Uuid, StoreError> {
+    let created_at = gateway.clock.now();
+    let row = ArtifactRow {
+        project,
+        id: gateway.clock.new_id(),
+        owner,
+        created_at,
+        expires_at: created_at + ttl(),
+        content_type: CARD.to_owned(),
+        content: text,
+    };
+    gateway.store.put_artifact(&row, LIMITS).await?;
+    Ok(row.id)
+}
+
+fn ttl() -> TimeDelta {
+    TimeDelta::from_std(CARDS_KEPT).unwrap_or(TimeDelta::days(1))
+}
+
+/// A card as the bucket has it.
+pub struct Fitted {
+    /// Its text there.
+    pub text: String,
+    /// The bytes of the whole card.
+    pub bytes: usize,
+    /// The artifact that the whole card is, where no message carries it.
+    pub artifact: Option<Uuid>,
+}
+
+/// A card for the bucket: as it is, or with an artifact in place of a part. `None` when no message carries what is left, or when the
+/// card is larger than any that is kept.
+///
+/// # Errors
+/// When the artifact cannot be stored.
+pub async fn fit(
+    gateway: &Gateway,
+    bus: &Bus,
+    whose: (ProjectUid, PrincipalRef),
+    mut card: Value,
+    part: LargePart,
+) -> Result<Option<Fitted>, Problem> {
+    let text = card.to_string();
+    let bytes = text.len();
+    if bytes <= bus.largest() {
+        return Ok(Some(Fitted {
+            text,
+            bytes,
+            artifact: None,
+        }));
+    }
+    let Some(content) = card["content"].as_object_mut().filter(|_| bytes <= LARGEST_CARD) else {
+        return Ok(None);
+    };
+    // An id of any artifact is as long as that of this one, which is stored only if it is of use.
+    in_place_of(content, part, Uuid::nil(), bytes);
+    if card.to_string().len() > bus.largest() {
+        return Ok(None);
+    }
+    let artifact = keep(gateway, whose, text.into()).await?;
+    if let Some(content) = card["content"].as_object_mut() {
+        in_place_of(content, part, artifact, bytes);
+    }
+    Ok(Some(Fitted {
+        text: card.to_string(),
+        bytes,
+        artifact: Some(artifact),
+    }))
 }
 
 fn silent(failure: Failure) -> Problem {
@@ -91,19 +171,31 @@ pub async fn read(gateway: &Gateway, entry: &Entry, id: &str) -> Result<Bytes, P
         gateway,
         project: entry.project.row.uid,
     };
-    kept.card(artifact).await.map_err(silent)?.ok_or_else(absent)
+    let whole = kept.card(artifact).await.map_err(silent)?;
+    whole.filter(|whole| is_of(whole, id)).ok_or_else(absent)
 }
 
-/// Stores the card of a result. It is on the record.
+/// Whether a text is the card of an id.
+fn is_of(card: &[u8], id: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Named<'c> {
+        #[serde(borrow)]
+        card_id: std::borrow::Cow<'c, str>,
+    }
+    serde_json::from_slice::<Named<'_>>(card).is_ok_and(|card| card.card_id == id)
+}
+
+/// Stores the card of a result, or of a call that a command is to name. It is on the record.
 ///
 /// # Errors
-/// 403 for who does not work for the target; 409 when there is one of this id; 422 for what is no such card; 503 without the bus.
+/// 403 for a key that does not work for the target or may send no commands; 409 when there is one of this id; 422 for what is no such
+/// card; 503 without the bus.
 pub async fn write(gateway: &Arc<Gateway>, entry: &Entry, card: Value) -> Result<StoredCard, Problem> {
     let may = on_bus(entry);
     let forbidden = |what: &str| Problem::new(ErrorCode::Forbidden, what);
-    if may.workers.is_empty() {
+    if may.workers.is_empty() && !may.calls {
         return Err(forbidden(
-            "Cards of results are written by workers: with a service key that has `bus.workers`.",
+            "Cards of results are written with a service key that has `bus.workers`, cards of calls with one that has `bus.calls`.",
         ));
     }
     let mut card =
@@ -114,19 +206,37 @@ pub async fn write(gateway: &Arc<Gateway>, entry: &Entry, card: Value) -> Result
             "card_id must have 1-255 letters, digits, -, _, = and single dots within it.",
         ));
     }
-    if card.kind != "tool.result" || card.project_id != row.id.as_str() {
-        return Err(unfit(
-            "A card of type `tool.result` of this project is stored here.",
-        ));
+    if card.project_id != row.id.as_str() {
+        return Err(unfit("A card of this project is stored here."));
     }
-    is_result_content(&card.content)
-        .map_err(|error| unfit(format!("The content is no ToolResultContent: {error}.")))?;
-    let target = card.author_id.strip_prefix("tool.").unwrap_or_default();
-    if !may.workers.iter().any(|own| own == target) {
-        return Err(forbidden(
-            "author_id is `tool.{target}`, of a target that the key's `bus.workers` names.",
-        ));
-    }
+    let part = match card.kind.as_str() {
+        "tool.result" => {
+            is_result_content(&card.content)
+                .map_err(|error| unfit(format!("The content is no ToolResultContent: {error}.")))?;
+            let target = card.author_id.strip_prefix("tool.").unwrap_or_default();
+            if !may.workers.iter().any(|own| own == target) {
+                return Err(forbidden(
+                    "author_id is `tool.{target}`, of a target that the key's `bus.workers` names.",
+                ));
+            }
+            LargePart::Result
+        }
+        "tool.call" => {
+            is_call_content(&card.content)
+                .map_err(|error| unfit(format!("The content is no ToolCallContent: {error}.")))?;
+            if !may.calls {
+                return Err(forbidden(
+                    "Cards of calls are written with a service key that has `bus.calls`.",
+                ));
+            }
+            LargePart::Arguments
+        }
+        _ => {
+            return Err(unfit(
+                "A card of type `tool.result` or `tool.call` is stored here.",
+            ));
+        }
+    };
     let bus = gateway.bus.clone().ok_or_else(|| {
         Problem::new(
             ErrorCode::Unavailable,
@@ -141,7 +251,7 @@ pub async fn write(gateway: &Arc<Gateway>, entry: &Entry, card: Value) -> Result
     let (task, project, name) = (Arc::clone(gateway), row.uid, row.id.clone());
     recorded(gateway, vec![record], async move {
         let cards = bus.cards(&name).await.map_err(silent)?;
-        store(&task, &bus, &cards, (project, owner), card).await
+        store(&task, &bus, &cards, (project, owner), card, part).await
     })
     .await
 }
@@ -150,40 +260,26 @@ async fn store(
     gateway: &Gateway,
     bus: &Bus,
     cards: &kv::Store,
-    (project, owner): (ProjectUid, PrincipalRef),
-    mut card: Card,
+    whose: (ProjectUid, PrincipalRef),
+    card: Card,
+    part: LargePart,
 ) -> Result<StoredCard, Problem> {
-    let created_at = gateway.clock.now();
-    let expires_at = created_at + TimeDelta::from_std(CARDS_KEPT).unwrap_or(TimeDelta::days(1));
-    let mut text = json!(card).to_string();
-    let bytes = text.len();
-    let mut artifact_id = None;
-    if bytes > bus.largest() {
-        let row = ArtifactRow {
-            project,
-            id: gateway.clock.new_id(),
-            owner,
-            created_at,
-            expires_at,
-            content_type: CARD.to_owned(),
-            content: text.into(),
-        };
-        gateway.store.put_artifact(&row, LIMITS).await?;
-        in_place_of(&mut card.content, row.id, bytes);
-        artifact_id = Some(row.id);
-        text = json!(card).to_string();
-        if text.len() > bus.largest() {
-            return Err(unfit(
-                "Only the result of a card may be larger than a message of the bus.",
-            ));
-        }
-    }
+    let expires_at = gateway.clock.now() + ttl();
+    let fitted = fit(gateway, bus, whose, json!(card), part).await?;
+    let Fitted {
+        text,
+        bytes,
+        artifact,
+    } = fitted
+        .ok_or_else(|| unfit("Only the arguments or the result of a card may be larger than a message of the bus, and a card has at most 16 MiB."))?;
+    let sha256 = sha256(text.as_bytes());
     match cards.create(&card.card_id, text.into()).await {
         Ok(_) => Ok(StoredCard {
             card_id: card.card_id,
             bytes: bytes as u64,
             expires_at,
-            artifact_id,
+            artifact_id: artifact,
+            sha256,
         }),
         Err(error) if error.kind() == kv::CreateErrorKind::AlreadyExists => Err(Problem::new(
             ErrorCode::Conflict,

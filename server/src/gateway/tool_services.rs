@@ -1,17 +1,19 @@
-//! Tool services as resources: what there is, which tools use it, and its removal. They are written by uploads.
+//! Tool services as resources: what there is, which tools use it, storing one and its removal. Uploads store several.
 
 use std::sync::Arc;
 
+use serde_json::json;
 use toolgate_api::audit::AuditAction;
-use toolgate_api::tool_services::{ToolService, ToolServiceParam};
+use toolgate_api::tool_services::{ToolService, ToolServiceDefinition, ToolServiceParam};
 use toolgate_api::tools::DefinitionKind;
 use toolgate_api::{Diagnostic, ErrorCode};
-use toolgate_core::definition::ServiceDefinition;
+use toolgate_core::definition::{ServiceDefinition, check_service};
 use toolgate_core::ids::{ProjectId, ToolName};
 
 use crate::gateway::change_record::Changer;
 use crate::gateway::publish::{
-    ATTEMPTS, DefinitionChange, changed, commit, current, revised, too_busy, turn,
+    ATTEMPTS, DefinitionChange, changed, commit, current, invalid_definition, revised, too_busy, turn,
+    with_context,
 };
 use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
@@ -57,6 +59,45 @@ fn users<'p>(project: &'p ProjectState, id: &str) -> impl Iterator<Item = &'p st
 pub fn not_found(id: &str) -> Problem {
     let shown: String = id.chars().take(128).collect();
     Problem::not_found(format!("tool service \"{shown}\""))
+}
+
+/// Stores a service whole, and answers with its revision before; `None` for a new one. One that is stored already is left as it is.
+///
+/// # Errors
+/// 422 with every fault of the definition; what `matches` says of the revision.
+pub async fn put(
+    gateway: &Arc<Gateway>,
+    project: &ProjectId,
+    id: &str,
+    definition: &ToolServiceDefinition,
+    by: &Changer<'_>,
+    matches: impl Fn(Option<i64>) -> Result<(), Problem>,
+) -> Result<Option<i64>, Problem> {
+    let mut value = json!(definition);
+    value["id"] = id.into();
+    let _turn = turn(gateway, project).await?;
+    for _ in 0..ATTEMPTS {
+        let state = current(gateway, project)?;
+        let before = state.snapshot.service_revision(id);
+        matches(before)?;
+        let (service, _) = with_context(gateway, &state, |context| check_service(&value, context))
+            .map_err(invalid_definition)?;
+        if state.snapshot.service(id) == Some(&service) {
+            return Ok(before);
+        }
+        let after = Some(before.unwrap_or(0) + 1);
+        let what = revised(DefinitionKind::ToolService, id, before, after);
+        let what = changed("put_tool_service", &by.author, vec![what]);
+        let change = DefinitionChange {
+            services: vec![service],
+            ..DefinitionChange::default()
+        };
+        let done = commit(gateway, &state, by, AuditAction::Definition, what, change).await?;
+        if done.is_some() {
+            return Ok(before);
+        }
+    }
+    Err(too_busy())
 }
 
 /// Deletes a service that no tool uses.

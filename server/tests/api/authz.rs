@@ -114,6 +114,7 @@ fn table() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("get_bus_program", READERS),
         ("list_tool_services", READERS),
         ("get_tool_service", READERS),
+        ("put_tool_service", EDITORS),
         ("delete_tool_service", EDITORS),
         ("decide_announced_descriptor", EDITORS),
         ("issue_bus_token", MEMBERS),

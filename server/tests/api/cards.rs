@@ -17,6 +17,12 @@ description: Searches.
 target_subject: cmd.tool.search
 arguments: []
 options: {timeout_ms: 60000}
+---
+name: keep
+type: worker
+description: Keeps a text.
+target_subject: cmd.tool.search
+parameters: {type: object}
 ";
 /// Of a message of the bus, in bytes.
 const MOST: usize = 65_536;
@@ -125,7 +131,7 @@ async fn cards_are_for_auditors_and_for_programs_of_the_bus() {
     for (pointer, value) in [
         ("/card_id", json!("a/b")),
         ("/card_id", json!("")),
-        ("/type", json!("tool.call")),
+        ("/type", json!("tool.note")),
         ("/project_id", json!("other")),
         ("/content/status", json!("done")),
         ("/content/after_execution", json!("later")),
@@ -153,4 +159,62 @@ async fn cards_are_for_auditors_and_for_programs_of_the_bus() {
             .await
             .problem(404, "not_found");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn arguments_that_no_message_carries_are_an_artifact_that_the_worker_reads() {
+    let (nats, app, token) = started().await;
+    let admin = app.client(&token);
+    let worker = key(&app, &admin, json!({"workers": ["search"]})).await;
+    let client = async_nats::connect(nats.url()).await.expect("connected");
+    let mut commands = subscribe(&client, "cg.v1r4.demo.*.cmd.tool.search.>").await;
+    let text = "x".repeat(3 * MOST);
+    let reading = async {
+        let command = commands.next().await.expect("a command");
+        let payload: Value = serde_json::from_slice(&command.payload).expect("JSON");
+        let id = payload["tool_call_card_id"].as_str().expect("a card").to_owned();
+        let context = jetstream::new(client.clone());
+        let bucket = context.get_key_value("cards_demo").await.expect("the cards");
+        let there = bucket.get(&id).await.expect("an answer").expect("a card");
+        let there: Value = serde_json::from_slice(&there).expect("JSON");
+        let mut whole = worker.get(&format!("{CARDS}/{id}")).await.expect(200).json();
+        assert_eq!(whole["content"]["arguments"], json!({"text": text}));
+        let named = there["content"]["arguments"]["__cg_artifact"].clone();
+        assert!(named["id"].is_string(), "{there}");
+        assert_eq!(named["bytes"], json!(whole.to_string().len()));
+        // Nothing else differs.
+        whole["content"]["arguments"] = there["content"]["arguments"].clone();
+        assert_eq!(whole, there);
+    };
+    let asked = json!({"tool": "keep", "arguments": {"text": text}});
+    tokio::select! {
+        ended = admin.post("/projects/demo/calls", &asked) => panic!("nothing reports: {}", ended.text()),
+        () = reading => {}
+    }
+    let reserved = json!({"tool": "keep", "arguments": {"__cg_artifact": {"id": "7"}}});
+    admin
+        .post("/projects/demo/calls", &reserved)
+        .await
+        .problem(422, "invalid_arguments");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_card_of_a_call_is_stored_by_a_key_that_may_call() {
+    let (_nats, app, token) = started().await;
+    let admin = app.client(&token);
+    let caller = key(&app, &admin, json!({"calls": true})).await;
+    let worker = key(&app, &admin, json!({"workers": ["search"]})).await;
+    let call = json!({
+        "card_id": "c1", "project_id": "demo", "type": "tool.call", "author_id": "agent.a", "tool_call_id": "t1",
+        "content": {"tool_name": "keep", "arguments": {"text": "x".repeat(2 * MOST)}, "status": "called"}, "metadata": {},
+    });
+    worker.post(CARDS, &call).await.problem(403, "forbidden");
+    let mut wrong = call.clone();
+    wrong["content"]["result"] = json!(1);
+    caller.post(CARDS, &wrong).await.problem(422, "invalid_request");
+    let stored = caller.post(CARDS, &call).await.expect(201).json();
+    assert!(stored["artifact_id"].is_string(), "{stored}");
+    assert_eq!(stored["sha256"].as_str().map(str::len), Some(64));
+    let whole = caller.get(&format!("{CARDS}/c1")).await.expect(200).json();
+    assert_eq!(whole["content"], call["content"]);
 }

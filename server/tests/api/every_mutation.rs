@@ -321,9 +321,17 @@ async fn all_operations() {
         .does("delete_guide", "definition", &demo("guides/reading"), &ANY, &none)
         .await;
 
-    // Tool services, which are written by uploads of definitions.
-    let spare = "tool-service: {spare: {envs: {key: 'secret:KEY'}}}";
-    trial.admin.upload(&demo("tools"), spare).await.expect(201);
+    // Tool services.
+    let spare = json!({"envs": {"key": "secret:KEY"}});
+    trial
+        .does(
+            "put_tool_service",
+            "definition",
+            &demo("tool-services/spare"),
+            &NO,
+            &spare,
+        )
+        .await;
     trial
         .does(
             "delete_tool_service",

@@ -1,5 +1,5 @@
-//! Results of the kits that are larger than a message of the bus: they are stored by the REST API or are failures, and nothing is
-//! run again for them.
+//! Arguments and results of the kits that are larger than a message of the bus: they are read and stored by the REST API or are
+//! failures, and nothing is run again for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,8 +17,8 @@ const TOOLS: &str = "
 tool-service:
   large: {request-queue: tg.demo.large, response-queue: tg.demo.answers}
 tool:
-  work: {type: worker, description: Works., target_subject: cmd.tool.large, arguments: [&bytes {name: bytes, type: integer, description: How many.}]}
-  serve: {type: tool-service, description: Serves., service: large, arguments: [*bytes]}
+  work: {type: worker, description: Works., target_subject: cmd.tool.large, parameters: {type: object, properties: {bytes: {type: integer}, more: {type: string}}}}
+  serve: {type: tool-service, description: Serves., service: large, arguments: [{name: bytes, type: integer, description: How many.}]}
 ";
 const PYTHON: &str = "
 import os
@@ -29,7 +29,7 @@ from toolgate_worker import worker
 def large(call):
     with open(os.environ['RUNS'], 'a') as runs:
         runs.write('x')
-    return 'x' * call.arguments['bytes']
+    return 'x' * (call.arguments['bytes'] + len(call.arguments.get('more', '')))
 
 
 large.run()
@@ -46,9 +46,18 @@ async fn started() -> (Nats, TestApp, String) {
 }
 
 async fn call(admin: &Client<'_>, tool: &str, bytes: usize) -> Value {
-    let request = json!({"tool": tool, "arguments": {"bytes": bytes}});
+    asked(admin, tool, &json!({"bytes": bytes})).await
+}
+
+async fn asked(admin: &Client<'_>, tool: &str, arguments: &Value) -> Value {
+    let request = json!({"tool": tool, "arguments": arguments});
     let answer = admin.post("/projects/demo/calls", &request).await;
     answer.expect(200).json()
+}
+
+/// Arguments that no message carries, whose result no message carries either.
+async fn large(admin: &Client<'_>) -> Value {
+    asked(admin, "work", &json!({"bytes": 1, "more": "y".repeat(2 * MOST)})).await
 }
 
 /// The REST API over a socket, and a service key for the worker.
@@ -77,7 +86,8 @@ async fn a_result_that_is_larger_than_a_message_is_a_failure_of_one_run() {
         let bytes = arguments["bytes"]
             .as_u64()
             .and_then(|bytes| usize::try_from(bytes).ok());
-        Value::from("x".repeat(bytes.unwrap_or_default()))
+        let more = arguments.get("more").and_then(Value::as_str).map_or(0, str::len);
+        Value::from("x".repeat(bytes.unwrap_or_default() + more))
     };
     let counted = Arc::clone(&runs);
     let worker = Worker::new("large", move |call| {
@@ -87,6 +97,13 @@ async fn a_result_that_is_larger_than_a_message_is_a_failure_of_one_run() {
     let client = async_nats::connect(nats.url()).await.expect("connected");
     let working = tokio::spawn(worker.project("demo").serve(client, std::future::pending()));
     calls(&admin, "work", "the card of the result has").await;
+    let unread = large(&admin).await;
+    assert_eq!(unread["error"]["code"], "upstream_unavailable", "{unread}");
+    assert!(
+        unread["error"]["message"]
+            .to_string()
+            .contains("larger than a message")
+    );
     assert_eq!(runs.load(Ordering::SeqCst), 2);
     working.abort();
     let _ended = working.await;
@@ -108,6 +125,14 @@ async fn a_result_that_is_larger_than_a_message_is_a_failure_of_one_run() {
         answer["error"]
     );
     assert_eq!(runs.load(Ordering::SeqCst), 3);
+    let answer = large(&admin).await;
+    assert_eq!(
+        answer["result"].as_str().map(str::len),
+        Some(2 * MOST + 1),
+        "{}",
+        answer["error"]
+    );
+    assert_eq!(runs.load(Ordering::SeqCst), 4);
     working.abort();
 
     let service = ToolService::new("large", move |request| {
@@ -135,6 +160,7 @@ async fn so_it_is_in_python() {
     let settings = settings.each_ref().map(|(name, value)| (*name, value.as_str()));
     let worker = Program::python(&script, &settings);
     calls(&admin, "work", "the card of the result has").await;
+    assert_eq!(large(&admin).await["error"]["code"], "upstream_unavailable");
     assert_eq!(std::fs::read_to_string(&runs).expect("the runs"), "xx");
     worker.kill();
 
@@ -153,5 +179,12 @@ async fn so_it_is_in_python() {
         "{}",
         answer["error"]
     );
-    assert_eq!(std::fs::read_to_string(&runs).expect("the runs"), "xxx");
+    let answer = large(&admin).await;
+    assert_eq!(
+        answer["result"].as_str().map(str::len),
+        Some(2 * MOST + 1),
+        "{}",
+        answer["error"]
+    );
+    assert_eq!(std::fs::read_to_string(&runs).expect("the runs"), "xxxx");
 }

@@ -16,6 +16,7 @@ mod bus;
 mod bus_credentials;
 mod bus_entrance;
 mod bus_examples;
+mod bus_faults;
 mod calls;
 mod calls_in_time;
 mod canary;

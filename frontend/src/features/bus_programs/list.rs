@@ -10,12 +10,15 @@ use crate::features::mcp_servers::follow;
 use crate::loaded::Loaded;
 use crate::reactive::{When, condition, part};
 use crate::routes::{Page, PageKind};
+use crate::session::{Permission, Session};
 use crate::url::project_in_path;
 
 /// All of them, with their processes as this server hears them.
 #[component]
 pub(crate) fn BusProgramsPage() -> impl IntoView {
     let project = project_in_path();
+    let session = Session::get();
+    let may_edit = condition(move || session.may(&project.get(), Permission::EditDefinitions));
     let loaded = Loaded::new(move || in_project(&project.get(), &["bus-programs"]));
     follow(loaded);
     let programs = Memo::new(move |_| loaded.read::<BusPrograms>());
@@ -80,6 +83,11 @@ pub(crate) fn BusProgramsPage() -> impl IntoView {
             <a class="button" href=move || Page::of_project(project.get(), PageKind::DeadLetters).path()>
                 "Dead letters"
             </a>
+            <When test=move || may_edit.get()>
+                <a class="button button-primary" href=move || Page::of_project(project.get(), PageKind::NewService).path()>
+                    "New service"
+                </a>
+            </When>
         </SectionHead>
         {loaded.placeholder("the services")}
         {part(move || bus.get().map(note).into_any())}
@@ -87,7 +95,7 @@ pub(crate) fn BusProgramsPage() -> impl IntoView {
             <EmptyState
                 symbol=Symbol::Plug
                 title="No services or workers yet"
-                text="Upload a tool-service with its tools, or start a program that announces itself: its tools arrive here, disabled."
+                text="Define a tool service and upload its tools, or start a program that announces itself: its tools arrive here, disabled."
             />
         </When>
         <When test=move || has_rows.get()>

@@ -40,6 +40,7 @@ pub(crate) fn BusProgramPage() -> impl IntoView {
     follow(loaded);
     let status = Memo::new(move |_| loaded.read::<BusProgramStatus>());
     let is_there = condition(move || loaded.is_there());
+    let has_definition = condition(move || is_there.get() && kind.get() == AnnouncerKind::ToolService);
     let show = move |view: fn(&str, &BusProgramStatus) -> AnyView| {
         part(move || {
             status
@@ -73,6 +74,13 @@ pub(crate) fn BusProgramPage() -> impl IntoView {
                 <PageHeading text=name />
                 <p class="muted">{move || kind_name(kind.get())}</p>
             </div>
+            <When test=move || has_definition.get()>
+                <div class="page-actions">
+                    <a class="button" href=move || Page::service_definition(project.get(), name.get()).path()>
+                        "Definition"
+                    </a>
+                </div>
+            </When>
         </div>
         {loaded.placeholder("the program")}
         <When test=move || is_there.get()>

@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use toolgate_api::auth::Role;
 use toolgate_api::keys::{CreateKey, CreatedKey};
 
+use super::on_bus::OnBus;
 use crate::action::Action;
 use crate::api::{Ask, Body, in_project};
 use crate::components::{Field, FormDialog, NameInput, NamesOf, Select, ShownOnce, TextInput};
@@ -50,6 +51,7 @@ pub(crate) fn CreateKeyDialog(
     let groups = RwSignal::new(String::new());
     let role = RwSignal::new("agent".to_owned());
     let life = RwSignal::new(String::new());
+    let bus = OnBus::new();
     let secret = shown_once();
     let action = Action::new();
     effect(move || {
@@ -57,6 +59,7 @@ pub(crate) fn CreateKeyDialog(
             groups.set(first_groups.get_untracked());
         } else {
             name.set(String::new());
+            bus.clear();
         }
     });
     let create = move |()| {
@@ -74,7 +77,7 @@ pub(crate) fn CreateKeyDialog(
                 .map(str::to_owned)
                 .collect(),
             expires_in_s: life.get_untracked().parse().ok(),
-            bus: None,
+            bus: bus.get(),
         };
         let path = in_project(&project.get_untracked(), &["keys"]);
         action.send(Ask::post(path, Body::json(&request)), move |answer| {
@@ -126,6 +129,7 @@ pub(crate) fn CreateKeyDialog(
                     on_change=move |chosen| life.set(chosen)
                 />
             </Field>
+            {bus.view()}
         </FormDialog>
     }
 }

@@ -1,6 +1,7 @@
 //! Service keys: how agents identify themselves.
 
 mod create;
+mod on_bus;
 mod page;
 mod rotate;
 

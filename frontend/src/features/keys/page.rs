@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use toolgate_api::keys::Key;
 
 use super::create::CreateKeyDialog;
+use super::on_bus::in_words;
 use super::rotate::RotateKeyDialog;
 use crate::action::Action;
 use crate::api::{Ask, in_project, with_query};
@@ -162,6 +163,7 @@ fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) ->
         || view! { <span class="muted">"never"</span> }.into_any(),
         |at| view! { <TimeAgo at /> }.into_any(),
     );
+    let on_bus = in_words(key.bus.as_ref());
     view! {
         <th scope="row" role="rowheader">
             <span class="tool-name">{key.name}</span>
@@ -172,6 +174,7 @@ fn row(project: &str, key: Key, rotate: Callback<Key>, revoke: Callback<Key>) ->
         </td>
         <td role="cell" data-label="Groups">
             <Tags names=key.groups none="none" />
+            <span class="muted break">{on_bus}</span>
         </td>
         <td role="cell" data-label="Created">
             <span>

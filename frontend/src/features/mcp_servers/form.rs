@@ -9,10 +9,10 @@ use toolgate_api::mcp_servers::{
 };
 
 use super::connection::transport_name;
-use super::form_texts::{entries, fault, lines, words};
 use super::offers::{OfferForm, offers_view};
 use crate::action::Action;
 use crate::components::{Field, Select, TextArea, TextInput};
+use crate::form_texts::{entries, fault, lines, words};
 use crate::reactive::{When, condition};
 
 /// The ways to reach a server, by their names in the API.

@@ -6,7 +6,6 @@ mod connection;
 mod edit;
 mod follow;
 mod form;
-mod form_texts;
 mod import;
 mod list;
 mod log;

@@ -8,6 +8,8 @@ use serde_json::{Map, Value, json};
 use crate::error::Failure;
 
 const PAYLOAD: [&str; 3] = ["after_execution", "tool_call_card_id", "tool_name"];
+/// The argument that a card has in place of all others where it is larger than a message of the bus.
+pub(crate) const ARTIFACT: &str = "__cg_artifact";
 /// Members of the call's metadata that its result has too.
 const LINEAGE: [&str; 4] = ["agent_turn_id", "step_id", "trace_id", "parent_step_id"];
 
@@ -29,7 +31,7 @@ pub struct Call {
 }
 
 /// What a command says: its subject, its control headers and its payload.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Command {
     project: String,
     headers: HeaderMap,

@@ -98,6 +98,8 @@ pub struct Invocation {
     pub tool_call_id: Option<String>,
     /// Calls the tool of this MCP server.
     pub mcp_server: Option<String>,
+    /// `CG-Recursion-Depth` of the command that is executed meanwhile.
+    pub depth: Option<u32>,
 }
 
 impl Invocation {
@@ -157,6 +159,7 @@ impl<T: Tokens> Invoker<T> {
         for (name, value) in [
             ("Toolgate-Group", call.groups.map(|groups| groups.join(","))),
             ("CG-Agent-Id", call.agent),
+            ("CG-Recursion-Depth", call.depth.map(|depth| depth.to_string())),
             ("rb-mcp-server", call.mcp_server),
         ] {
             if let Some(value) = value {

@@ -1,5 +1,6 @@
-//! Cards that are larger than a message of the bus: the REST API takes them.
+//! Cards that are larger than a message of the bus: the REST API takes and gives them.
 
+use bytes::Bytes;
 use reqwest::StatusCode;
 
 /// Where the REST API is, and a service key for it.
@@ -42,5 +43,25 @@ impl Rest {
                 answer.text().await.unwrap_or_default()
             )),
         }
+    }
+
+    /// A card, whole.
+    ///
+    /// # Errors
+    /// Why it cannot be read.
+    pub(crate) async fn read_card(&self, project: &str, id: &str) -> Result<Bytes, String> {
+        let request = reqwest::Client::new()
+            .get(format!("{}/projects/{project}/cards/{id}", self.url))
+            .bearer_auth(&self.key);
+        let answer = request.send().await.map_err(|error| error.to_string())?;
+        let status = answer.status();
+        let body = answer.bytes().await.map_err(|error| error.to_string())?;
+        if status.is_success() {
+            return Ok(body);
+        }
+        Err(format!(
+            "the REST API answers {status}: {}",
+            String::from_utf8_lossy(&body)
+        ))
     }
 }

@@ -113,8 +113,8 @@ impl Worker {
         Ok(self)
     }
 
-    /// Stores results that are larger than a message of the bus by the REST API at this address, with a service key that has
-    /// `bus.workers`; those of `TOOLGATE_URL` and `TOOLGATE_KEY` without this.
+    /// Reads arguments and stores results that are larger than a message of the bus by the REST API at this address, with a service
+    /// key that has `bus.workers`; that of `TOOLGATE_URL` and `TOOLGATE_KEY` without this.
     #[must_use]
     pub fn rest(mut self, url: &str, key: &str) -> Self {
         self.rest = Some(Rest::new(url, key));
@@ -306,6 +306,21 @@ impl Worker {
         Ok(card)
     }
 
+    /// A card that is larger than a message of the bus.
+    async fn whole(&self, id: &str) -> Result<Bytes, Failure> {
+        let read = match &self.rest {
+            Some(rest) => rest.read_card(&self.project, id).await,
+            None => Err("no REST API is set, which gives larger ones".to_owned()),
+        };
+        read.map_err(|reason| Failure {
+            retryable: Some(true),
+            ..Failure::new(
+                "upstream_unavailable",
+                format!("the card {id:?} is larger than a message of the bus, and cannot be read: {reason}"),
+            )
+        })
+    }
+
     /// Runs a command; the card of its result.
     async fn answer(
         &self,
@@ -315,10 +330,20 @@ impl Worker {
         let read = async {
             let command = Command::read(sent.subject, sent.headers, sent.payload)?;
             let card = fetch(command.card_id.clone()).await?;
-            command.call(card.as_deref(), sent.span.clone())
+            let call = command.clone().call(card.as_deref(), sent.span.clone())?;
+            Ok((command, call))
         };
-        let call = read.await;
-        let checked = call.clone().and_then(|call| {
+        let read = read.await;
+        // What the result repeats of the call is known, also where its arguments cannot be read.
+        let call = read.as_ref().ok().map(|(_, call)| call.clone());
+        let whole = match read {
+            Ok((command, call)) if call.arguments.contains_key(cards::ARTIFACT) => {
+                let card = self.whole(&command.card_id).await;
+                card.and_then(|card| command.call(Some(&card), sent.span.clone()))
+            }
+            read => read.map(|(_, call)| call),
+        };
+        let checked = whole.and_then(|call| {
             let schema = self.schema.as_ref();
             schema.map_or(Ok(()), |schema| schema.check(&call.arguments, "bad_request"))?;
             Ok(call)
@@ -328,7 +353,6 @@ impl Worker {
             Ok(call) => (self.invoke)(call).await,
             Err(failure) => Err(failure),
         };
-        let call = call.ok();
         let mut content = match outcome {
             Ok(result) => json!({ "status": "success", "result": result, "error": null }),
             Err(failure) => cards::failed(&failure, &author),

@@ -1,6 +1,7 @@
 //! The connection to the bus: made once, kept by itself, and looked at by the server's status.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::error::Error as _;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_nats::connection::State;
@@ -49,6 +50,10 @@ pub struct Bus {
 #[derive(Default)]
 struct Seen {
     last_error: Mutex<Option<String>>,
+    /// Whether the cause of a failed attempt to connect was asked for since there was a connection.
+    asked: AtomicBool,
+    /// The cause.
+    cause: Mutex<Option<String>>,
     slow: AtomicU64,
 }
 
@@ -123,7 +128,7 @@ impl Bus {
             connected: self.is_connected(),
             servers: self.servers.clone(),
             connects: statistics.connects.load(Ordering::Relaxed),
-            last_error: self.seen.last_error().clone(),
+            last_error: self.seen.error(),
             messages: BusMessages {
                 received: statistics.in_messages.load(Ordering::Relaxed),
                 sent: statistics.out_messages.load(Ordering::Relaxed),
@@ -145,9 +150,31 @@ impl Bus {
     }
 }
 
+fn locked(text: &Mutex<Option<String>>) -> std::sync::MutexGuard<'_, Option<String>> {
+    text.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Seen {
-    fn last_error(&self) -> std::sync::MutexGuard<'_, Option<String>> {
-        self.last_error.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The last error, with its cause where that is known.
+    fn error(&self) -> Option<String> {
+        let said = locked(&self.last_error).clone()?;
+        Some(match locked(&self.cause).as_deref() {
+            Some(cause) => format!("{said}: {cause}"),
+            None => said,
+        })
+    }
+
+    /// Whether the cause of an event is to be asked for: once for each time without a connection.
+    fn asks(&self, event: &Event) -> bool {
+        match event {
+            Event::ClientError(_) => !self.asked.swap(true, Ordering::Relaxed),
+            Event::Connected => {
+                self.asked.store(false, Ordering::Relaxed);
+                *locked(&self.cause) = None;
+                false
+            }
+            _ => false,
+        }
     }
 
     fn saw(&self, event: &Event) {
@@ -163,7 +190,7 @@ impl Seen {
             Event::ServerError(_) | Event::ClientError(_) => {
                 let text = event.to_string();
                 tracing::warn!("message bus: {text}");
-                *self.last_error() = Some(text);
+                *locked(&self.last_error) = Some(text);
             }
             other => tracing::info!("message bus: {other}"),
         }
@@ -178,7 +205,43 @@ pub(super) fn lost(error: &impl std::fmt::Display) -> Failure {
     )
 }
 
+/// Why there is no connection: events say only of which kind an error is, so one attempt is made that says all.
+async fn cause(config: &BusConfig) -> Option<String> {
+    let options = credentials(config).await.ok()?;
+    let error = options.connect(config.servers.as_slice()).await.err()?;
+    let mut said = Vec::new();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        said.push(cause.to_string());
+        next = cause.source();
+    }
+    said.dedup();
+    (!said.is_empty()).then(|| said.join(": "))
+}
+
 async fn options(config: &BusConfig, seen: &Arc<Seen>) -> Result<ConnectOptions, BusError> {
+    let (options, config, seen) = (credentials(config).await?, config.clone(), Arc::clone(seen));
+    Ok(options
+        .subscription_capacity(config.capacity)
+        .retry_on_initial_connect()
+        .max_reconnects(None)
+        .event_callback(move |event| {
+            seen.saw(&event);
+            if seen.asks(&event) {
+                let (config, seen) = (config.clone(), Arc::clone(&seen));
+                tokio::spawn(async move {
+                    if let Some(cause) = cause(&config).await {
+                        tracing::warn!("message bus: there is no connection: {cause}");
+                        *locked(&seen.cause) = Some(cause);
+                    }
+                });
+            }
+            std::future::ready(())
+        }))
+}
+
+/// How this client proves who it is, and whom it trusts.
+async fn credentials(config: &BusConfig) -> Result<ConnectOptions, BusError> {
     let options = ConnectOptions::new();
     let mut options = match &config.auth {
         BusAuth::None => options,
@@ -197,15 +260,5 @@ async fn options(config: &BusConfig, seen: &Arc<Seen>) -> Result<ConnectOptions,
     if let Some((certificate, key)) = &config.tls.client {
         options = options.add_client_certificate(certificate.clone(), key.clone());
     }
-    let seen = Arc::clone(seen);
-    Ok(options
-        .name(NAME)
-        .require_tls(config.tls.required)
-        .subscription_capacity(config.capacity)
-        .retry_on_initial_connect()
-        .max_reconnects(None)
-        .event_callback(move |event| {
-            seen.saw(&event);
-            std::future::ready(())
-        }))
+    Ok(options.name(NAME).require_tls(config.tls.required))
 }

@@ -29,5 +29,6 @@ pub use dead_letters::{Dead, KeptDead};
 pub use entrance::{ACK_WAIT, MOST_DELIVERIES, VERSION};
 pub use service::ServiceExecutor;
 pub use worker::{
-    CARDS_KEPT, LargeCards, WorkerExecutor, WorkerReport, artifact_of, in_place_of, is_result_content,
+    CARDS_KEPT, CallContent, LARGEST_CARD, LargeCards, LargePart, WorkerExecutor, WorkerReport, artifact_of,
+    in_place_of, is_call_content, is_result_content,
 };

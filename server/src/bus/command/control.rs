@@ -3,13 +3,10 @@
 use async_nats::HeaderMap;
 use toolgate_core::ids::ProjectId;
 
-use super::super::header;
+use super::super::{depth, header, number};
 use super::bad;
 use crate::gateway::Problem;
 use crate::gateway::call::KeyText;
-
-/// Calls that call each other.
-const DEEPEST: u32 = 20;
 
 /// The parts of a command's subject.
 pub(super) struct Subject<'s> {
@@ -54,20 +51,8 @@ impl Control {
                 return Err(bad(format!("cmd ingress: {name} is not that of the subject")));
             }
         }
-        let number = |name: &str| match headers.get(name) {
-            None => Ok(0),
-            Some(value) => value
-                .as_str()
-                .trim()
-                .parse::<u32>()
-                .map_err(|_| bad(format!("cmd ingress: {name} is not a non-negative integer"))),
-        };
-        let (turn_epoch, depth) = (number("CG-Turn-Epoch")?, number("CG-Recursion-Depth")?);
-        if depth >= DEEPEST {
-            return Err(bad(format!(
-                "recursion_depth_exceeded: CG-Recursion-Depth must be less than {DEEPEST}"
-            )));
-        }
+        let turn_epoch = number(headers, "CG-Turn-Epoch")?.unwrap_or(0);
+        let depth = depth(headers)?.unwrap_or(0);
         let parent = headers.get("traceparent").map(async_nats::HeaderValue::as_str);
         if parent.is_some_and(|parent| child(parent, "0000000000000001").is_none()) {
             return Err(bad("cmd ingress: traceparent is malformed"));

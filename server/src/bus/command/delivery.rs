@@ -8,6 +8,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 use toolgate_api::ErrorCode;
 use toolgate_api::tools::AfterExecution;
 use toolgate_core::ids::{ProjectId, ProjectUid};
+use toolgate_core::principal::PrincipalRef;
 use toolgate_executors::Bus;
 use toolgate_executors::bus::MOST_DELIVERIES;
 
@@ -15,9 +16,10 @@ use super::super::card::{CallCard, Ended};
 use super::super::origin;
 use super::control::{Control, Subject};
 use super::payload::{Payload, read_card};
-use super::place::Place;
+use super::place::{Answer, Place};
 use super::{End, bad};
 use crate::gateway::bus::{self, Delivered, ProvenEntry, Refused};
+use crate::gateway::cards::Kept;
 use crate::gateway::entry::Entry;
 use crate::gateway::{Gateway, Problem};
 
@@ -135,9 +137,15 @@ impl Delivery {
                             .map_or(AfterExecution::Suspend, |payload| payload.after_execution);
                         let name = format!("{}.refused-{}", control.tool_call_id, self.sequence);
                         let ended = Ended::failed(problem, &place.author());
-                        let answer = place
-                            .answer(&name, tool.unwrap_or("unknown"), &control, None, &ended, after)
-                            .await;
+                        let answer = Answer {
+                            card_id: &name,
+                            tool: tool.unwrap_or("unknown"),
+                            owner: PrincipalRef::from(&principal),
+                            call: None,
+                            ended: &ended,
+                            after_execution: after,
+                        };
+                        let answer = place.answer(&control, answer).await;
                         match answer {
                             Ok(()) => End::Done,
                             Err(problem) => self.again(problem),
@@ -173,7 +181,11 @@ impl Delivery {
             Ok(payload) => payload,
             Err(problem) => return Ok(Err((problem, None))),
         };
-        let card = match read_card(place.bus, project, &payload.card, card_sha256).await? {
+        let large = Kept {
+            gateway: place.gateway,
+            project: place.project.row.uid,
+        };
+        let card = match read_card(place.bus, &large, project, &payload.card, card_sha256).await? {
             Ok(card) => card,
             Err(problem) => return Ok(Err((problem, Some(payload)))),
         };
@@ -193,6 +205,7 @@ impl Delivery {
             payload,
             card,
         } = command;
+        let owner = PrincipalRef::from(&entry.caller.identity.principal);
         let outcome = place.run(entry, &control, &payload, card.content.arguments).await;
         let ended = match outcome.result {
             Ok(result) => Ended::succeeded(result.to_value()),
@@ -212,16 +225,15 @@ impl Delivery {
         }
         let after = outcome.after_execution.unwrap_or(payload.after_execution);
         let name = format!("{}.result", control.tool_call_id);
-        let answer = place
-            .answer(
-                &name,
-                &payload.tool,
-                &control,
-                Some(&card.metadata),
-                &ended,
-                after,
-            )
-            .await;
+        let answer = Answer {
+            card_id: &name,
+            tool: &payload.tool,
+            owner,
+            call: Some(&card.metadata),
+            ended: &ended,
+            after_execution: after,
+        };
+        let answer = place.answer(&control, answer).await;
         match answer {
             Ok(()) => End::Done,
             Err(problem) => self.again(problem),

@@ -4,7 +4,8 @@ use serde_json::{Map, Value};
 use toolgate_api::ErrorCode;
 use toolgate_api::tools::AfterExecution;
 use toolgate_core::ids::ProjectId;
-use toolgate_executors::Bus;
+use toolgate_executors::bus::artifact_of;
+use toolgate_executors::{Bus, LargeCards};
 
 use super::super::card::CallCard;
 use super::control::{Control, is_card_name};
@@ -92,25 +93,23 @@ impl Payload {
     }
 }
 
-/// Reads the card of a call, and checks that it is the one that the command means.
+/// Reads the card of a call, and checks that it is the one that the command means. One that no message carries is read from the
+/// artifact that the card in the bucket names.
 pub(super) async fn read_card(
     bus: &Bus,
+    large: &dyn LargeCards,
     project: &ProjectId,
     id: &str,
     expected_sha256: Option<&str>,
 ) -> Result<Result<CallCard, Problem>, Problem> {
+    let absent = || Problem::new(ErrorCode::NotFound, format!("There is no card {id:?}."));
     let cards = bus.cards(project).await.map_err(silent)?;
     if !is_card_name(&id.replace('.', "_")) {
         return Ok(Err(bad("tool_call_card_id is no id of a card")));
     }
     let text = match cards.get(id).await {
         Ok(Some(text)) => text,
-        Ok(None) => {
-            return Ok(Err(Problem::new(
-                ErrorCode::NotFound,
-                format!("There is no card {id:?}."),
-            )));
-        }
+        Ok(None) => return Ok(Err(absent())),
         Err(error) => return Err(Problem::new(ErrorCode::Unavailable, error.to_string())),
     };
     if expected_sha256 != Some(sha256(&text).as_str()) {
@@ -119,6 +118,13 @@ pub(super) async fn read_card(
             "The token is not for this card: `card_sha256` is missing or another one.",
         )));
     }
+    let text = match artifact_of(&text) {
+        None => text,
+        Some(artifact) => match large.card(artifact).await.map_err(silent)? {
+            Some(whole) => whole,
+            None => return Ok(Err(absent())),
+        },
+    };
     Ok(serde_json::from_slice(&text)
         .map_err(|error| bad(format!("the card {id:?} is no tool.call: {error}"))))
 }

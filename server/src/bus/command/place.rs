@@ -9,9 +9,9 @@ use serde_json::{Map, json};
 use toolgate_api::ErrorCode;
 use toolgate_api::calls::{CallContext, CallRequest};
 use toolgate_api::tools::AfterExecution;
-use toolgate_core::principal::Principal;
+use toolgate_core::principal::{Principal, PrincipalRef};
 use toolgate_executors::Bus;
-use toolgate_executors::bus::VERSION;
+use toolgate_executors::bus::{LargePart, VERSION};
 
 use super::super::card::{About, Ended, result_card};
 use super::super::outcome::Outcome;
@@ -22,6 +22,7 @@ use super::payload::Payload;
 use super::{End, silent};
 use crate::gateway::bus;
 use crate::gateway::call::call_once;
+use crate::gateway::cards::fit;
 use crate::gateway::entry::{Entry, Origin};
 use crate::gateway::server_snapshot::ProjectState;
 use crate::gateway::{Gateway, Problem};
@@ -35,6 +36,18 @@ pub(super) struct Place<'a> {
     pub(super) headers: &'a HeaderMap,
     pub(super) origin: &'a Origin,
     pub(super) delivery: &'a Delivery,
+}
+
+/// What a command is answered with.
+pub(super) struct Answer<'a> {
+    pub(super) card_id: &'a str,
+    pub(super) tool: &'a str,
+    /// The sender of the command, whose the artifact of a large result is.
+    pub(super) owner: PrincipalRef,
+    /// The metadata of the call's card.
+    pub(super) call: Option<&'a Map<String, Value>>,
+    pub(super) ended: &'a Ended,
+    pub(super) after_execution: AfterExecution,
 }
 
 impl Place<'_> {
@@ -106,16 +119,17 @@ impl Place<'_> {
             .into()
     }
 
-    /// Stores the card of a result, reports it, and wakes the agent's worker up.
-    pub(super) async fn answer(
-        &self,
-        card_id: &str,
-        tool: &str,
-        control: &Control,
-        call: Option<&Map<String, Value>>,
-        ended: &Ended,
-        after_execution: AfterExecution,
-    ) -> Result<(), Problem> {
+    /// Stores the card of a result, reports it, and wakes the agent's worker up. A result that no message carries is kept as an
+    /// artifact.
+    pub(super) async fn answer(&self, control: &Control, answer: Answer<'_>) -> Result<(), Problem> {
+        let Answer {
+            card_id,
+            tool,
+            owner,
+            call,
+            ended,
+            after_execution,
+        } = answer;
         let (row, channel) = (&self.project.row, self.subject.channel);
         let author = self.author();
         let about = About {
@@ -133,19 +147,21 @@ impl Place<'_> {
                 .to_rfc3339_opts(SecondsFormat::Millis, true),
         };
         let cards = self.bus.cards(&row.id).await.map_err(silent)?;
-        let card = result_card(&about, ended, after_execution).to_string();
-        let (ended_status, card) = if card.len() > self.bus.largest() {
-            let problem = Problem::new(
-                ErrorCode::UpstreamInvalid,
-                "The result is larger than a message of the bus. Bound it by `options.result` of the tool.",
-            );
-            let large = Ended::failed(problem, &author);
-            (
-                large.status,
-                result_card(&about, &large, after_execution).to_string(),
-            )
-        } else {
-            (ended.status, card)
+        let card = result_card(&about, ended, after_execution);
+        let fitted = fit(self.gateway, self.bus, (row.uid, owner), card, LargePart::Result).await?;
+        let (ended_status, card) = match fitted {
+            Some(fitted) => (ended.status, fitted.text),
+            None => {
+                let problem = Problem::new(
+                    ErrorCode::UpstreamInvalid,
+                    "The result is larger than a card may be. Bound it by `options.result` of the tool.",
+                );
+                let large = Ended::failed(problem, &author);
+                (
+                    large.status,
+                    result_card(&about, &large, after_execution).to_string(),
+                )
+            }
         };
         let stored = cards.put(card_id, card.into()).await;
         stored.map_err(|error| Problem::new(ErrorCode::Unavailable, error.to_string()))?;

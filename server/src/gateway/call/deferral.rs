@@ -16,6 +16,7 @@ use toolgate_api::auth::PrincipalKind;
 use toolgate_api::calls::CallResponse;
 use toolgate_api::sessions::CallSession;
 use toolgate_core::ids::{CallId, ProjectId, ProjectUid, ToolName};
+use toolgate_core::principal::PrincipalRef;
 use toolgate_executors::{Failure, LargeCards, Ledger};
 use toolgate_store::rows::{Claim, DeferredCall, IdempotencyKey, RecordSeq};
 use uuid::Uuid;
@@ -23,7 +24,7 @@ use uuid::Uuid;
 use super::once::KeyText;
 use super::run::Run;
 use crate::gateway::Gateway;
-use crate::gateway::cards::Kept;
+use crate::gateway::cards::{self, Kept};
 use crate::gateway::idempotency::RETENTION;
 
 /// What is stored of a deferred call, so that any server can complete it.
@@ -180,5 +181,17 @@ impl Ledger for Deferral {
         self.deferred.store(true, Ordering::Relaxed);
         self.gateway.running.defer(self.call);
         Ok(())
+    }
+
+    async fn keep_card(&self, card: Bytes) -> Result<Uuid, Failure> {
+        let owner = PrincipalRef {
+            kind: self.begun.principal_kind,
+            id: self.begun.principal_id.clone(),
+        };
+        let kept = cards::keep(&self.gateway, (self.project, owner), card).await;
+        kept.map_err(|error| {
+            tracing::warn!(call = %self.call, cause = %error, "the card of a call could not be kept");
+            Failure::busy("the card of the call could not be stored, so nothing was sent", 1)
+        })
     }
 }

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
+use toolgate::gateway::bus::sha256;
+
 use super::{COMMAND, Caller, Open, WAKEUP, headers};
 use crate::bus::until_connected;
 use crate::nats::Nats;
 use crate::replicas;
-use crate::support::echo;
+use crate::support::{TestApp, echo, serve};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_is_answered_by_a_card_a_report_and_a_wake_up() {
@@ -377,4 +379,88 @@ async fn two_servers_of_a_database_share_the_commands_and_run_each_once() {
     let calls = open.records(100).await;
     assert_eq!(calls.len(), 20, "each ran once");
     assert!(calls.iter().all(|call| call["outcome"] == "succeeded"));
+}
+
+/// A project that is open on a bus of small messages, with tools of an upstream.
+async fn with_small_messages(base: &str, most: usize) -> Open {
+    let nats = Nats::with(&format!("max_payload: {most}"));
+    let url = nats.url();
+    let settings = [
+        ("TOOLGATE_NATS_URL", url.as_str()),
+        ("TOOLGATE_EGRESS_ALLOW", base),
+    ];
+    let app = TestApp::with(&settings).await;
+    until_connected(&app, true).await;
+    Open::with(nats, app, base).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_result_that_no_message_carries_is_an_artifact_that_the_caller_reads() {
+    const MOST: usize = 65_536;
+    let book = "x".repeat(2 * MOST);
+    let text = book.clone();
+    let base = serve(axum::Router::new().fallback(async move || text.clone())).await;
+    let open = with_small_messages(&base, MOST).await;
+    let caller = Caller::new(&open).await;
+    let (card, payload) = Caller::call("large", "search", &json!({}));
+    let text = caller.store(&card).await;
+    caller.send(Caller::control("large"), &text, &payload).await;
+    let (_, _, report, there) = caller.report(0).await;
+    assert_eq!(report["status"], "success", "{there}");
+    assert!(
+        there["content"]["result"]["__cg_artifact"]["id"].is_string(),
+        "{there}"
+    );
+    let body = json!({"name": "caller", "role": "agent", "groups": [], "bus": {"calls": true}});
+    let made = open
+        .admin()
+        .post("/projects/demo/keys", &body)
+        .await
+        .expect(201)
+        .json();
+    let key = open.app.client(made["secret"].as_str().expect("a secret"));
+    let whole = key
+        .get("/projects/demo/cards/large.result")
+        .await
+        .expect(200)
+        .json();
+    let text = whole["content"]["result"]["text"].as_str();
+    assert_eq!(text.map(str::len), Some(book.len()));
+    assert_eq!(whole["metadata"], there["metadata"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_call_that_no_message_carries_is_stored_over_rest_and_its_command_is_executed() {
+    const MOST: usize = 16_384;
+    let base = echo().await;
+    let open = with_small_messages(&base, MOST).await;
+    let caller = Caller::new(&open).await;
+    let body = json!({"name": "caller", "role": "agent", "groups": [], "bus": {"calls": true}});
+    let made = open
+        .admin()
+        .post("/projects/demo/keys", &body)
+        .await
+        .expect(201)
+        .json();
+    let key = open.app.client(made["secret"].as_str().expect("a secret"));
+    let question = "q".repeat(MOST + 1);
+    let (card, payload) = Caller::call("long", "search", &json!({"q": question}));
+    let stored = key.post("/projects/demo/cards", &card).await.expect(201).json();
+    let there = caller
+        .cards
+        .get("card-long")
+        .await
+        .expect("an answer")
+        .expect("a card");
+    let there = String::from_utf8(there.to_vec()).expect("text");
+    assert_eq!(stored["sha256"], sha256(there.as_bytes()));
+    caller.send(Caller::control("long"), &there, &payload).await;
+    let (_, _, report, _) = caller.report(0).await;
+    assert_eq!(report["status"], "success");
+    let result = key
+        .get("/projects/demo/cards/long.result")
+        .await
+        .expect(200)
+        .json();
+    assert_eq!(result["content"]["result"]["query"]["q"], question);
 }

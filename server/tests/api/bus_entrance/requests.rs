@@ -386,6 +386,35 @@ async fn an_mcp_server_is_named_by_a_header() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_request_that_is_too_deep_is_refused_and_another_is_one_deeper_for_a_worker() {
+    let open = Open::new().await;
+    let client = open.client().await;
+    let worker = "{name: dig, type: worker, description: Digs., target_subject: cmd.tool.dig, group: [knowledge], parameters: {type: object}}";
+    open.admin()
+        .upload("/projects/demo/tools", worker)
+        .await
+        .expect(201);
+    let asked = async |id: &str, tool: &str, depth: &str| {
+        let payload = json!({"tool_call_id": id, "tool_name": tool, "arguments": {}});
+        let said = [GROUP[0], ("CG-Recursion-Depth", depth)];
+        invoke(&client, &open.agent(), &said, &payload).await.1
+    };
+    for (id, tool, depth, says) in [
+        ("d1", "search", "20", "recursion_depth_exceeded"),
+        ("d2", "search", "-1", "not a non-negative integer"),
+        // It is one deeper than the caller.
+        ("d3", "dig", "19", "recursion_depth_exceeded"),
+    ] {
+        let answer = asked(id, tool, depth).await;
+        assert_eq!(answer["code"], "invalid_arguments", "{answer}");
+        assert!(answer["message"].to_string().contains(says), "{answer}");
+    }
+    let answer = asked("d4", "search", "3").await;
+    assert_eq!(answer["is_error"], false, "{answer}");
+    assert_eq!(open.last_record().await["context"]["recursion_depth"], 4);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_no_message_carries_is_an_error_that_says_where_it_is() {
     // A message of the bus has at most 1 MiB.
     let book = "x".repeat(2 << 20);

@@ -9,6 +9,8 @@ from typing import Any
 PAYLOAD = {"tool_call_card_id", "tool_name", "after_execution"}
 AFTER_EXECUTION = ("suspend", "terminate")
 LINEAGE = ("agent_turn_id", "step_id", "trace_id", "parent_step_id")
+# The argument that a card has in place of all others where it is larger than a message of the bus.
+ARTIFACT = "__cg_artifact"
 # Characters of the message of an error.
 LONGEST = 4096
 

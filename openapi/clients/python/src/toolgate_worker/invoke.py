@@ -73,12 +73,13 @@ class Invoker:
         agent: str | None = None,
         tool_call_id: str | None = None,
         mcp_server: str | None = None,
+        depth: int | None = None,
         timeout: float = 60,
     ) -> str:
         """Calls a tool and returns its content: a text, or JSON as text.
 
         `groups` are asked for; `None` asks for `default`, an empty list for none. `session` is an alias of the caller's: the calls
-        under it move one workflow state. A call that is repeated with the same `tool_call_id` is answered again and not run again.
+        under it move one workflow state. `depth` is `CG-Recursion-Depth` of the command that is executed meanwhile. A call that is repeated with the same `tool_call_id` is answered again and not run again.
         """
         request = {
             "tool_call_id": tool_call_id or uuid.uuid4().hex,
@@ -93,6 +94,8 @@ class Invoker:
             headers["Toolgate-Group"] = ",".join(groups)
         if agent:
             headers["CG-Agent-Id"] = agent
+        if depth is not None:
+            headers["CG-Recursion-Depth"] = str(depth)
         if mcp_server:
             headers["rb-mcp-server"] = mcp_server
         answer = await self._ask(subject, payload, headers, timeout)

@@ -20,9 +20,9 @@ from nats.js.errors import InvalidKeyError, KeyNotFoundError, NotFoundError
 from nats.js.kv import KeyValue
 
 from . import trace
-from .cards import Call, UtpError, call_card, failed, read_call, read_command, result_card
+from .cards import ARTIFACT, Call, UtpError, call_card, failed, read_call, read_command, result_card
 from .presence import Announcement, Announcer
-from .rest import store_card
+from .rest import read_card, store_card
 from .running import run
 from .schema import Schema, in_words
 from .service import stream_of
@@ -49,8 +49,8 @@ class Worker:
     """Executes the commands `cmd.tool.<target>.*` of a project. Override `invoke`, which returns the result: any JSON value.
 
     A failure is raised: `UtpError(code, message)`, or any other exception, which is an `internal_error`. A result may have
-    `__cg_control.after_execution`. A command that is delivered again is reported again, and not run again. A result that is larger
-    than a message of the bus is stored by the REST API, or reported as `result_too_large`.
+    `__cg_control.after_execution`. A command that is delivered again is reported again, and not run again. Arguments that are larger
+    than a message of the bus are read by the REST API. Such a result is stored by it, or reported as `result_too_large`.
     """
 
     def __init__(
@@ -200,6 +200,14 @@ class Worker:
         except (KeyNotFoundError, InvalidKeyError):
             return None
 
+    async def _whole(self, card_id: str) -> bytes:
+        """A card that is larger than a message of the bus."""
+        try:
+            return await read_card(self.project, card_id)
+        except OSError as error:
+            said = f"the card {card_id!r} is larger than a message of the bus, and cannot be read: {error}"
+            raise UtpError("upstream_unavailable", said, retryable=True) from error
+
     async def _answer(self, subject: str, headers: Mapping[str, str], data: bytes, fetch: Fetch) -> dict[str, Any]:
         """Runs a command; the card of its result."""
         call = None
@@ -208,6 +216,8 @@ class Worker:
             command = read_command(subject, headers, data)
             call = read_call(command, await fetch(command.card_id))
             after_execution = call.after_execution
+            if ARTIFACT in call.arguments:
+                call = read_call(command, await self._whole(command.card_id))
             faults = self._schema.faults(call.arguments) if self._schema else []
             if faults:
                 raise UtpError("bad_request", in_words(faults), retryable=False, detail={"errors": faults})

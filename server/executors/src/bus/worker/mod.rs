@@ -33,7 +33,10 @@ use self::card::{Card, ToolCallContent};
 use self::kept::Awaited;
 pub use self::kept::WorkerReport;
 pub(super) use self::kept::{KeptReports, reports_stream};
-pub use self::large::{LargeCards, artifact_of, in_place_of, is_result_content};
+pub use self::large::{
+    CallContent, LARGEST_CARD, LargeCards, LargePart, artifact_of, in_place_of, is_call_content,
+    is_result_content,
+};
 use self::outcome::outcome;
 use super::connection::{Bus, lost};
 use super::replies::Received;
@@ -119,6 +122,12 @@ impl Prepared for WorkerTool {
             }
         }
         headers.insert(NATS_MESSAGE_ID, id.as_str());
+        if call.arguments.contains_key(large::ARTIFACT) {
+            return Err(Failure::arguments(format!(
+                "the argument {:?} is reserved: it says where the arguments are that no message carries",
+                large::ARTIFACT
+            )));
+        }
         // All that the worker gets but the ids of this one call.
         let key = scope.wants_key.then(|| {
             let (arguments, envs) = (Value::from(call.arguments.clone()), json!(*call.envs));
@@ -143,7 +152,10 @@ impl Prepared for WorkerTool {
             headers,
             secrets: Secrets::default(),
         };
-        let most = self.bus.client.max_payload().saturating_sub(AROUND);
+        let most = match planned.ledger {
+            Some(_) => LARGEST_CARD,
+            None => self.bus.largest_card(),
+        };
         if planned.card.1.len() > most {
             return Err(Failure::arguments(format!(
                 "the arguments are too large for the message bus: they have {} bytes of at most {most}",
@@ -266,7 +278,7 @@ impl Planned for WorkerCall<'_> {
             let within = deadline.saturating_duration_since(Instant::now());
             ledger.defer(within, json!(awaited)).await?;
         }
-        self.send().await?;
+        self.send(ledger.as_deref()).await?;
         let expected = awaited.expected(&self.id, &self.project);
         let mut refused = None;
         loop {
@@ -312,9 +324,19 @@ impl WorkerCall<'_> {
     }
 
     /// Writes the card, and then the command that points at it.
-    async fn send(&mut self) -> Result<(), Failure> {
+    async fn send(&mut self, ledger: Option<&dyn Ledger>) -> Result<(), Failure> {
         let bus = &self.tool.bus;
-        let (card_id, text) = std::mem::take(&mut self.card);
+        let (card_id, mut text) = std::mem::take(&mut self.card);
+        if let Some(ledger) = ledger
+            && text.len() > bus.largest_card()
+        {
+            text = placeholder(text, ledger).await?;
+            if text.len() > bus.largest_card() {
+                return Err(Failure::arguments(
+                    "the card of the call is too large for the message bus without its arguments",
+                ));
+            }
+        }
         bus.put_card(&self.project, &card_id, text.into()).await?;
         let payload = json!({
             "tool_call_card_id": card_id,
@@ -326,6 +348,25 @@ impl WorkerCall<'_> {
         bus.publish_kept(&self.command.subject, headers, payload.to_string().into(), stream)
             .await
     }
+}
+
+impl Bus {
+    /// The largest card that a message carries, in bytes.
+    fn largest_card(&self) -> usize {
+        self.client.max_payload().saturating_sub(AROUND)
+    }
+}
+
+/// Keeps a card whole, and makes the one for the bucket, which says where it is.
+async fn placeholder(text: Vec<u8>, ledger: &dyn Ledger) -> Result<Vec<u8>, Failure> {
+    let unfit = |error: serde_json::Error| Failure::arguments(error.to_string());
+    let bytes = text.len();
+    let mut card: Value = serde_json::from_slice(&text).map_err(unfit)?;
+    let artifact = ledger.keep_card(text.into()).await?;
+    if let Some(content) = card["content"].as_object_mut() {
+        in_place_of(content, LargePart::Arguments, artifact, bytes);
+    }
+    serde_json::to_vec(&card).map_err(unfit)
 }
 
 /// The stream of commands, where no other has their subjects.

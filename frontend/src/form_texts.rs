@@ -1,4 +1,4 @@
-//! Texts of the form of a server: lines of names and values, and where a fault belongs.
+//! Texts of forms: lines of names and values, and at which field a fault is shown.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use toolgate_api::Diagnostic;
 use crate::api::ApiError;
 
 /// What is wrong at a place of the definition, as the server says.
-pub(super) fn fault(error: Option<&ApiError>, place: &str) -> Option<String> {
+pub(crate) fn fault(error: Option<&ApiError>, place: &str) -> Option<String> {
     let here = error?
         .diagnostics()
         .iter()
@@ -37,7 +37,7 @@ fn inside(fault: &Diagnostic) -> Option<&str> {
 }
 
 /// Names and values, one a line.
-pub(super) fn lines(entries: &BTreeMap<String, String>, sign: &str) -> String {
+pub(crate) fn lines(entries: &BTreeMap<String, String>, sign: &str) -> String {
     let lines: Vec<String> = entries
         .iter()
         .map(|(name, value)| format!("{name}{sign}{value}"))
@@ -46,7 +46,7 @@ pub(super) fn lines(entries: &BTreeMap<String, String>, sign: &str) -> String {
 }
 
 /// The names and values of lines. A line without the sign is a name, which the server refuses where it is none.
-pub(super) fn entries(text: &str, sign: char) -> BTreeMap<String, String> {
+pub(crate) fn entries(text: &str, sign: char) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for line in words(text) {
         let (name, value) = line.split_once(sign).unwrap_or((&line, ""));
@@ -56,7 +56,7 @@ pub(super) fn entries(text: &str, sign: char) -> BTreeMap<String, String> {
 }
 
 /// The lines that are not empty.
-pub(super) fn words(text: &str) -> Vec<String> {
+pub(crate) fn words(text: &str) -> Vec<String> {
     let lines = text.lines().map(str::trim);
     lines.filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
