@@ -28,7 +28,7 @@ pub struct ToolServicePath {
 
 /// List tool services
 ///
-/// By id.
+/// Ordered by id, each with the names of the tools that use it.
 #[utoipa::path(get, path = "/projects/{project_id}/tool-services", tag = "tools", params(super::ProjectPath, PageQuery),
     responses((status = 200, description = "A page", body = ToolServicePage)))]
 pub async fn list_tool_services(
