@@ -61,8 +61,9 @@ impl<'c> Progress<'c> {
         loop {
             let message = self.messages.next().await;
             self.sent += 1.0;
-            let told = ProgressNotificationParam::new(self.token.clone(), self.sent).with_message(message);
-            if self.context.peer.notify_progress(told).await.is_err() {
+            let notification =
+                ProgressNotificationParam::new(self.token.clone(), self.sent).with_message(message);
+            if self.context.peer.notify_progress(notification).await.is_err() {
                 self.messages.ended.notify_one();
                 return std::future::pending().await;
             }

@@ -32,7 +32,7 @@ impl Undelivered {
         }
     }
 
-    pub(super) fn last(text: impl Into<String>) -> Self {
+    fn last(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             last: true,

@@ -8,13 +8,13 @@ use crate::support::{ANY, NEW};
 /// Drafts: credentials are stored, tests are calls.
 pub(super) async fn drafts(trial: &mut Trial<'_>) {
     let base = trial.base.clone();
-    let pasted = json!({"text": format!("curl {base}/ping -H 'X-Api-Key: nobody may see this'")});
+    let pasted = json!({"text": format!("curl {base}/ping -H 'X-Api-Key: confidential'")});
     let draft = demo("definitions/draft");
     let (drafted, record) = trial
         .does("draft_definition", "secret", &draft, &NO, &pasted)
         .await;
     assert_eq!(change(&record)["name"], drafted["credentials"][0]["secret"]);
-    assert!(!record.to_string().contains("nobody may see"), "{record}");
+    assert!(!record.to_string().contains("confidential"), "{record}");
     let test = json!({"yaml": drafted["yaml"], "arguments": {}});
     let (_, record) = trial
         .does("test_definition", "test", &demo("definitions/test"), &NO, &test)

@@ -39,7 +39,7 @@ pub(super) async fn settings(trial: &mut Trial<'_>) {
     trial
         .does("replace_egress", "access", &demo("egress"), &ANY, &egress)
         .await;
-    let secret = json!({"value": "a value that nobody may see"});
+    let secret = json!({"value": "a confidential value"});
     let (_, record) = trial
         .does(
             "set_secret",
@@ -50,7 +50,7 @@ pub(super) async fn settings(trial: &mut Trial<'_>) {
         )
         .await;
     assert_eq!(change(&record)["name"], "SEARCH_API_KEY");
-    assert!(!record.to_string().contains("nobody may see"), "{record}");
+    assert!(!record.to_string().contains("confidential"), "{record}");
     trial
         .does(
             "delete_secret",
