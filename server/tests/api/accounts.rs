@@ -1,5 +1,6 @@
 //! Accounts of persons: each call is sent with the caller's own credential, which is shown nowhere.
 
+mod compared;
 mod ended;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,7 +1,7 @@
 //! MCP servers behind the gateway: as resources, as sources of tools, as upstreams.
 
 mod calls;
-mod comparisons;
+pub(super) mod comparisons;
 mod connections;
 mod elicitation;
 mod floods;

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
+use toolgate_core::mcp_import::McpListing;
 
 use super::connection::Connection;
-use super::instances::Place;
+use super::instances::{Place, shared_of};
 use super::manager::McpServers;
 use super::target::McpTarget;
+use crate::failure::Failure;
 
 /// The pause after a comparison that failed; it doubles.
 const AGAIN_AFTER: Duration = Duration::from_secs(30);
@@ -107,6 +109,8 @@ impl Compared {
 /// A comparison that runs. There is no other one of its server meanwhile; unless it is done, it is made again.
 pub struct Comparison {
     connection: Arc<Connection>,
+    /// Where the server is reached with accounts: the connection of a caller who is connected.
+    of_caller: Option<Arc<Connection>>,
     /// The server.
     pub target: McpTarget,
     /// Why it is made.
@@ -115,6 +119,17 @@ pub struct Comparison {
 }
 
 impl Comparison {
+    /// What the server lists for a caller who is connected; `None` where it needs no account.
+    ///
+    /// # Errors
+    /// Why it could not be listed.
+    pub async fn listed_for_caller(&self) -> Result<Option<Arc<McpListing>>, Failure> {
+        match &self.of_caller {
+            Some(connection) => Ok(Some(Arc::new(connection.list().await?.listing.clone()))),
+            None => Ok(None),
+        }
+    }
+
     /// It has succeeded, or there is nothing to compare.
     pub fn done(mut self) {
         self.is_done = true;
@@ -128,34 +143,39 @@ impl Drop for Comparison {
 }
 
 impl McpServers {
-    /// The comparisons that are due. Servers that are called with the accounts of callers list nothing without one.
+    /// The comparisons that are due. Servers that are reached with accounts are compared over the connection of a caller, if one is
+    /// connected.
     #[must_use]
     pub fn take_comparisons(&self) -> Vec<Comparison> {
-        let (shared, own): (Vec<_>, Vec<_>) = {
-            let connections = self.lock();
-            let all = connections
-                .iter()
-                .map(|(place, connection)| (place.clone(), Arc::clone(connection)));
-            all.partition(|(place, _)| place.is_shared())
-        };
+        let (shared, own) = self.by_sharing();
         let of_instances = own.iter().filter(|(_, connection)| connection.hear_changes());
         let heard: Vec<&Place> = of_instances.map(|(place, _)| place).collect();
         let mut begun = Vec::new();
         for (place, connection) in shared {
+            let is_of_server = |other: &Place| other.is_of(&place.project, &place.server);
             connection.hear_changes();
-            if heard
-                .iter()
-                .any(|other| other.is_of(&place.project, &place.server))
-            {
+            if heard.iter().any(|other| is_of_server(other)) {
                 connection.seen().compared.changed();
             }
-            let target = connection.target();
-            if target.server.definition.account.is_some() || begun.len() == AT_ONCE {
+            if begun.len() == AT_ONCE {
                 continue;
             }
-            if let Some(why) = connection.begin_comparison() {
+            let target = connection.target();
+            let (open_since, of_caller) = match target.server.definition.account {
+                None => (connection.open_since(), None),
+                Some(_) => {
+                    let of_server = own.iter().filter(|(other, _)| is_of_server(other));
+                    let open = of_server.filter_map(|(_, own)| Some((own.open_since()?, own)));
+                    let Some((since, longest)) = open.min_by_key(|(since, _)| *since) else {
+                        continue;
+                    };
+                    (Some(since), Some(Arc::clone(longest)))
+                }
+            };
+            if let Some(why) = connection.begin_comparison(open_since) {
                 begun.push(Comparison {
                     connection,
+                    of_caller,
                     target,
                     why,
                     is_done: false,
@@ -164,7 +184,24 @@ impl McpServers {
         }
         begun
     }
+
+    /// The connections that all callers share, one for each server, and those of single callers.
+    fn by_sharing(&self) -> (Vec<Placed>, Vec<Placed>) {
+        let mut connections = self.lock();
+        let with_account = connections.iter().filter(|(place, _)| place.has_account());
+        let targets: Vec<McpTarget> = with_account.map(|(_, connection)| connection.target()).collect();
+        for target in &targets {
+            shared_of(&mut connections, target);
+        }
+        let all = connections
+            .iter()
+            .map(|(place, connection)| (place.clone(), Arc::clone(connection)));
+        all.partition(|(place, _)| place.is_shared())
+    }
 }
+
+/// A connection, with what tells it apart.
+type Placed = (Place, Arc<Connection>);
 
 #[cfg(test)]
 mod tests {

@@ -397,14 +397,30 @@ impl Connection {
         has_changed
     }
 
-    /// Begins a comparison of its tools with the approved ones, if one is due.
-    pub(super) fn begin_comparison(&self) -> Option<ComparedBecause> {
+    /// Since when it is connected.
+    pub(super) fn open_since(&self) -> Option<Instant> {
+        let seen = self.seen();
+        let live = seen.live.as_ref().filter(|live| live.is_open());
+        live.map(|live| live.since)
+    }
+
+    /// Begins a comparison of its tools with the approved ones, if one is due on the connection that is open since then.
+    pub(super) fn begin_comparison(&self, open_since: Option<Instant>) -> Option<ComparedBecause> {
         let every = self.server.definition.refresh_s.unwrap_or(REFRESH_S);
         let every = (every > 0).then(|| Duration::from_secs(every.into()));
-        let mut seen = self.seen();
-        let live = seen.live.as_ref().filter(|live| live.is_open());
-        let open_since = live.map(|live| live.since);
-        seen.compared.begin(open_since, every)
+        self.seen().compared.begin(open_since, every)
+    }
+
+    /// Lists its tools if it is connected. It does not count as needed by that.
+    ///
+    /// # Errors
+    /// Why it could not.
+    pub(super) async fn list(&self) -> Result<Arc<Listed>, Failure> {
+        let live = self.seen().live.clone();
+        let live = live.ok_or_else(|| Failure::busy("the MCP server is not connected", 1))?;
+        let within = self.within();
+        let listed = timeout(within, live.list()).await;
+        listed.map_err(|_| Failure::timeout(within))?
     }
 
     /// How it is.

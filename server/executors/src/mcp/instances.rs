@@ -45,6 +45,10 @@ impl Place {
     pub(super) const fn is_shared(&self) -> bool {
         self.account.is_empty() && self.instance.is_shared()
     }
+
+    pub(super) const fn has_account(&self) -> bool {
+        !self.account.is_empty()
+    }
 }
 
 pub(super) type Connections = HashMap<Place, Arc<Connection>>;
@@ -139,6 +143,11 @@ impl McpServers {
 
 /// The log of a server, which its instances write to.
 pub(super) fn log_of(connections: &mut Connections, target: &McpTarget) -> Arc<Log> {
+    Arc::clone(&shared_of(connections, target).log)
+}
+
+/// The connection that all callers of a server share. Where each has its own, it keeps what is of the server.
+pub(super) fn shared_of(connections: &mut Connections, target: &McpTarget) -> Arc<Connection> {
     let shared = McpTarget {
         account: None,
         instance: Instance::Shared,
@@ -147,7 +156,7 @@ pub(super) fn log_of(connections: &mut Connections, target: &McpTarget) -> Arc<L
     let connection = connections
         .entry(Place::of(&shared))
         .or_insert_with(|| Arc::new(Connection::new(shared, Arc::default())));
-    Arc::clone(&connection.log)
+    Arc::clone(connection)
 }
 
 fn to_usize(number: u32) -> usize {

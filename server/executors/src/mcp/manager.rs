@@ -250,18 +250,8 @@ impl McpServers {
         if fresh {
             connection.close(false);
         }
-        let live = connection.live(&self.shared).await?;
-        let within = std::time::Duration::from_millis(
-            target
-                .server
-                .definition
-                .timeout_ms
-                .unwrap_or(toolgate_core::mcp_servers::TIMEOUT_MS)
-                .into(),
-        );
-        let listed = tokio::time::timeout(within, live.list()).await;
-        let listed = listed.map_err(|_| Failure::timeout(within))??;
-        Ok(listed.listing.clone())
+        connection.live(&self.shared).await?;
+        Ok(connection.list().await?.listing.clone())
     }
 
     /// How the connection of a server is.

@@ -27,6 +27,7 @@ use toolgate_core::definition::{self, ToolDefinition};
 use toolgate_core::imports::{Operation, Preview, SecurityNeed, suggested_prefix};
 use toolgate_core::mcp_import;
 use toolgate_core::openapi_import::{ImportOptions, preview};
+use toolgate_executors::Failure;
 use url::Url;
 
 use self::request::ImportRequest;
@@ -100,14 +101,16 @@ async fn found(
         let bytes = request.take_description(gateway, project).await?;
         return parsed(gateway, project, bytes, options).await;
     };
-    let target = mcp_servers::find(gateway, project, server)?;
-    let lister = request.lister.as_ref();
-    let target = accounts::for_listing(gateway, project, target, lister).await?;
-    let listed = gateway.executors.mcp().list(&target, false).await;
-    let listing = listed.map_err(|failure| {
-        let what = format!("The tools of the MCP server {server:?} could not be listed");
-        fetch::failed(&what, &failure)
-    })?;
+    let listing = match request.listing.take() {
+        Some(listing) => listing,
+        None => {
+            let target = mcp_servers::find(gateway, project, server)?;
+            let lister = request.lister.as_ref();
+            let target = accounts::for_listing(gateway, project, target, lister).await?;
+            let listed = gateway.executors.mcp().list(&target, false).await;
+            Arc::new(listed.map_err(|failure| not_listed(server, &failure))?)
+        }
+    };
     let prefix = source.prefix.clone().unwrap_or_default();
     let (server, gateway, project) = (server.clone(), Arc::clone(gateway), Arc::clone(project));
     tokio::task::spawn_blocking(move || {
@@ -117,6 +120,12 @@ async fn found(
     })
     .await
     .map_err(|error| Problem::internal(&error))
+}
+
+/// Why there is no list of an MCP server's tools.
+pub(in crate::gateway) fn not_listed(server: &str, failure: &Failure) -> Problem {
+    let what = format!("The tools of the MCP server {server:?} could not be listed");
+    fetch::failed(&what, failure)
 }
 
 /// What a program on the message bus announced.

@@ -9,6 +9,7 @@ use toolgate_api::imports::ImportSource;
 use toolgate_api::presence::AnnouncerKind;
 use toolgate_core::announcements::Announcement;
 use toolgate_core::imports::Selection;
+use toolgate_core::mcp_import::McpListing;
 use toolgate_core::openapi_import::ImportOptions;
 use toolgate_core::principal::PrincipalRef;
 use url::Url;
@@ -48,6 +49,8 @@ pub struct ImportRequest {
     pub definitions: bool,
     /// With whose account the tools of an MCP server are listed, where it is reached with accounts.
     pub lister: Option<PrincipalRef>,
+    /// What an MCP server lists for one caller, where it is reached with accounts. What is not in it may be there for others.
+    pub listing: Option<Arc<McpListing>>,
     /// Whether nothing is to be stored.
     pub dry_run: bool,
     /// Whether an import that changes nothing is neither stored nor recorded: another server may have made it before.

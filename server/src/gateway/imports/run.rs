@@ -56,10 +56,12 @@ pub async fn import(
     condition(before.as_ref().map(|(row, _)| row.revision))?;
     let source = request.over(before.as_ref().map(|(row, _)| &row.source));
     same_kind(before.as_ref().map(|(row, _)| &row.source), &source)?;
+    let is_partial = request.listing.is_some();
     let found = found(gateway, &state, &mut request, &source).await?;
     let run = Arc::new(Run {
         id,
         found,
+        is_partial,
         selection: request::selection(&source),
         source,
         request,
@@ -152,6 +154,8 @@ struct Run {
     source: ImportSource,
     selection: Selection,
     found: Preview,
+    /// Whether what is not found may be there all the same: it stays as it is.
+    is_partial: bool,
     by: String,
 }
 
@@ -204,7 +208,10 @@ impl Run {
         let is_chosen = |operation: &Operation| self.selection.includes(operation);
         let found = &self.found.operations;
         let kept: Vec<Kept<'_>> = stored.operations.iter().map(kept).collect();
-        let planned = plan(&kept, found, is_chosen, &stored, self.request.adopt);
+        let mut planned = plan(&kept, found, is_chosen, &stored, self.request.adopt);
+        if self.is_partial {
+            planned.retain(|planned| planned.verdict != Verdict::Gone);
+        }
         let now = gateway.clock.now();
         let mut after: Vec<ImportOperationRow> = Vec::with_capacity(planned.len());
         let mut tools = Vec::new();

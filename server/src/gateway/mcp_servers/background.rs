@@ -13,7 +13,7 @@ use super::target;
 use crate::gateway::change_record::Changer;
 use crate::gateway::entry::Origin;
 use crate::gateway::imports::request::ImportRequest;
-use crate::gateway::imports::run;
+use crate::gateway::imports::{self, run};
 use crate::gateway::publish::Author;
 use crate::gateway::record::Requester;
 use crate::gateway::server_snapshot::ProjectState;
@@ -110,6 +110,8 @@ async fn import_again(gateway: &Arc<Gateway>, comparison: &Comparison) -> Result
     let Ok(id) = ImportId::parse(name.clone()) else {
         return Ok(());
     };
+    let listing = comparison.listed_for_caller().await;
+    let listing = listing.map_err(|failure| imports::not_listed(name, &failure))?;
     let principal = Principal {
         kind: PrincipalKind::External,
         id: "toolgate|server".to_owned(),
@@ -134,6 +136,7 @@ async fn import_again(gateway: &Arc<Gateway>, comparison: &Comparison) -> Result
     };
     let request = ImportRequest {
         mcp_server: Some(name.clone()),
+        listing,
         only_changes: true,
         ..ImportRequest::default()
     };

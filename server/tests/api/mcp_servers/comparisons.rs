@@ -15,7 +15,7 @@ use crate::support::{Client, TestApp};
 const SOON: Duration = Duration::from_secs(60);
 
 /// Waits until a tool waits in the quarantine.
-async fn until_waiting(admin: &Client<'_>, tool: &str) -> Value {
+pub(crate) async fn until_waiting(admin: &Client<'_>, tool: &str) -> Value {
     let waiting = async {
         loop {
             let found = admin.get("/projects/demo/quarantine").await.expect(200).json();
