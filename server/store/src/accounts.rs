@@ -331,7 +331,7 @@ impl Store {
         let rows: Vec<AccountColumns> = both!(self, |pool| {
             sqlx::query_as("SELECT * FROM accounts WHERE key_id <> $1 AND id > $2 ORDER BY id LIMIT $3")
                 .bind(key_id)
-                .bind(after.unwrap_or(Uuid::nil()))
+                .bind(after.unwrap_or_default())
                 .bind(i64::from(limit))
                 .fetch_all(pool)
                 .await?
